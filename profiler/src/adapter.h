@@ -1,0 +1,79 @@
+/* The border between the MPI-free core (libiolens.so) and an MPI adapter.
+ *
+ * Everything an adapter may call is declared here, and everything the core needs of MPI is in
+ * struct iolens_transport. All functions are safe to call when recording is off: they do nothing. */
+#ifndef IOLENS_ADAPTER_H
+#define IOLENS_ADAPTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IOLENS_ADAPTER_ABI 1
+
+enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
+enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
+
+/* Merge the record `in` of a lower or equal rank range into `inout`. Pure; called in rank order. */
+typedef void iolens_combine_fn(const void *in, void *inout);
+
+/* Collective operations on a private duplicate of MPI_COMM_WORLD. Each returns 0, or -1 when MPI failed. */
+struct iolens_transport {
+    int rank;
+    int size;
+    const char *library; /* MPI_Get_library_version, one line */
+    int (*barrier)(void);
+    int (*bcast)(void *buffer, size_t bytes, int root);
+    int (*allreduce)(void *buffer, size_t count, enum iolens_type type, enum iolens_op op);
+    int (*exscan_sum)(uint64_t *value); /* in: mine; out: sum over lower ranks, 0 on rank 0 */
+    int (*gather)(const void *send, size_t bytes, void *receive); /* equal sizes, to rank 0 */
+    /* Combine `count` records of `record_bytes` in place, result on rank 0 (its buffer), rank order kept. */
+    int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);
+};
+
+/* Announce an adapter, from its constructor. Returns 0, or -1 when the core is disabled or its ABI differs. */
+int iolens_adapter_attach(int abi);
+
+/* After MPI_Init: from now on this process is `rank` of `size`. The transport must stay valid. */
+void iolens_parallel_start(const struct iolens_transport *transport);
+
+/* In MPI_Finalize, before the real one: reduce, write the one log of the job collectively, stop recording. */
+void iolens_parallel_finish(void);
+
+/* Seconds since this process started recording, by the core's clock. */
+double iolens_now(void);
+
+/* True while records are being taken. */
+bool iolens_recording(void);
+
+/* MPI-IO module ----------------------------------------------------------------------------------- */
+
+struct iolens_mpiio_file; /* opaque; NULL is accepted everywhere and means "not recorded" */
+
+enum iolens_mpiio_kind {
+    IOLENS_INDEP_READ,
+    IOLENS_INDEP_WRITE,
+    IOLENS_COLL_READ,
+    IOLENS_COLL_WRITE,
+    IOLENS_SPLIT_READ,
+    IOLENS_SPLIT_WRITE,
+    IOLENS_NB_READ,
+    IOLENS_NB_WRITE
+};
+
+/* A successful MPI_File_open took [t0, t1]. `path` without the "ufs:" kind of prefix; `collective` when the
+ * communicator has more than one rank; `hints` when the Info was not MPI_INFO_NULL. */
+struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int amode, bool collective, bool hints,
+                                            double t0, double t1);
+void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind, int64_t bytes,
+                           double t0, double t1);
+void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, double t1);
+void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1);
+void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0, double t1);
+
+/* One hint of a file for the private region `mpiio_hints`; either value may be NULL when not given. A later call
+ * for the same key replaces the values that are not NULL. */
+void iolens_mpiio_hint(struct iolens_mpiio_file *file, const char *key, const char *requested,
+                       const char *effective);
+
+#endif

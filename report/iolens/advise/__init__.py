@@ -1,0 +1,1 @@
+"""Rules that turn metrics into findings with evidence and a remedy."""

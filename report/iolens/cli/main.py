@@ -1,0 +1,58 @@
+"""`iolens COMMAND …`: find the command, run it, and turn a known error into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from iolens import __version__
+from iolens.errors import IolensError
+
+COMMANDS: dict[str, str] = {
+    "run": "run a program under the profiler",
+    "report": "make the PDF summary of one log",
+    "show": "print the summary of one log in the terminal",
+    "sweep": "run an experiment's matrix of settings",
+    "compare": "make the comparison PDF of a sweep",
+    "stripe": "set or get the stripes of a directory or file",
+}
+"""Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """The argument parser; only the module of `command` is imported, so that `iolens --help` stays quick."""
+    parser = argparse.ArgumentParser(
+        prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
+    )
+    parser.add_argument("--version", action="version", version=f"iolens {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary)
+        if name == command:
+            module = import_module(f"iolens.cli.{name}")
+            module.add_arguments(sub)
+            sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 130 interrupted)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    command = next((word for word in words if word in COMMANDS), None)
+    args = build_parser(command).parse_args(words)
+    try:
+        return int(args.run(args))
+    except IolensError as error:
+        print(f"iolens {args.command}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"iolens {args.command}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

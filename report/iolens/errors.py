@@ -1,0 +1,16 @@
+"""The one error that a person sees: what was wrong, where, and what to do."""
+
+
+class IolensError(Exception):
+    """A failure with a message for the user; `exit_code` 1 for a failure, 2 for wrong usage."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class UsageError(IolensError):
+    """Wrong options or input that the user can correct; exit code 2."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, exit_code=2)

@@ -1,0 +1,1 @@
+"""One file, one function, one figure: frames in, matplotlib figure out."""

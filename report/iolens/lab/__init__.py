@@ -1,0 +1,1 @@
+"""Experiments: run one program, sweep a matrix, read the results back."""

@@ -1,0 +1,1 @@
+"""Log files of any Darshan version, read into frames."""

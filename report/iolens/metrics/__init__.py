@@ -1,0 +1,1 @@
+"""Pure functions from frames to frames and numbers."""

@@ -1,0 +1,1 @@
+"""Pages: lists of figures and tables, written as PDF."""
