@@ -1,0 +1,77 @@
+# The front door. It only names things: set-up is in setup.sh, building in the folders' Makefiles, running in `iolens`.
+#
+#   make run                     from a fresh machine to the comparison PDF
+#   make run-class-C NP=4 STRIPES="1 2 4" AGGREGATORS="1 2 4" CB_BUFFER="1M 16M" REPEAT=3
+#   make test
+#
+# Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT METHOD STEPS DIR
+# FULL=1 (solve at every point), SWEEP=0 (the complete run alone).
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+export PATH := $(PATH):$(CURDIR)/.venv/bin
+
+option = $(if $($(1)),$(2) "$($(1))")
+OPTIONS = $(call option,NP,--np) $(call option,STRIPES,--stripes) $(call option,AGGREGATORS,--aggregators) \
+          $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,METHOD,--method) \
+          $(call option,STEPS,--steps) $(call option,DIR,--dir) \
+          $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep)
+PARTS = profiler storage workloads
+IOLENS = .venv/bin/iolens
+
+.PHONY: help setup build $(PARTS) run test check format bench install clean distclean
+
+help: ## list the targets
+	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+
+setup: ## install what is missing on this machine
+	@./setup.sh
+
+build: $(PARTS) ## build the workloads and the libraries into build/
+
+$(PARTS): setup
+	@$(MAKE) -j$(JOBS) -C $@ all
+
+run: build ## one verified BT-IO run, then a sweep of stripes, aggregators and buffer, then the PDF
+	@$(IOLENS) sweep --default $(OPTIONS)
+
+run-class-%: build ## the same at an NPB class: S W A B C D
+	@$(IOLENS) sweep --class $* $(OPTIONS)
+
+test: build ## every test: C, Python, whole system
+	@./setup.sh test
+	@$(MAKE) check
+	@.venv/bin/python -m pytest $(TESTS)
+
+check: ## style and types, no program started
+	@.venv/bin/ruff check -q report tests
+	@.venv/bin/ruff format -q --check report tests
+	@.venv/bin/mypy --no-error-summary
+	@if command -v clang-format >/dev/null; then \
+	    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; \
+	 else echo "check: clang-format is not installed, C formatting not checked"; fi
+
+format: ## format C and Python in place
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@.venv/bin/ruff format -q report tests
+
+bench: build ## what the hot paths cost, as ratios against their peers
+	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
+
+install: build ## install into PREFIX (default /usr/local)
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/iolens $(DESTDIR)$(PREFIX)/share/iolens
+	@install -m 755 build/bin/* $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 build/lib/*.so $(DESTDIR)$(PREFIX)/lib/iolens
+	@install -m 644 storage/ost.yaml $(DESTDIR)$(PREFIX)/share/iolens
+	@.venv/bin/python -m venv $(DESTDIR)$(PREFIX)/lib/iolens/venv
+	@$(DESTDIR)$(PREFIX)/lib/iolens/venv/bin/pip install -q --disable-pip-version-check .
+	@ln -sfn ../lib/iolens/venv/bin/iolens $(DESTDIR)$(PREFIX)/bin/iolens
+	@echo "installed into $(DESTDIR)$(PREFIX)"
+
+clean: ## remove what was built
+	@rm -rf build
+
+distclean: clean ## remove .venv and caches too (results/ stays: it is yours)
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache report/*.egg-info

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Install what this machine lacks: a compiler and MPI through the system's package manager where we may, the Python
+# parts into .venv. Quick when nothing is missing. Usage: setup.sh [test]   (test adds what only `make test` needs)
+set -euo pipefail
+cd "$(dirname "$0")"
+
+VENV=.venv
+extra=${1:-run}
+case $extra in run | test) ;; *)
+    echo "setup.sh: unknown argument '$extra' (nothing, or: test)" >&2
+    exit 2
+    ;;
+esac
+
+# Without these nothing runs; the others widen what can be built and are named when they cannot be had.
+needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
+optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
+[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git)
+
+# What was installed is remembered with a fingerprint of everything that decided it.
+fingerprint() { cat setup.sh pyproject.toml | cksum; }
+stamp=$VENV/.setup-$extra
+mpi_compiler() { command -v mpicc || { [ -x $VENV/bin/mpicc ] && echo $VENV/bin/mpicc; }; }
+if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ] && [ -x $VENV/bin/iolens ] &&
+    command -v cc >/dev/null && mpi_compiler >/dev/null; then
+    exit 0
+fi
+
+say() { echo "setup: $*"; }
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=(env)
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root=(sudo)
+elif command -v sudo >/dev/null && [ -t 0 ]; then
+    say "sudo may ask for your password; press Ctrl-C to go on without it"
+    if sudo -v; then as_root=(sudo); else as_root=(); fi
+else
+    as_root=()
+fi
+
+installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+absent() {
+    local package
+    for package in "$@"; do
+        installed "$package" || echo "$package"
+    done
+}
+
+install_system_packages() {
+    command -v apt-get >/dev/null || return 0
+    # A site that brings its own MPI (a module, a vendor's) keeps it.
+    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+        needed=("${needed[@]/openmpi-bin/}")
+        needed=("${needed[@]/libopenmpi-dev/}")
+    fi
+    local missing wanted package
+    # shellcheck disable=SC2068 # the emptied entries are meant to vanish
+    mapfile -t missing < <(absent ${needed[@]})
+    mapfile -t wanted < <(absent "${optional[@]}")
+    [ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && return 0
+    if [ ${#as_root[@]} -eq 0 ]; then
+        say "no root and no sudo: these system packages are left out: ${missing[*]} ${wanted[*]}"
+        return 0
+    fi
+    say "installing system packages: ${missing[*]} ${wanted[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends)
+    "${apt[@]}" update >/dev/null || say "the package lists could not be refreshed; going on with those at hand"
+    if [ ${#missing[@]} -gt 0 ]; then
+        "${apt[@]}" install "${missing[@]}" >/dev/null || fail "apt-get could not install: ${missing[*]}"
+    fi
+    if [ ${#wanted[@]} -gt 0 ] && ! "${apt[@]}" install "${wanted[@]}" >/dev/null 2>&1; then
+        for package in "${wanted[@]}"; do
+            "${apt[@]}" install "$package" >/dev/null 2>&1 || say "left out, not to be had here: $package"
+        done
+    fi
+}
+
+find_python() {
+    local candidate
+    for candidate in python3 python3.13 python3.12 python3.11 python3.10; do
+        if command -v "$candidate" >/dev/null &&
+            "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+            echo "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}
+
+make_venv() {
+    local python
+    python=$(find_python) || fail "Python 3.10 or newer is needed and was not found; install python3 and run make setup again"
+    [ -x $VENV/bin/python ] && $VENV/bin/python -m pip --version >/dev/null 2>&1 && return 0
+    rm -rf $VENV
+    if ! "$python" -m venv $VENV >/dev/null 2>&1; then
+        # Debian splits ensurepip off; the system's pip can fill an environment as well.
+        rm -rf $VENV
+        "$python" -m venv --without-pip $VENV || fail "$python cannot make a virtual environment; install python3-venv"
+        "$python" -m pip --python $VENV/bin/python install -q pip ||
+            fail "no pip for $VENV: install python3-venv (or python3-pip) and run make setup again"
+    fi
+}
+
+install_python_packages() {
+    local what=.
+    [ "$extra" = test ] && what='.[test]'
+    say "installing Python packages into $VENV"
+    $VENV/bin/python -m pip install -q --disable-pip-version-check -e "$what" ||
+        fail "pip could not install the Python packages; is a package index reachable?"
+    if ! command -v mpicc >/dev/null; then
+        say "no mpicc on this machine: taking MPICH from PyPI into $VENV"
+        $VENV/bin/python -m pip install -q --disable-pip-version-check 'mpich>=4.1,<6' ||
+            fail "no MPI could be installed; load your site's MPI module, or install Open MPI, and run make setup again"
+    fi
+}
+
+install_system_packages
+command -v cc >/dev/null || fail "a C compiler is needed and was not found: install gcc (or load a compiler module) and run make setup again"
+make_venv
+install_python_packages
+fingerprint >"$stamp"
+say "done"
