@@ -1,0 +1,189 @@
+"""Typical values, intervals and ratios that hold for the three to ten repetitions a sweep can afford.
+
+All bandwidths are positive numbers of one unit; they are compared on the logarithmic scale, where a ratio
+is a difference. Every interval names its method and its coverage. Nothing here needs more than the standard
+library.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean, median, variance
+
+Term = tuple[float, Sequence[float]]
+"""A weight and the positive values of one group."""
+
+CONFIDENCE = 0.95
+MEDIAN_FROM = 6
+"""Repetitions from which [smallest, largest] covers the median with at least 95 % (1 - 2/2^6 = 96.9 %)."""
+
+
+@dataclass(frozen=True)
+class Typical:
+    """The typical value of repeated measurements, with an interval where the repetitions allow one.
+
+    `low` and `high` are None for a single measurement; `coverage` is the probability (0 to 1) with which the
+    method's interval holds the true value.
+    """
+
+    count: int
+    value: float
+    low: float | None
+    high: float | None
+    method: str
+    coverage: float | None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A quotient of geometric means; `low` and `high` are its interval, None without repetitions."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def is_clear(self) -> bool:
+        """True when the interval excludes 1."""
+        return self.low is not None and self.high is not None and (self.low > 1.0 or self.high < 1.0)
+
+
+def typical(values: Sequence[float], confidence: float = CONFIDENCE) -> Typical:
+    """Below six values geometric mean and t interval on logarithms, else median and order statistics."""
+    if not values or min(values) <= 0:
+        raise ValueError("typical() takes one or more positive values")
+    if len(values) >= MEDIAN_FROM:
+        low, high, coverage = median_interval(values, confidence)
+        return Typical(len(values), median(values), low, high, "median, order-statistic interval", coverage)
+    if len(values) == 1:
+        return Typical(1, values[0], None, None, "single run, no interval", None)
+    mean = contrast([(1.0, values)], confidence)
+    return Typical(
+        len(values), mean.value, mean.low, mean.high, "geometric mean, t interval on logarithms", confidence
+    )
+
+
+def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+    """The narrowest symmetric pair of order statistics that covers the median, and its exact coverage.
+
+    Coverage of [x(k), x(n+1-k)] is 1 - 2 P(B <= k-1) with B binomial(n, 1/2), for any continuous distribution
+    (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). Below six values even the
+    extremes cover less than 95 %: the coverage returned says so.
+    """
+    ordered = sorted(values)
+    n = len(ordered)
+    best = 1
+    for k in range(1, n // 2 + 1):
+        if median_coverage(n, k) >= confidence:
+            best = k
+    return ordered[best - 1], ordered[n - best], median_coverage(n, best)
+
+
+def median_coverage(n: int, k: int) -> float:
+    """Probability that the k-th smallest and k-th largest of `n` values enclose the median."""
+    return 1.0 - 2.0 * sum(math.comb(n, i) for i in range(k)) / 2.0**n
+
+
+def ratio(values: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE) -> Ratio:
+    """How many times `base` the `values` are: quotient of geometric means, with Welch's interval."""
+    return contrast([(1.0, values), (-1.0, base)], confidence)
+
+
+def contrast(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Ratio:
+    """exp of the weighted sum of mean logarithms of independent groups, with its interval (see `welch`)."""
+    estimate, error, freedom = welch(terms)
+    if error is None:
+        return Ratio(math.exp(estimate), None, None)
+    half = t_quantile(0.5 + confidence / 2, freedom) * error
+    return Ratio(math.exp(estimate), math.exp(estimate - half), math.exp(estimate + half))
+
+
+def welch(terms: Sequence[Term]) -> tuple[float, float | None, float]:
+    """Estimate, standard error and degrees of freedom of a weighted sum of mean logarithms.
+
+    The squared error is the sum of the v = weight^2 s^2 / n, the degrees of freedom are
+    (sum v)^2 / sum(v^2 / (n-1)) (B. L. Welch, Biometrika 34, 1947). The error is None when a
+    group has one value.
+    """
+    logs = [(weight, [math.log(v) for v in values]) for weight, values in terms]
+    estimate = sum(weight * fmean(group) for weight, group in logs)
+    if any(len(group) < 2 for _, group in logs):
+        return estimate, None, 1.0
+    parts = [(weight**2 * variance(group) / len(group), len(group) - 1) for weight, group in logs]
+    total = sum(part for part, _ in parts)
+    freedom = total**2 / sum(part**2 / df for part, df in parts) if total else 1.0
+    return estimate, math.sqrt(total), freedom
+
+
+def not_told_from_best(groups: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> list[bool]:
+    """For each group of values: can it not be told from the group with the largest geometric mean?
+
+    A group is told apart when Welch's one-sided p is at most (1 - confidence) / (groups - 1). By the union
+    bound over the rivals of the truly best group, that group stays in the set with probability `confidence`
+    or more, although the reference was chosen from the same data. A group of one value cannot be told from any.
+    """
+    best = max(groups, key=lambda group: fmean(math.log(v) for v in group))
+    threshold = (1.0 - confidence) / max(1, len(groups) - 1)
+    return [group is best or p_below(group, best) > threshold for group in groups]
+
+
+def p_below(values: Sequence[float], base: Sequence[float]) -> float:
+    """One-sided p of data like these if `values` were truly no lower than `base`; 1 when unknown."""
+    estimate, error, freedom = welch([(1.0, values), (-1.0, base)])
+    if error is None or estimate >= 0:
+        return 1.0
+    return t_cdf(estimate / error, freedom) if error else 0.0
+
+
+def t_cdf(t: float, freedom: float) -> float:
+    """Distribution function of Student's t, by the incomplete beta function (Abramowitz, Stegun 26.7.1)."""
+    tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    return 1.0 - tail if t > 0 else tail
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(probability: float, freedom: float) -> float:
+    """The t below which a Student variable lies with `probability` (0 < probability < 1), by bisection."""
+    if probability < 0.5:
+        return -t_quantile(1.0 - probability, freedom)
+    high = 1.0
+    while t_cdf(high, freedom) < probability:
+        high *= 2.0
+    return bisect(lambda t: t_cdf(t, freedom) - probability, 0.0, high)
+
+
+def bisect(function: Callable[[float], float], low: float, high: float) -> float:
+    """The root of an increasing `function` between `low` and `high`, to ten digits."""
+    while high - low > 1e-10 * max(1.0, abs(high)):
+        middle = (low + high) / 2
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), by its continued fraction (ibid. 26.5.8)."""
+    if x <= 0.0 or x >= 1.0:
+        return min(max(x, 0.0), 1.0)
+    if x > (a + 1.0) / (a + b + 2.0):
+        return 1.0 - incomplete_beta(1.0 - x, b, a)
+    front = math.exp(
+        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    )
+    return front / (a * beta_fraction(x, a, b))
+
+
+def beta_fraction(x: float, a: float, b: float) -> float:
+    """The continued fraction 1 + d1/(1 + d2/(1 + …)) of the incomplete beta function, innermost first."""
+    terms = 20 + int(2 * math.sqrt(a + b))
+    fraction = 1.0
+    for m in range(terms, 0, -1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m - 1) * (a + b + m - 1) * x / ((a + 2 * m - 2) * (a + 2 * m - 1))
+        fraction = 1.0 + odd / (1.0 + even / fraction)
+    return fraction

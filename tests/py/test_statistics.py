@@ -1,0 +1,187 @@
+"""The statistics against published tables, hand-computed values, integration and seeded simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from iolens.metrics import statistics as st
+
+PUBLISHED_T = [
+    # probability, degrees of freedom, t: the tables printed in any statistics book
+    (0.90, 1, 3.078),
+    (0.95, 1, 6.314),
+    (0.975, 1, 12.706),
+    (0.995, 1, 63.657),
+    (0.975, 2, 4.303),
+    (0.995, 2, 9.925),
+    (0.9995, 2, 31.599),
+    (0.95, 3, 2.353),
+    (0.975, 3, 3.182),
+    (0.975, 4, 2.776),
+    (0.975, 5, 2.571),
+    (0.99, 7, 2.998),
+    (0.975, 10, 2.228),
+    (0.95, 30, 1.697),
+    (0.975, 120, 1.980),
+    (0.975, 100000, 1.960),
+]
+
+
+@pytest.mark.parametrize(("probability", "freedom", "expected"), PUBLISHED_T)
+def test_t_quantile_is_the_published_one(probability: float, freedom: int, expected: float) -> None:
+    assert st.t_quantile(probability, freedom) == pytest.approx(expected, abs=6e-4)
+    assert st.t_quantile(1 - probability, freedom) == pytest.approx(-expected, abs=6e-4)
+
+
+@pytest.mark.parametrize("freedom", [1.0, 2.5, 3.7, 11.3])
+def test_t_distribution_agrees_with_integration_of_its_density(freedom: float) -> None:
+    def density(t: float) -> float:
+        log = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+        return math.exp(log - (freedom + 1) / 2 * math.log1p(t * t / freedom))
+
+    upper, steps = 1.7, 4000
+    width = upper / steps
+    simpson = sum(
+        (1 if i in (0, steps) else 4 if i % 2 else 2) * density(i * width) for i in range(steps + 1)
+    )
+    assert st.t_cdf(upper, freedom) == pytest.approx(0.5 + simpson * width / 3, abs=1e-9)
+    assert st.t_cdf(-upper, freedom) == pytest.approx(0.5 - simpson * width / 3, abs=1e-9)
+
+
+def test_incomplete_beta_of_small_integers_by_hand() -> None:
+    # I_x(2,3) = 6x^2 - 8x^3 + 3x^4
+    assert st.incomplete_beta(0.3, 2, 3) == pytest.approx(0.54 - 0.216 + 0.0243, abs=1e-14)
+    assert st.incomplete_beta(0.0, 2, 3) == 0.0
+    assert st.incomplete_beta(1.0, 2, 3) == 1.0
+
+
+def test_three_values_give_the_geometric_mean_and_a_t_interval() -> None:
+    # logs 0, ln 2, ln 4: mean ln 2, s = ln 2, half width 4.3027 * ln 2 / sqrt(3) = 1.72189
+    result = st.typical([1.0, 2.0, 4.0])
+    assert result.value == pytest.approx(2.0)
+    assert result.low == pytest.approx(2.0 * math.exp(-1.72189), rel=1e-4)
+    assert result.high == pytest.approx(2.0 * math.exp(1.72189), rel=1e-4)
+    assert result.coverage == 0.95
+    assert "geometric mean" in result.method
+
+
+def test_one_value_has_no_interval() -> None:
+    result = st.typical([3.5])
+    assert (result.value, result.low, result.high, result.coverage) == (3.5, None, None, None)
+    assert "single" in result.method
+
+
+@pytest.mark.parametrize(
+    ("count", "low", "high", "coverage"),
+    # the classical table of order-statistic intervals of the median; coverage = 1 - 2 P(B(n, 1/2) < k)
+    [
+        (6, 1, 6, 0.96875),
+        (8, 1, 8, 0.9921875),
+        (9, 2, 8, 0.9609375),
+        (10, 2, 9, 0.978515625),
+        (15, 4, 12, 0.96484375),
+    ],
+)
+def test_median_interval_is_the_published_one(count: int, low: int, high: int, coverage: float) -> None:
+    result = st.typical([float(v) for v in range(count, 0, -1)])
+    assert result.value == (count + 1) / 2
+    assert (result.low, result.high, result.coverage) == (low, high, pytest.approx(coverage))
+    assert "median" in result.method
+
+
+def test_five_values_do_not_pretend_to_cover_95_percent() -> None:
+    assert st.median_interval([1, 2, 3, 4, 5]) == (1, 5, pytest.approx(0.9375))
+
+
+def test_no_or_impossible_values_are_refused() -> None:
+    for values in ([], [0.0, 1.0], [-1.0]):
+        with pytest.raises(ValueError, match="positive"):
+            st.typical(values)
+
+
+def test_ratio_by_hand() -> None:
+    # both groups s^2 = (ln 2)^2/2 of 2 values: variance (ln 2)^2/2, df 2, half width 4.3027 ln(2) / sqrt(2)
+    result = st.ratio([4.0, 8.0], [1.0, 2.0])
+    assert result.value == pytest.approx(4.0)
+    half = 4.302653 * math.log(2) / math.sqrt(2)
+    assert result.low == pytest.approx(4 * math.exp(-half), rel=1e-6)
+    assert result.high == pytest.approx(4 * math.exp(half), rel=1e-6)
+    assert not result.is_clear
+
+
+def test_ratio_without_repetitions_has_no_interval_and_is_never_clear() -> None:
+    result = st.ratio([9.0], [3.0, 3.1])
+    assert result.low is None
+    assert result.high is None
+    assert not result.is_clear
+    assert result.value == pytest.approx(9 / math.sqrt(9.3))
+
+
+def test_ratio_of_exactly_repeating_values() -> None:
+    assert st.ratio([4.0, 4.0], [2.0, 2.0]) == st.Ratio(
+        pytest.approx(2.0), pytest.approx(2.0), pytest.approx(2.0)
+    )
+    assert st.p_below([2.0, 2.0], [4.0, 4.0]) == 0.0
+    assert st.p_below([2.0, 2.0], [2.0, 2.0]) == 1.0
+
+
+def test_contrast_weighs_its_groups() -> None:
+    # (8/1)^(1/2) * (2/1)^(1/2) = 4: the mean effect over two settings of another parameter
+    result = st.contrast([(0.5, [8.0, 8.0]), (-0.5, [1.0, 1.0]), (0.5, [2.0, 2.0]), (-0.5, [1.0, 1.0])])
+    assert result.value == pytest.approx(4.0)
+
+
+def test_the_best_keeps_company_only_with_its_equals() -> None:
+    groups = [[100.0, 101, 99], [300.0, 303, 297], [301.0, 299, 302], [50.0, 51, 49]]
+    assert st.not_told_from_best(groups) == [False, True, True, False]
+    assert st.not_told_from_best([[1.0], [9.0]]) == [True, True]
+    assert st.not_told_from_best([[1.0, 1.1], [9.0, 9.1, 9.2], [7.0]]) == [False, True, True]
+
+
+def lognormal(generator: random.Random, count: int, spread: float = 0.15) -> list[float]:
+    return [math.exp(generator.gauss(0.0, spread)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 6, 10])
+def test_intervals_cover_what_they_promise(count: int) -> None:
+    """1500 trials: three standard errors of a 95 % share are 1.7 percentage points."""
+    generator = random.Random(20261)
+    trials, hits, promised = 1500, 0, 0.0
+    for _ in range(trials):
+        result = st.typical(lognormal(generator, count))
+        assert result.low is not None
+        assert result.high is not None
+        assert result.coverage is not None
+        promised = result.coverage
+        hits += result.low <= 1.0 <= result.high
+    assert hits / trials == pytest.approx(promised, abs=0.017)
+
+
+def test_ratio_covers_with_unequal_spreads() -> None:
+    generator = random.Random(4)
+    trials = 1500
+    intervals = [st.ratio(lognormal(generator, 3, 0.05), lognormal(generator, 4, 0.2)) for _ in range(trials)]
+    hits = sum(r.low is not None and r.high is not None and r.low <= 1 <= r.high for r in intervals)
+    assert 0.933 <= hits / trials <= 0.99
+
+
+def test_the_truly_best_is_rarely_left_out() -> None:
+    """Eighteen equal settings, three runs each: the family-wise error is at most 5 %."""
+    generator = random.Random(7)
+    trials = 400
+    left_out = sum(
+        not st.not_told_from_best([lognormal(generator, 3) for _ in range(18)])[0] for _ in range(trials)
+    )
+    assert left_out / trials <= 0.05
+
+
+def test_without_the_correction_the_best_would_be_left_out_too_often() -> None:
+    generator = random.Random(7)
+    trials, left_out = 200, 0
+    for _ in range(trials):
+        groups = [lognormal(generator, 3) for _ in range(18)]
+        best = max(groups, key=math.prod)
+        left_out += groups[0] is not best and st.p_below(groups[0], best) <= 0.05
+    assert left_out / trials > 0.2
