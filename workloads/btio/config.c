@@ -1,0 +1,207 @@
+#include "config.h"
+
+#include "domain.h"
+#include "input.h"
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char USAGE[] =
+    "btio: the NAS BT solver with BT-IO (NPB-compatible)\n"
+    "usage: mpirun -np P btio [options]      P must be a square number: 1, 4, 9, 16, ...\n\n";
+
+static const char NOTES[] =
+    "\nWithout --class, --grid and --input, ./inputbt.data is read when it is there; else class S runs.\n"
+    "Data files: DIR/btio.METHOD.out. Exit status: 0 verified, 1 wrong result or I/O error, 2 bad usage.\n";
+
+// clang-format off
+static const Option OPTIONS[] = {
+    {"class", OPTION_TEXT, offsetof(Config, class_name), "LETTER", "NPB class: S W A B C D E F"},
+    {"grid", OPTION_GRID, offsetof(Config, grid), "NX,NY,NZ", "a grid of your own instead of a class (needs --dt)"},
+    {"dt", OPTION_REAL, offsetof(Config, dt), "SECONDS", "time step [the class's]"},
+    {"steps", OPTION_COUNT, offsetof(Config, steps), "N", "time steps [the class's; 50 for --grid]"},
+    {"write-interval", OPTION_COUNT, offsetof(Config, write_interval), "N", "time steps between two dumps"},
+    {"read-interval", OPTION_COUNT, offsetof(Config, read_interval), "N", "read back after every N dumps [after the run]"},
+    {"method", OPTION_TEXT, offsetof(Config, method), "NAME", "full: collective; simple: independent rows; epio: a file "
+     "per\n" "                               process; fortran: independent 40-byte records; none"},
+    {"directory", OPTION_TEXT, offsetof(Config, directory), "DIR", "where the data files go"},
+    {"hints-file", OPTION_TEXT, offsetof(Config, hints_file), "FILE", "MPI-IO hints, one key=value a line"},
+    {"hint", OPTION_HINT, offsetof(Config, hints), "KEY=VALUE", "one MPI-IO hint (repeatable; 16M means bytes)"},
+    {"io-only", OPTION_FLAG, offsetof(Config, io_only), NULL, "leave the solver out: write known data, check every byte"},
+    {"verify-only", OPTION_FLAG, offsetof(Config, verify_only), NULL, "read and verify the files that a run with --keep left"},
+    {"keep", OPTION_FLAG, offsetof(Config, keep), NULL, "leave the data files in place"},
+    {"fsync", OPTION_FLAG, offsetof(Config, fsync), NULL, "flush the data to storage before the timed close"},
+    {"json", OPTION_TEXT, offsetof(Config, json), "FILE", "write the result as JSON (-: to standard output)"},
+    {"input", OPTION_TEXT, offsetof(Config, input), "FILE", "read this file in NPB's inputbt.data format"},
+    {"print-norms", OPTION_FLAG, offsetof(Config, print_norms), NULL, "print norms of the first step and of every dump"},
+    {"help", OPTION_FLAG, offsetof(Config, help), NULL, "print this"},
+};
+// clang-format on
+
+const OptionTable BTIO_OPTIONS = {OPTIONS, sizeof OPTIONS / sizeof OPTIONS[0], USAGE, NOTES};
+
+static const Config DEFAULTS = {
+    .write_interval = PUBLISHED_WRITE_INTERVAL,
+    .method = "full",
+    .directory = ".",
+};
+
+static void apply_input(Config *config, MPI_Comm comm, Trouble *trouble)
+{
+    int rank;
+    Input input = {0};
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        input = input_read(config->input, trouble);
+    if (trouble_shared(trouble, comm))
+        return;
+    MPI_Bcast(&input, sizeof input, MPI_BYTE, 0, comm);
+    config->steps = config->steps > 0 ? config->steps : input.steps;
+    config->dt = config->dt > 0.0 ? config->dt : input.dt;
+    memcpy(config->grid, input.grid, sizeof config->grid);
+    if (input.write_interval > 0)
+        config->write_interval = input.write_interval;
+    if (input.read_interval > 0)
+        config->read_interval = input.read_interval;
+    config->collbuf_from_input = input.has_collbuf;
+    memcpy(config->collbuf, input.collbuf, sizeof config->collbuf);
+}
+
+/* NPB's hints for a given number of collective buffering nodes; those of the command line win. */
+static void add_collbuf_hints(Config *config, Trouble *trouble)
+{
+    Hints given = config->hints;
+    char text[64];
+    if (config->collbuf[0] <= 0)
+        return;
+    config->hints = (Hints){0};
+    snprintf(text, sizeof text, "cb_nodes=%d", config->collbuf[0]);
+    hints_add(&config->hints, text, trouble);
+    snprintf(text, sizeof text, "cb_buffer_size=%d", config->collbuf[1]);
+    hints_add(&config->hints, text, trouble);
+    hints_add(&config->hints, "collective_buffering=true", trouble);
+    for (int i = 0; i < given.count; i++)
+        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
+}
+
+/* Hints of the file first, so that --hint can change one. */
+static void add_hints_file(Config *config, Trouble *trouble)
+{
+    Hints given = config->hints;
+    config->hints = (Hints){0};
+    hints_read(&config->hints, config->hints_file, trouble);
+    for (int i = 0; i < given.count; i++)
+        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
+}
+
+/* Where grid, steps and dt come from: a class, --grid, an input file. */
+static void find_problem(Config *config, MPI_Comm comm, Trouble *trouble)
+{
+    bool own_grid = config->grid[0] > 0, named = config->class_name != NULL;
+    if (own_grid + named + (config->input != NULL) > 1) {
+        trouble_note(trouble, "--class, --grid and --input exclude one another");
+        return;
+    }
+    int rank, lies_there = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        lies_there = access("inputbt.data", F_OK) == 0;
+    MPI_Bcast(&lies_there, 1, MPI_INT, 0, comm);
+    if (lies_there && !own_grid && !named && config->input == NULL)
+        config->input = "inputbt.data";
+    if (config->input != NULL) {
+        apply_input(config, comm, trouble);
+        return;
+    }
+    const Class *class = own_grid ? NULL : class_named(named ? config->class_name : "S");
+    if (class != NULL) {
+        for (int d = 0; d < 3; d++)
+            config->grid[d] = class->size;
+        config->steps = config->steps > 0 ? config->steps : class->steps;
+        config->dt = config->dt > 0.0 ? config->dt : class->dt;
+    } else if (!own_grid) {
+        trouble_note(trouble, "--class %s: unknown; the classes are S W A B C D E F", config->class_name);
+    } else if (config->steps == 0) {
+        config->steps = 50;
+    }
+}
+
+static void check_numbers(const Config *config, MPI_Comm comm, Trouble *trouble)
+{
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    int edge = square_edge(ranks);
+    if (edge == 0) {
+        int root = 1;
+        while ((root + 1) * (root + 1) < ranks)
+            root++;
+        trouble_note(trouble, "%d ranks: a square number of ranks is needed, such as %d or %d", ranks,
+                     root * root, (root + 1) * (root + 1));
+        return;
+    }
+    for (int d = 0; d < 3; d++) {
+        if (config->grid[d] < SMALLEST_GRID)
+            trouble_note(trouble, "grid %d x %d x %d: at least %d points in each direction are needed",
+                         config->grid[0], config->grid[1], config->grid[2], SMALLEST_GRID);
+        else if (config->grid[d] / edge < SMALLEST_CELL)
+            trouble_note(trouble,
+                         "%d ranks are too many for %d points: each cell needs %d; use at most %d ranks",
+                         ranks, config->grid[d], SMALLEST_CELL,
+                         config->grid[d] / SMALLEST_CELL * (config->grid[d] / SMALLEST_CELL));
+    }
+    if (config->steps < 1)
+        trouble_note(trouble, "at least one time step is needed");
+    if (config->write_interval < 1)
+        trouble_note(trouble, "--write-interval 0: at least 1 is needed");
+    if (config->dt <= 0.0 && !config->io_only)
+        trouble_note(trouble, "--grid needs the time step too: --dt (class S has 0.01, class A 0.0008)");
+}
+
+static void check_combination(const Config *config, Trouble *trouble)
+{
+    const Method *method = method_named(config->method);
+    if (method == NULL)
+        trouble_note(trouble, "--method %s: unknown; the methods are %s", config->method, METHOD_NAMES);
+    else if (method->open == NULL && (config->io_only || config->verify_only))
+        trouble_note(trouble, "--method none has no files for --io-only or --verify-only");
+    if (config->verify_only && config->read_interval > 0)
+        trouble_note(trouble,
+                     "--verify-only goes with runs without a read interval: only those keep every dump");
+}
+
+void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
+{
+    Trouble trouble = {0};
+    *config = DEFAULTS;
+    options_parse(&BTIO_OPTIONS, argc, argv, config, &trouble);
+    if (!trouble.any && config->help) {
+        int rank;
+        MPI_Comm_rank(comm, &rank);
+        if (rank == 0)
+            options_help(&BTIO_OPTIONS, &DEFAULTS);
+        MPI_Finalize();
+        exit(EXIT_SUCCESS);
+    }
+    if (!trouble.any && config->hints_file != NULL)
+        add_hints_file(config, &trouble);
+    if (!trouble_shared(&trouble, comm))
+        find_problem(config, comm, &trouble);
+    if (!trouble.any) {
+        add_collbuf_hints(config, &trouble);
+        check_numbers(config, comm, &trouble);
+        check_combination(config, &trouble);
+    }
+    if (trouble_shared(&trouble, comm))
+        fail(EXIT_USAGE, "%s", trouble.text);
+    const Class *class = class_like(config->grid, config->io_only ? 0 : config->steps);
+    static char letter[2] = "U";
+    letter[0] = class != NULL ? class->letter : 'U';
+    config->class_name = letter;
+}
+
+int dump_count(const Config *config)
+{
+    return (config->steps + config->write_interval - 1) / config->write_interval;
+}

@@ -1,0 +1,35 @@
+/* What a run of btio is asked to do: options, NPB's input file, classes, and the checks that need no file. */
+#ifndef BTIO_CONFIG_H
+#define BTIO_CONFIG_H
+
+#include "classes.h"
+#include "hints.h"
+#include "options.h"
+
+#include <mpi.h>
+
+typedef struct Config {
+    const char *class_name; /* as given; after config_settle the recognised class or "U" */
+    int grid[3];
+    int steps;
+    double dt;
+    int write_interval,
+        read_interval; /* steps between dumps; dumps between read-backs, 0: after the run only */
+    const char *method, *directory;
+    const char *hints_file, *json, *input;
+    Hints hints;
+    bool io_only, verify_only, keep, fsync, print_norms, help;
+    bool collbuf_from_input; /* the input file had NPB's line for collective buffering */
+    int collbuf[2];          /* nodes, bytes */
+} Config;
+
+extern const OptionTable BTIO_OPTIONS;
+
+/* Parses, reads the input and hints files, fills in defaults and checks. Ends the program on bad input or
+ * --help. Collective: every rank gets the same. */
+void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
+
+/* Dumps that a run makes. */
+int dump_count(const Config *config);
+
+#endif

@@ -1,0 +1,97 @@
+#include "domain.h"
+
+#include "fail.h"
+#include "lanes.h"
+
+int square_edge(int ranks)
+{
+    int edge = 1;
+    while (edge * edge < ranks)
+        edge++;
+    return edge * edge == ranks ? edge : 0;
+}
+
+static int wrap(int value, int edge) { return ((value % edge) + edge) % edge; }
+
+/* The first points % edge cells along a direction are one point longer. */
+static void place(Cell *cell, const int grid[3], int edge)
+{
+    for (int d = 0; d < 3; d++) {
+        int at = cell->coordinate[d], short_size = grid[d] / edge, longer = grid[d] % edge;
+        cell->size[d] = short_size + (at < longer);
+        cell->low[d] = at * short_size + (at < longer ? at : longer);
+        cell->begin[d] = at == 0;
+        cell->end[d] = cell->size[d] - (at == edge - 1);
+    }
+}
+
+/* Rows are an odd number of vectors long, so that neighbouring rows do not fall on the same cache sets. */
+static void lay_out(Cell *cell)
+{
+    ptrdiff_t row = (cell->size[0] + 2 * GHOSTS + LANES - 1) / LANES | 1;
+    cell->stride[0] = 1;
+    cell->stride[1] = row * LANES;
+    cell->stride[2] = cell->stride[1] * (cell->size[1] + 2 * GHOSTS);
+    cell->component = cell->stride[2] * (cell->size[2] + 2 * GHOSTS);
+}
+
+/* Vectors of lines may reach LANES rows past the end of the last component. */
+static size_t field_doubles(const Cell *cell)
+{
+    return (size_t)(COMPONENTS * cell->component + LANES * cell->stride[1]);
+}
+
+static double *new_field(const Cell *cell)
+{
+    double *all = allocate(field_doubles(cell), sizeof(double));
+    return all + GHOSTS * (cell->stride[0] + cell->stride[1] + cell->stride[2]);
+}
+
+static void make_cells(Domain *domain, bool solver)
+{
+    int edge = domain->edge, i = domain->rank % edge, j = domain->rank / edge;
+    domain->cells = allocate(edge, sizeof *domain->cells);
+    domain->slice = allocate(3 * edge, sizeof *domain->slice);
+    for (int c = 0; c < edge; c++) {
+        Cell *cell = &domain->cells[c];
+        *cell = (Cell){.coordinate = {wrap(i + c, edge), wrap(j - c, edge), c}};
+        place(cell, domain->grid, edge);
+        lay_out(cell);
+        for (int d = 0; d < 3; d++)
+            domain->slice[d * edge + cell->coordinate[d]] = c;
+        domain->points += (long long)cell->size[0] * cell->size[1] * cell->size[2];
+        cell->u = new_field(cell);
+        cell->rhs = solver ? new_field(cell) : NULL;
+        cell->forcing = solver ? new_field(cell) : NULL;
+    }
+}
+
+void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm)
+{
+    *domain = (Domain){.comm = comm, .grid = {grid[0], grid[1], grid[2]}};
+    MPI_Comm_rank(comm, &domain->rank);
+    MPI_Comm_size(comm, &domain->ranks);
+    int edge = domain->edge = square_edge(domain->ranks);
+    static const int step_i[3] = {1, 0, -1}, step_j[3] = {0, 1, 1};
+    int i = domain->rank % edge, j = domain->rank / edge;
+    for (int d = 0; d < 3; d++) {
+        domain->after[d] = wrap(i + step_i[d], edge) + edge * wrap(j + step_j[d], edge);
+        domain->before[d] = wrap(i - step_i[d], edge) + edge * wrap(j - step_j[d], edge);
+    }
+    make_cells(domain, solver);
+}
+
+Cell *domain_slice(const Domain *domain, int direction, int at)
+{
+    return &domain->cells[domain->slice[direction * domain->edge + at]];
+}
+
+void domain_clear(const Domain *domain)
+{
+    for (int c = 0; c < domain->edge; c++) {
+        Cell *cell = &domain->cells[c];
+        double *all = cell->u - GHOSTS * (cell->stride[0] + cell->stride[1] + cell->stride[2]);
+        for (size_t k = 0; k < field_doubles(cell); k++)
+            all[k] = 1.0;
+    }
+}

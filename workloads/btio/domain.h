@@ -1,0 +1,57 @@
+/* The multipartition: a square number p*p of ranks; each owns p cells of the grid, one in every plane of
+ * cells in each direction, so that a sweep along any direction keeps every rank busy.
+ *
+ * Rank r = i + p j owns, for c = 0..p-1, the cell with coordinates ((i+c) mod p, (j-c) mod p, c). Directions
+ * 0, 1, 2 are x, y, z. A field has five components, each an array [z][y][x] with GHOSTS points around the
+ * cell; a pointer to a field points at component 0 of the cell's first own point. Local indices start there,
+ * global ones at 0. */
+#ifndef BTIO_DOMAIN_H
+#define BTIO_DOMAIN_H
+
+#include "classes.h"
+
+#include <mpi.h>
+#include <stddef.h>
+
+enum { GHOSTS = 2, SMALLEST_CELL = 3, SMALLEST_GRID = 6 };
+
+typedef struct Cell {
+    int coordinate[3];
+    int low[3], size[3];  /* global index of the first own point; own points in each direction */
+    int begin[3], end[3]; /* local half-open range of the points that are not on the boundary of the grid */
+    ptrdiff_t stride[3];  /* doubles from a point to its neighbour */
+    ptrdiff_t component;  /* doubles from a component to the next */
+    double *u, *rhs, *forcing;
+} Cell;
+
+typedef struct Domain {
+    MPI_Comm comm;
+    int rank, ranks;
+    int edge; /* p: cells along each direction, and cells of each rank */
+    int grid[3];
+    Cell *cells;             /* [edge] */
+    int *slice;              /* [3][edge]: own cell at each coordinate of a direction */
+    int before[3], after[3]; /* ranks of the neighbours; the same for all cells */
+    long long points;        /* own points */
+} Domain;
+
+/* Integer square root of `ranks` when that is a square number, else 0. */
+int square_edge(int ranks);
+
+/* Lays out the cells and allocates u, and with `solver` rhs and forcing too. `grid` is large enough for the
+ * ranks. */
+void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm);
+
+/* Own cell at position `at` along `direction`. */
+Cell *domain_slice(const Domain *domain, int direction, int at);
+
+/* Fills u with 1: a ghost point that is never exchanged must not divide by zero. */
+void domain_clear(const Domain *domain);
+
+/* Address of component 0 at a local point of a field. */
+static inline double *point_of(const Cell *cell, double *field, int x, int y, int z)
+{
+    return field + x * cell->stride[0] + y * cell->stride[1] + z * cell->stride[2];
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* The exact solution of BT's test problem, the initial guess, and the constants of the equations.
+ *
+ * u*_m(x,y,z) is a quartic in each coordinate without cross terms (RNR-94-007): a sum of a constant and one
+ * term for each direction, which are tabulated once. */
+#ifndef BTIO_EXACT_H
+#define BTIO_EXACT_H
+
+#include "domain.h"
+
+typedef struct Exact {
+    double (*term[3])[COMPONENTS]; /* [grid points of the direction] */
+} Exact;
+
+void exact_make(Exact *exact, const int grid[3]);
+
+/* The exact solution at a global grid point. */
+void exact_at(const Exact *exact, int x, int y, int z, double u[COMPONENTS]);
+
+/* Fills u with the exact solution on every own point. */
+void fill_exact(const Domain *domain, const Exact *exact);
+
+/* Fills u with the initial guess inside the grid and the exact solution on its boundary. */
+void fill_initial(const Domain *domain, const Exact *exact);
+
+#endif

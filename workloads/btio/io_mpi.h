@@ -1,0 +1,16 @@
+/* What the two MPI-IO methods share. */
+#ifndef BTIO_IO_MPI_H
+#define BTIO_IO_MPI_H
+
+#include "store.h"
+
+/* Opens with the hints, and sets the view with them again: some libraries heed them only there. */
+void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view);
+
+/* Notes a failed transfer, and one that moved fewer than `wanted` items of `type`. */
+void mpi_moved(Store *store, int code, const MPI_Status *status, MPI_Datatype type, int wanted,
+               const char *verb);
+
+void mpi_close(Store *store);
+
+#endif

@@ -1,0 +1,49 @@
+/* The equations of BT's test problem in the frame of one line: normal momentum first, two across.
+ *
+ *   dU/dt = sum over directions of  -dF/dn + d2 V/dn2 + d d2U/dn2 - eps4 (4th difference)  + forcing
+ *
+ * F is the inviscid flux and V the function whose second derivative is the viscous term (RNR-94-007; only
+ * derivatives along the line are kept). All quantities are dimensionless. */
+#ifndef BTIO_PHYSICS_H
+#define BTIO_PHYSICS_H
+
+#include "lanes.h"
+
+#define GAMMA              1.4                  /* c1 */
+#define GAMMA_1            0.4                  /* c2 */
+#define VISCOSITY          0.1                  /* c3 c4 */
+#define CONDUCTIVITY       0.196                /* c1 c5 c3 c4 */
+#define NORMAL_VISCOSITY   (0.4 / 3.0)          /* 4/3 c3 c4 */
+#define SHEAR_HEATING      (0.1 * (1.0 - 1.96)) /* c3 c4 (1 - c1 c5), with the kinetic energy */
+#define NORMAL_HEATING     (0.1 / 6.0)          /* c3 c4 / 6, with the square of the normal velocity */
+#define FOURTH_DISSIPATION 0.25 /* a quarter of the largest second-order dissipation; not scaled by h */
+
+/* Along one direction: h = 1/(points - 1). */
+typedef struct Metric {
+    double inverse_h2, inverse_2h; /* t1, t2 */
+    double dissipation;            /* d, of second order; the same for all components */
+} Metric;
+
+static inline Metric metric_of(int direction, int points)
+{
+    static const double dissipation[3] = {0.75, 0.75, 1.0};
+    double cells = points - 1;
+    return (Metric){cells * cells, 0.5 * cells, dissipation[direction]};
+}
+
+/* Velocities along and across the line, energy per mass, kinetic energy per mass. */
+typedef struct Primitive {
+    lanes inverse_density, normal, across[2], energy, kinetic;
+} Primitive;
+
+static inline void primitive_of(const lanes u[5], Primitive *p)
+{
+    p->inverse_density = 1.0 / u[0];
+    p->normal = u[1] * p->inverse_density;
+    p->across[0] = u[2] * p->inverse_density;
+    p->across[1] = u[3] * p->inverse_density;
+    p->energy = u[4] * p->inverse_density;
+    p->kinetic = 0.5 * (p->normal * p->normal + p->across[0] * p->across[0] + p->across[1] * p->across[1]);
+}
+
+#endif

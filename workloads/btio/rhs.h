@@ -1,0 +1,15 @@
+/* The explicit part: rhs = dt * (forcing + L_x(u) + L_y(u) + L_z(u)) on the interior points of the grid. */
+#ifndef BTIO_RHS_H
+#define BTIO_RHS_H
+
+#include "exact.h"
+#include "exchange.h"
+
+/* Needs the ghost points of u. */
+void compute_rhs(const Domain *domain, double dt);
+
+/* Sets the forcing for which the exact solution is stationary: minus the discrete operator applied to it.
+ * Leaves the exact solution in u. Collective. */
+void compute_forcing(const Domain *domain, const Exact *exact, const Exchange *exchange);
+
+#endif

@@ -1,0 +1,38 @@
+/* MPI-IO hints: from `key=value` words and hints files to an MPI_Info, and back from an open file. */
+#ifndef COMMON_HINTS_H
+#define COMMON_HINTS_H
+
+#include "fail.h"
+#include "json.h"
+
+enum { HINTS_MAX = 128 };
+
+typedef struct Hint {
+    char key[MPI_MAX_INFO_KEY + 1];
+    char value[MPI_MAX_INFO_VAL + 1];
+} Hint;
+
+typedef struct Hints {
+    int count;
+    Hint *list; /* room for HINTS_MAX, taken at the first hint */
+} Hints;
+
+/* One hint `key=value`; a later value replaces an earlier one. A size such as 16M or 4KiB becomes bytes,
+ * since MPI libraries read the digits and drop the letter. */
+void hints_add(Hints *hints, const char *text, Trouble *trouble);
+
+/* The same in two words. */
+void hints_put(Hints *hints, const char *key, const char *value, Trouble *trouble);
+
+/* A hints file: `key=value` or `key value` on each line, # begins a comment. */
+void hints_read(Hints *hints, const char *path, Trouble *trouble);
+
+/* MPI_INFO_NULL when there are none. */
+MPI_Info hints_info(const Hints *hints);
+
+/* What MPI_File_get_info reports of an open file. */
+void hints_of_file(Hints *hints, MPI_File file);
+
+void hints_json(const Hints *hints, const char *key, Json *json);
+
+#endif

@@ -1,0 +1,43 @@
+/* Command-line options from one table: parsing, --help, defaults and the `parameters` of the result JSON.
+ *
+ * An option is `--name value` or `--name=value`; a flag stands alone. The target is a field of the program's
+ * configuration; its value before parsing is the default that --help shows. */
+#ifndef COMMON_OPTIONS_H
+#define COMMON_OPTIONS_H
+
+#include "fail.h"
+#include "json.h"
+
+typedef enum {
+    OPTION_FLAG,  /* bool */
+    OPTION_COUNT, /* int, not negative */
+    OPTION_REAL,  /* double, positive */
+    OPTION_TEXT,  /* const char * */
+    OPTION_GRID,  /* int[3], written NX,NY,NZ */
+    OPTION_HINT,  /* Hints, one key=value each time; not a parameter in the JSON */
+} OptionKind;
+
+typedef struct Option {
+    const char *name;
+    OptionKind kind;
+    size_t offset; /* of the field in the configuration */
+    const char *argument;
+    const char *help;
+} Option;
+
+typedef struct OptionTable {
+    const Option *options;
+    int count;
+    const char *usage; /* what stands before the list in --help */
+    const char *notes; /* what stands behind it */
+} OptionTable;
+
+/* Fills `config`; notes the first thing that is wrong. */
+void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble);
+
+void options_help(const OptionTable *table, const void *defaults);
+
+/* One member for each option, dashes turned to underscores. */
+void options_json(const OptionTable *table, const void *config, Json *json);
+
+#endif
