@@ -1,0 +1,101 @@
+"""Grouped bars over the matrix: groups are the first setting, colours the second, panels the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from iolens.figures.compare_style import BEST, INK, LEFT_OUT, clean, error_bar, level_colours, levels_of
+from iolens.metrics.settings import describe, level_text, name_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+WIDTH = 6.9
+"""Inches; the text width of an A4 page."""
+
+
+def grouped_bars(
+    points: pd.DataFrame,
+    runs: pd.DataFrame,
+    factors: Sequence[str],
+    columns: tuple[str, str, str, str],
+    label: str,
+    best: int | None,
+) -> Figure:
+    """Bars of `columns` = (value, low, high) of `points` and (each run's measure) of `runs`, as dots.
+
+    `factors` are the settings with more than one level; `label` names the axis with its unit. A bar in grey
+    was left out of the comparison.
+    """
+    groups, colours, rest = factors[0], factors[1] if len(factors) > 1 else None, list(factors[2:])
+    panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(levels_of(points, n) for n in rest))]
+    figure = Figure(figsize=(WIDTH, 0.7 + 2.1 * len(panels)), layout="constrained")
+    grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
+    palette = level_colours(levels_of(points, colours)) if colours else {None: "#31688e"}
+    for axes, panel in zip(grid[:, 0], panels, strict=True):
+        chosen = points[matching(points, panel)]
+        draw_panel(axes, chosen, runs, groups, colours, palette, columns, best)
+        if panel:
+            axes.set_title(describe(panel), loc="left", fontsize=9)
+        axes.set_ylabel(label)
+    grid[-1, 0].set_xlabel(name_text(groups))
+    if colours:
+        handles = [Patch(color=palette[level], label=level_text(colours, level)) for level in palette]
+        figure.legend(
+            handles=handles, title=name_text(colours), loc="outside right upper", frameon=False, fontsize=8
+        )
+    return figure
+
+
+def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
+    """Which points have the levels of `panel`."""
+    mask = points["label"] != ""
+    for name, level in panel.items():
+        mask &= points[name] == level
+    return mask
+
+
+def draw_panel(
+    axes: Axes,
+    points: pd.DataFrame,
+    runs: pd.DataFrame,
+    groups: str,
+    colours: str | None,
+    palette: Mapping[Any, Any],
+    columns: tuple[str, str, str, str],
+    best: int | None,
+) -> None:
+    """The bars of one panel."""
+    value, low, high, single = columns
+    levels = levels_of(points, groups)
+    width = 0.8 / len(palette)
+    order = list(palette)
+    for index, point in points.iterrows():
+        place = order.index(point[colours]) if colours else 0
+        x = levels.index(point[groups]) + (place - (len(order) - 1) / 2) * width
+        if math.isnan(point[value]):
+            axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=7, color=INK)
+            continue
+        face = LEFT_OUT if point["left_out"] else palette[order[place]]
+        edge, thick = (BEST, 1.8) if index == best else ("white", 0.4)
+        axes.bar(
+            x,
+            point[value],
+            width * 0.94,
+            color=face,
+            hatch="///" if point["left_out"] else None,
+            edgecolor=edge,
+            linewidth=thick,
+        )
+        error_bar(axes, x, point[low], point[high])
+        dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
+        axes.scatter([x] * len(dots), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
+    axes.set_xticks(range(len(levels)), [level_text(groups, level) for level in levels])
+    clean(axes)

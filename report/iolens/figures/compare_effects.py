@@ -1,0 +1,61 @@
+"""The effect of each setting as a ratio with its interval, on a logarithmic axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from iolens.figures.compare_bars import WIDTH
+from iolens.figures.compare_interaction import nice_ticks
+from iolens.figures.compare_style import INK, clean, error_bar
+from iolens.metrics.settings import level_text, name_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def effect_forest(effects: pd.DataFrame) -> Figure:
+    """One row per level against its base level (frame of `comparison_effects.effects`).
+
+    The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest
+    to the largest effect that a single pair of points showed: a long one means that it depends on the other
+    settings.
+    """
+    figure = Figure(figsize=(WIDTH, 0.8 + 0.34 * len(effects)), layout="constrained")
+    axes = figure.subplots()
+    texts = []
+    for y, row in enumerate(effects.itertuples()):
+        axes.plot([row.smallest, row.largest], [y, y], color="#bbbbbb", linewidth=3.5, solid_capstyle="round")
+        axes.plot(row.ratio, y, marker="D", markersize=5, color="#31688e", zorder=5)
+        error_bar(axes, y, row.low, row.high, horizontal=True)
+        base, level = level_text(row.setting, row.base), level_text(row.setting, row.level)
+        texts.append(f"{name_text(row.setting)}  {base} → {level}")
+        axes.annotate(
+            f"{row.ratio:.2f}×",
+            (1.01, y),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8,
+            color=INK,
+        )
+    axes.axvline(1.0, color=INK, linewidth=0.8)
+    axes.set_xscale("log")
+    ticks = ratio_ticks(min(float(effects["smallest"].min()), 1.0), max(float(effects["largest"].max()), 1.0))
+    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yticks(range(len(texts)), texts)
+    axes.set_ylim(len(texts) - 0.5, -0.5)
+    axes.set_xlabel("bandwidth, as a multiple of the base level (1× = no effect)")
+    clean(axes, grid="x")
+    return figure
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a ratio axis; finer when all effects are small."""
+    if high / low < 1.6:
+        return [
+            t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low / 1.1 <= t <= high * 1.1
+        ]
+    return nice_ticks(low, high)

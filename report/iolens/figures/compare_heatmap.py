@@ -1,0 +1,73 @@
+"""Bandwidth over two settings as a table of colours with numbers; one panel per level of the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from iolens.figures.compare_bars import WIDTH, matching
+from iolens.figures.compare_style import BEST, levels_of
+from iolens.metrics.settings import describe, level_text, name_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+ACROSS = 3
+"""Panels side by side."""
+
+
+def heatmap(
+    points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None
+) -> Figure:
+    """Typical bandwidth of each point; rows are `pair[0]`, columns `pair[1]`, panels the levels of `rest`.
+
+    Cells left out of the comparison are hatched, the best one is framed; a cell without a value says n/a.
+    """
+    panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(levels_of(points, n) for n in rest))]
+    across = min(ACROSS, len(panels))
+    down = math.ceil(len(panels) / across)
+    rows = len(levels_of(points, pair[0]))
+    figure = Figure(figsize=(WIDTH, down * (0.75 + 0.42 * rows)), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    scale = Normalize(0, float(points["value"].max()))
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        draw_cells(axes, points[matching(points, panel)], pair, scale, best)
+        axes.set_title(describe(panel), fontsize=9)
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    bar = matplotlib.cm.ScalarMappable(scale, "viridis")
+    figure.colorbar(bar, ax=grid, label=label, shrink=0.9, aspect=14)
+    return figure
+
+
+def draw_cells(axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: Any, best: int | None) -> None:
+    """One panel: a coloured rectangle and a number per point."""
+    down, across = (levels_of(points, name) for name in pair)
+    for index, point in points.iterrows():
+        x, y = across.index(point[pair[1]]), down.index(point[pair[0]])
+        known = not math.isnan(point["value"])
+        share = scale(point["value"]) if known else 0.0
+        colour = matplotlib.colormaps["viridis"](share) if known else "#f0f0f0"
+        hatch = "////" if point["left_out"] and known else None
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch))
+        text = f"{point['value']:.0f}" if known else "n/a"
+        axes.text(
+            x, y, text, ha="center", va="center", color="black" if share > 0.6 or not known else "white"
+        )
+        if index == best:
+            frame = Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, edgecolor=BEST, linewidth=2.2)
+            axes.add_patch(frame)
+    axes.set(xlim=(-0.5, len(across) - 0.5), ylim=(-0.5, len(down) - 0.5))
+    axes.set_xticks(range(len(across)), [level_text(pair[1], level) for level in across])
+    axes.set_yticks(range(len(down)), [level_text(pair[0], level) for level in down])
+    axes.set(xlabel=name_text(pair[1]), ylabel=name_text(pair[0]))
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,52 @@
+"""Bandwidth over one setting, a line per level of another: parallel lines mean independent gains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from iolens.figures.compare_bars import WIDTH
+from iolens.figures.compare_style import clean, error_bar, level_colours, levels_of
+from iolens.metrics.settings import describe_one, level_text, name_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MARKERS = "osD^vP*X"
+
+
+def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) -> Figure:
+    """`cells`: the pair's columns, `value`, `low`, `high`. x is `pair[1]`, a line is a level of `pair[0]`.
+
+    The bandwidth axis is logarithmic, so that equal factors have equal slopes.
+    """
+    figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
+    axes = figure.subplots()
+    across = levels_of(cells, pair[1])
+    lines = level_colours(levels_of(cells, pair[0]))
+    for i, (level, colour) in enumerate(lines.items()):
+        chosen = cells[cells[pair[0]] == level]
+        x = [across.index(v) + (i - (len(lines) - 1) / 2) * 0.04 for v in chosen[pair[1]]]
+        marker = MARKERS[i % len(MARKERS)]
+        axes.plot(
+            x, chosen["value"], color=colour, marker=marker, label=describe_one(pair[0], level), zorder=3
+        )
+        for at, low, high in zip(x, chosen["low"], chosen["high"], strict=True):
+            error_bar(axes, at, low, high)
+    axes.set_yscale("log")
+    ticks = nice_ticks(float(cells["value"].min()), float(cells["value"].max()))
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(range(len(across)), [level_text(pair[1], level) for level in across])
+    axes.set(xlabel=name_text(pair[1]), ylabel=label)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    clean(axes)
+    return figure
+
+
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Ticks 1, 1.5, 2, 3, 4, 5, 7 times powers of ten around [low, high]; at most one step outside."""
+    steps = [m * 10.0**e for e in range(-6, 10) for m in (1, 1.5, 2, 3, 4, 5, 7)]
+    return [s for s in steps if low * 0.7 <= s <= high * 1.4]

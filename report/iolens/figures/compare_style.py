@@ -1,0 +1,46 @@
+"""What the comparison's figures share: colours of ordered levels, error bars, axis words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import matplotlib
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+BEST = "#d55e00"
+LEFT_OUT = "#b8b8b8"
+INK = "#333333"
+
+
+def level_colours(levels: Sequence[Any]) -> dict[Any, Any]:
+    """Ordered colours, dark to light, that stay apart in grey and for the colour-blind."""
+    scale = matplotlib.colormaps["viridis"]
+    steps = max(1, len(levels) - 1)
+    return {level: scale(0.15 + 0.65 * i / steps) for i, level in enumerate(levels)}
+
+
+def levels_of(points: pd.DataFrame, name: str) -> list[Any]:
+    """The levels of a setting, in the order of the points (sorted by the reader of the results)."""
+    return list(dict.fromkeys(sorted(points[name], key=lambda v: (isinstance(v, str), v))))
+
+
+def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = False) -> None:
+    """A thin interval with caps; nothing when there is no interval."""
+    if math.isnan(low) or math.isnan(high):
+        return
+    middle, half = (low + high) / 2, (high - low) / 2
+    at = (middle, x) if horizontal else (x, middle)
+    xerr, yerr = (half, None) if horizontal else (None, half)
+    axes.errorbar(*at, xerr=xerr, yerr=yerr, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, zorder=4)
+
+
+def clean(axes: Axes, grid: Literal["x", "y"] = "y") -> None:
+    """A quiet frame: no box, a light grid along one axis, behind the data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis=grid, color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)

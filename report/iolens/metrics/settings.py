@@ -1,0 +1,70 @@
+"""The settings that a sweep varies, and how people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter of a sweep: its key in `point`, in `requested`/`effective`, and how people write it.
+
+    `usual` is the level one gets without asking; it is the baseline when the sweep has it.
+    """
+
+    name: str
+    key: str
+    label: str
+    unit: str
+    usual: int | None
+
+
+SETTINGS: dict[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting("stripe_count", "stripe_count", "stripe count", "stripe", 1),
+        Setting("stripe_size", "stripe_size", "stripe size", "bytes", MIB),
+        Setting("aggregators", "cb_nodes", "aggregators", "aggregator", 1),
+        Setting("cb_buffer_size", "cb_buffer_size", "collective buffer", "bytes", 16 * MIB),
+        Setting("ranks", "ranks", "ranks", "rank", None),
+    )
+}
+"""The settings a sweep varies; `usual` are Lustre's and ROMIO's defaults on one node."""
+
+
+def size_text(size: float) -> str:
+    """Bytes as people write a buffer or stripe: 1048576 -> '1 MiB', 1536 -> '1.5 KiB', 47008 -> '47008 B'."""
+    for unit, name in ((2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
+        if size >= unit and (size * 4) % unit == 0:
+            return f"{size / unit:g} {name}"
+    return f"{size:.0f} B"
+
+
+def level_text(name: str, level: Any) -> str:
+    """A level without its parameter's name, for an axis: '4', '16 MiB'."""
+    setting = SETTINGS.get(name)
+    return size_text(level) if setting is not None and setting.unit == "bytes" else str(level)
+
+
+def describe(settings: Mapping[str, Any]) -> str:
+    """A point in words: '4 stripes, 2 aggregators, 16 MiB collective buffer'."""
+    return ", ".join(describe_one(name, level) for name, level in settings.items())
+
+
+def describe_one(name: str, level: Any) -> str:
+    """One setting in words: '4 stripes', '16 MiB collective buffer', 'method full'."""
+    setting = SETTINGS.get(name)
+    if setting is None:
+        return f"{name.replace('_', ' ')} {level}"
+    if setting.unit == "bytes":
+        return f"{size_text(level)} {setting.label}"
+    return f"{level} {setting.unit}{'' if level == 1 else 's'}"
+
+
+def name_text(name: str) -> str:
+    """A setting's name for people: 'stripe count', 'collective buffer'."""
+    return SETTINGS[name].label if name in SETTINGS else name.replace("_", " ")
