@@ -123,7 +123,7 @@ def not_told_from_best(groups: Sequence[Sequence[float]], confidence: float = CO
 
     A group is told apart when Welch's one-sided p is at most (1 - confidence) / (groups - 1). By the union
     bound over the rivals of the truly best group, that group stays in the set with probability `confidence`
-    or more, although the reference was chosen from the same data. A group of one value cannot be told from any.
+    or more, although the reference was chosen from the same data. A group of one value stays in the set.
     """
     best = max(groups, key=lambda group: fmean(math.log(v) for v in group))
     threshold = (1.0 - confidence) / max(1, len(groups) - 1)

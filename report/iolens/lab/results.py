@@ -1,0 +1,176 @@
+"""Read a sweep's folder back: every run.json below it becomes one row of a frame.
+
+Units: bandwidth MiB/s (2^20 bytes), times seconds, sizes bytes. A value that was not measured is
+missing, never 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from iolens.errors import IolensError, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIB = 2**20
+
+
+METRICS: dict[str, tuple[str, str]] = {
+    "write_bandwidth": ("write", "write bandwidth"),
+    "read_bandwidth": ("read", "read bandwidth"),
+}
+"""`report.metric` of experiment.yaml: the operation of the result's phases, and its name on the axis."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A run.json that could not be read, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """One sweep.
+
+    `runs` has one row per run: a column per setting (`settings` names them), then those of `read_run`.
+    `first` is the row of the complete run that went before the sweep, if there was one.
+    """
+
+    directory: Path
+    name: str
+    title: str
+    metric: str
+    experiment: Mapping[str, Any]
+    settings: tuple[str, ...]
+    runs: pd.DataFrame
+    first: Mapping[str, Any] | None
+    skipped: tuple[Skipped, ...]
+
+
+def load_results(directory: Path) -> Results:
+    """All runs below `directory`; raises when there is none."""
+    import pandas as pd
+
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is not a folder; give the folder of a sweep, such as results/class-A")
+    experiment = read_experiment(directory / "experiment.yaml")
+    metric = metric_of(experiment)
+    rows: list[dict[str, Any]] = []
+    first: dict[str, Any] | None = None
+    skipped: list[Skipped] = []
+    for path in sorted(directory.rglob("run.json")):
+        try:
+            row = read_run(path, METRICS[metric][0])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            skipped.append(Skipped(path.relative_to(directory), f"{type(error).__name__}: {error}"))
+            continue
+        if path.relative_to(directory).parts[0] == "first":
+            first = row
+        else:
+            rows.append(row)
+    if not rows:
+        unread = f" ({len(skipped)} could not be read, the first: {skipped[0].reason})" if skipped else ""
+        raise IolensError(f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first")
+    settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
+    rows.sort(key=lambda row: [*(order(row["settings"].get(name)) for name in settings), row["repetition"]])
+    columns = {
+        name: pd.Series([row["settings"].get(name) for row in rows], dtype=object) for name in settings
+    }
+    runs = pd.concat([pd.DataFrame(columns), pd.DataFrame(rows).drop(columns="settings")], axis=1)
+    title = str(experiment.get("title") or experiment.get("name") or directory.name)
+    name = str(experiment.get("name") or directory.name)
+    return Results(directory, name, title, metric, experiment, settings, runs, first, tuple(skipped))
+
+
+def order(level: Any) -> tuple[bool, float, str]:
+    """Sort key of a setting's level: missing first, then numbers by size, then words."""
+    return (level is not None, level if isinstance(level, int | float) else math.inf, str(level))
+
+
+def read_experiment(path: Path) -> Mapping[str, Any]:
+    """The saved experiment.yaml; empty when the folder has none (the runs say what they are themselves)."""
+    if not path.exists():
+        return {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise IolensError(f"{path} cannot be read: {error}") from error
+    return content if isinstance(content, dict) else {}
+
+
+def metric_of(experiment: Mapping[str, Any]) -> str:
+    """The experiment's `report.metric`; write bandwidth when it names none."""
+    metric = str((experiment.get("report") or {}).get("metric") or "write_bandwidth")
+    if metric not in METRICS:
+        raise UsageError(f"report.metric {metric!r} is unknown; choose one of {', '.join(METRICS)}")
+    return metric
+
+
+def read_run(path: Path, operation: str) -> dict[str, Any]:
+    """One run.json (report/RUN.md) and its result.json as a row; `settings` holds the point's settings."""
+    run = json.loads(path.read_text(encoding="utf-8"))
+    point = dict(run["point"] or {})
+    repetition = int(point.pop("repetition", 1))
+    storage, mpi, observed = (run.get(key) or {} for key in ("storage", "mpi", "observed"))
+    took_effect = run.get("took_effect") or {}
+    row: dict[str, Any] = {
+        "run": str(run["id"]),
+        "settings": point,
+        "repetition": repetition,
+        "status": str(run["status"]),
+        "reason": run.get("reason") or storage.get("reason"),
+        "usable": run["status"] == "ok" and storage.get("valid") is not False,
+        "ignored": tuple(key for key, value in took_effect.items() if value is False),
+        "confirmed": bool(took_effect) and all(value is True for value in took_effect.values()),
+        "storage": storage.get("kind"),
+        "file_system": storage.get("file_system"),
+        "io_component": mpi.get("io_component"),
+        "mpi": mpi.get("library"),
+        "hosts": len(run.get("hosts") or []) or None,
+        "load_before": run.get("load_before"),
+        "seconds": run.get("seconds"),
+        "started": run.get("started"),
+        "log": str(path.parent / run["log"]) if run.get("log") else None,
+    }
+    for part in ("requested", "effective"):
+        row |= {f"{part}.{key}": value for key, value in (run.get(part) or {}).items()}
+    row |= {f"observed.{key}": value for key, value in observed.items()}
+    return row | read_phase(path.parent / (run.get("result") or "result.json"), operation)
+
+
+def read_phase(path: Path, operation: str) -> dict[str, Any]:
+    """Bytes, seconds and bandwidth of one operation from a workload's result.json (workloads/RESULT.md).
+
+    bandwidth = bytes / seconds.max / 2^20: what the job saw, since it waits for its slowest rank.
+    """
+    missing: dict[str, Any] = dict.fromkeys(
+        ("bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs")
+    )
+    missing["verification"] = None
+    if not path.exists():
+        return missing
+    result = json.loads(path.read_text(encoding="utf-8"))
+    missing["nprocs"] = result.get("ranks")
+    missing["verification"] = (result.get("verification") or {}).get("status")
+    phases = [phase for phase in result.get("phases") or [] if phase["operation"] == operation]
+    total = sum(phase["bytes"] for phase in phases)
+    longest = math.fsum(phase["seconds"]["max"] for phase in phases)
+    if total <= 0 or longest <= 0:
+        return missing
+    harmonic = [phase["seconds"].get("harmonic_mean") for phase in phases]
+    return missing | {
+        "bandwidth": total / longest / MIB,
+        "io_seconds": longest,
+        "io_seconds_harmonic": None if None in harmonic else math.fsum(harmonic),
+        "bytes": total,
+    }

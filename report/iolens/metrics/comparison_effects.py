@@ -1,0 +1,137 @@
+"""What each setting does to the bandwidth, alone and together with another one, over a matrix of points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from iolens.metrics.statistics import Ratio, Term, contrast, ratio
+
+Point = tuple[Any, ...]
+"""The levels of one point, in the order of the settings."""
+
+Groups = dict[Point, list[float]]
+"""Bandwidths (MiB/s) of the points that may be compared."""
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """What two settings give alone and together, from `base` to `target` levels, averaged over the others.
+
+    `synergy` = both / (first alone x second alone); 1 when the gains simply multiply. `cells` has one row
+    per pair of levels: the settings' columns, `value`, `low`, `high` (bandwidth averaged over the others).
+    """
+
+    names: tuple[str, str]
+    base: tuple[Any, Any]
+    target: tuple[Any, Any]
+    first: Ratio
+    second: Ratio
+    both: Ratio
+    synergy: Ratio
+    cells: pd.DataFrame
+
+
+def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point) -> pd.DataFrame:
+    """The effect of each level of each setting against its base level, the other settings balanced.
+
+    A pair is two points that differ in this setting alone. Columns: `setting`, `base`, `level`, `pairs`
+    (their number), `ratio` (geometric mean of the pairs' ratios) with `low` and `high`, and the `smallest`
+    and `largest` ratio of a single pair.
+    """
+    rows = []
+    for name in factors:
+        index = names.index(name)
+        for level in dict.fromkeys(key[index] for key in groups):
+            pairs = [(key, swap(key, index, base[index])) for key in groups if key[index] == level]
+            pairs = [(key, other) for key, other in pairs if other in groups]
+            if level == base[index] or not pairs:
+                continue
+            terms = [term for a, b in pairs for term in quotient(groups[a], groups[b], 1 / len(pairs))]
+            mean = contrast(terms)
+            single = [ratio(groups[a], groups[b]).value for a, b in pairs]
+            rows.append(
+                (
+                    name,
+                    base[index],
+                    level,
+                    len(pairs),
+                    mean.value,
+                    mean.low,
+                    mean.high,
+                    min(single),
+                    max(single),
+                )
+            )
+    numbers = ["ratio", "low", "high", "smallest", "largest"]
+    frame = pd.DataFrame(rows, columns=["setting", "base", "level", "pairs", *numbers])
+    return frame.astype(dict.fromkeys(numbers, float))
+
+
+def swap(key: Point, index: int, level: Any) -> Point:
+    """The point with one level replaced."""
+    return (*key[:index], level, *key[index + 1 :])
+
+
+def quotient(above: Sequence[float], below: Sequence[float], weight: float) -> list[Term]:
+    """The terms of `weight` times the logarithm of above / below."""
+    return [(weight, above), (-weight, below)]
+
+
+def interaction(
+    names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point
+) -> Interaction | None:
+    """How stripes and aggregators (or the first two settings varied) act together; None without two."""
+    pair = ("stripe_count", "aggregators")
+    if not set(pair) <= set(factors):
+        if len(factors) < 2:
+            return None
+        pair = (factors[0], factors[1])
+    i, j = (names.index(name) for name in pair)
+    rest = list(dict.fromkeys(swap(swap(key, i, None), j, None) for key in groups))
+
+    def at(first: Any, second: Any) -> list[Point]:
+        return [swap(swap(key, i, first), j, second) for key in rest]
+
+    low = (base[i], base[j])
+    high = tuple(target_level([key[k] for key in groups], base[k], best[k]) for k in (i, j))
+    corners = {(a, b): at(a, b) for a in (low[0], high[0]) for b in (low[1], high[1])}
+    if len(corners) < 4 or not all(key in groups for keys in corners.values() for key in keys):
+        return None
+
+    def combine(weights: Sequence[tuple[float, tuple[Any, Any]]]) -> Ratio:
+        return contrast([(w / len(rest), groups[key]) for w, corner in weights for key in corners[corner]])
+
+    hh, hl, lh, ll = (high[0], high[1]), (high[0], low[1]), (low[0], high[1]), low
+    return Interaction(
+        names=pair,
+        base=low,
+        target=hh,
+        first=combine([(1, hl), (-1, ll)]),
+        second=combine([(1, lh), (-1, ll)]),
+        both=combine([(1, hh), (-1, ll)]),
+        synergy=combine([(1, hh), (-1, hl), (-1, lh), (1, ll)]),
+        cells=interaction_cells(pair, groups, i, j, at),
+    )
+
+
+def target_level(levels: Sequence[Any], base: Any, best: Any) -> Any:
+    """The level to hold against the base: the best point's, or the last one when that is the base itself."""
+    return best if best != base else list(dict.fromkeys(level for level in levels if level != base))[-1]
+
+
+def interaction_cells(
+    pair: tuple[str, str], groups: Groups, i: int, j: int, at: Callable[[Any, Any], list[Point]]
+) -> pd.DataFrame:
+    """Bandwidth at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
+    rows = []
+    for a, b in product(dict.fromkeys(key[i] for key in groups), dict.fromkeys(key[j] for key in groups)):
+        keys = at(a, b)
+        if all(key in groups for key in keys):
+            mean = contrast([(1 / len(keys), groups[key]) for key in keys])
+            rows.append((a, b, mean.value, mean.low, mean.high))
+    return pd.DataFrame(rows, columns=[*pair, "value", "low", "high"]).astype({"low": float, "high": float})
