@@ -1,0 +1,66 @@
+#include "arena.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16 };
+
+/* The system call itself, because mmap is a wrapped function. */
+void *pages_alloc(size_t bytes)
+{
+    long page = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+    return page == -1 ? NULL : (void *)page;
+}
+
+void pages_free(void *pages, size_t bytes)
+{
+    if (pages)
+        munmap(pages, bytes);
+}
+
+void arena_start(struct arena *arena, size_t limit)
+{
+    *arena = (struct arena){.limit = limit, .lock.held = ATOMIC_FLAG_INIT};
+}
+
+static _Bool add_slab(struct arena *arena, size_t bytes)
+{
+    size_t size = arena->slab ? arena->slab * 2 : FIRST_SLAB;
+    size = size > LARGEST_SLAB ? LARGEST_SLAB : size;
+    size = size < bytes ? bytes : size;
+    if (arena->taken + size > arena->limit)
+        return 0;
+    void *slab = pages_alloc(size);
+    if (!slab)
+        return 0;
+    arena->next = slab;
+    arena->left = arena->slab = size;
+    arena->taken += size;
+    return 1;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    void *result = NULL;
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    spin_lock(&arena->lock);
+    if (bytes <= arena->left || add_slab(arena, bytes)) {
+        result = arena->next;
+        arena->next += bytes;
+        arena->left -= bytes;
+    } else {
+        arena->exhausted = 1;
+    }
+    spin_unlock(&arena->lock);
+    return result;
+}
+
+char *arena_text(struct arena *arena, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = arena_alloc(arena, bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}

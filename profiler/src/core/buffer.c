@@ -1,0 +1,86 @@
+#include "buffer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "arena.h"
+
+enum { FIRST_SIZE = 64 * 1024 };
+
+void *buffer_add(struct buffer *buffer, size_t bytes)
+{
+    if (buffer->used + bytes > buffer->size) {
+        size_t size = buffer->size ? buffer->size : FIRST_SIZE;
+        while (size < buffer->used + bytes)
+            size *= 2;
+        void *data =
+            buffer->data ? mremap(buffer->data, buffer->size, size, MREMAP_MAYMOVE) : pages_alloc(size);
+        if (!data || data == MAP_FAILED) {
+            buffer->failed = true;
+            return NULL;
+        }
+        buffer->data = data;
+        buffer->size = size;
+    }
+    buffer->used += bytes;
+    return buffer->data + buffer->used - bytes;
+}
+
+void buffer_put(struct buffer *buffer, const void *bytes, size_t count)
+{
+    void *room = buffer_add(buffer, count);
+    if (room)
+        memcpy(room, bytes, count);
+}
+
+void buffer_format(struct buffer *buffer, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (length > 0)
+        buffer_put(buffer, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+void buffer_free(struct buffer *buffer)
+{
+    pages_free(buffer->data, buffer->size);
+    *buffer = (struct buffer){0};
+}
+
+/* Bytes of the UTF-8 sequence that `text` begins with; 0 when it is none. */
+static int utf8_length(const unsigned char *text)
+{
+    int length = text[0] < 0x80                      ? 1
+                 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
+                 : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
+                 : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
+                                                     : 0;
+    for (int i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void buffer_json(struct buffer *buffer, const char *text)
+{
+    buffer_put(buffer, "\"", 1);
+    while (*text) {
+        int length = utf8_length((const unsigned char *)text);
+        if (length == 0) {
+            buffer_put(buffer, "\\ufffd", 6);
+            length = 1;
+        } else if (*text == '"' || *text == '\\') {
+            buffer_format(buffer, "\\%c", *text);
+        } else if ((unsigned char)*text < 0x20) {
+            buffer_format(buffer, "\\u%04x", *text);
+        } else {
+            buffer_put(buffer, text, (size_t)length);
+        }
+        text += length;
+    }
+    buffer_put(buffer, "\"", 1);
+}

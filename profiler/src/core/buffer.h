@@ -1,0 +1,24 @@
+/* Bytes that grow at the end, in pages from the system: the log is written where malloc may not be safe. */
+#ifndef IOLENS_BUFFER_H
+#define IOLENS_BUFFER_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer {
+    char *data;
+    size_t used, size;
+    bool failed; /* memory ran out; what is in the buffer is not complete */
+};
+
+/* Room for `bytes` more; NULL (and failed) without memory. Moves `used` forward. */
+void *buffer_add(struct buffer *buffer, size_t bytes);
+void buffer_put(struct buffer *buffer, const void *bytes, size_t count);
+void buffer_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_free(struct buffer *buffer);
+
+/* A quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
+void buffer_json(struct buffer *buffer, const char *text);
+
+#endif

@@ -1,0 +1,62 @@
+/* The one runtime context: everything the library remembers, in the order in which it is set up. */
+#ifndef IOLENS_CONTEXT_H
+#define IOLENS_CONTEXT_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "../adapter.h"
+#include "../modules/aio.h"
+#include "../modules/streams.h"
+#include "arena.h"
+#include "clock.h"
+#include "fds.h"
+#include "path.h"
+#include "registry.h"
+#include "settings.h"
+
+struct context {
+    bool started;
+    atomic_bool recording;
+    pid_t pid; /* of the process that records; another one (a child of vfork) must not touch anything */
+    pid_t fork_parent; /* 0 unless this process was forked from a recording one */
+    int64_t jobid;
+    struct clock clock;
+    struct arena arena, zlib; /* records; scratch memory of the compressor */
+    struct settings settings;
+    struct registry registry;
+    struct fds fds;
+    struct streams streams;
+    struct aio aio;
+    struct stat stderr_at_start; /* so that a message never lands in a file that took its place */
+    const struct iolens_transport *transport; /* NULL until MPI_Init */
+    double aligned;                           /* this rank's clock when all ranks left a common barrier */
+};
+
+extern struct context iolens;
+
+/* True in a thread while it is inside the recorder, whose own calls pass through. */
+extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
+
+/* True when this call is to be recorded. */
+static inline bool iolens_active(void)
+{
+    return __builtin_expect(atomic_load_explicit(&iolens.recording, memory_order_relaxed) && !iolens_busy, 1);
+}
+
+/* False in a child of vfork, which shares the memory of its parent. */
+bool iolens_is_this_process(void);
+
+/* The open file behind a descriptor, or NULL. */
+static inline struct open_file *fds_find(int fd)
+{
+    if (!iolens.fds.table || fd < 0 || fd >= FDS_MAX)
+        return NULL;
+    return atomic_load_explicit(&iolens.fds.table[fd], memory_order_acquire);
+}
+
+/* One sentence on standard error, prefixed "iolens: ", unless the program closed or replaced it. */
+void iolens_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,108 @@
+#include "fds.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "context.h"
+
+static bool in_range(int fd) { return fd >= 0 && fd < FDS_MAX; }
+
+/* The calls below with "locked" in their name expect fds.lock to be held. */
+
+static void release_locked(struct open_file *open)
+{
+    if (--open->descriptors > 0)
+        return;
+    open->next_free = iolens.fds.free;
+    iolens.fds.free = open;
+}
+
+static struct open_file *new_open_locked(void)
+{
+    struct open_file *open = iolens.fds.free;
+    if (!open)
+        return arena_alloc(&iolens.arena, sizeof *open);
+    iolens.fds.free = open->next_free;
+    return open;
+}
+
+static void set_locked(int fd, struct open_file *open)
+{
+    struct open_file *before = atomic_exchange(&iolens.fds.table[fd], open);
+    if (before)
+        release_locked(before);
+    if (open)
+        open->descriptors++;
+    if (fd >= iolens.fds.used)
+        iolens.fds.used = fd + 1;
+}
+
+struct open_file *fds_open(int fd, struct file *file, bool append)
+{
+    struct open_file *open = NULL;
+    if (!in_range(fd))
+        return NULL;
+    spin_lock(&iolens.fds.lock);
+    if (!iolens.fds.table)
+        iolens.fds.table = pages_alloc(FDS_MAX * sizeof *iolens.fds.table);
+    if (iolens.fds.table && (open = new_open_locked())) {
+        *open = (struct open_file){.file = file, .append = append};
+        set_locked(fd, open);
+    }
+    spin_unlock(&iolens.fds.lock);
+    return open;
+}
+
+void fds_duplicate(int copy, struct open_file *open)
+{
+    if (!in_range(copy))
+        return;
+    spin_lock(&iolens.fds.lock);
+    if (iolens.fds.table[copy] != open)
+        set_locked(copy, open);
+    spin_unlock(&iolens.fds.lock);
+}
+
+struct open_file *fds_take(int fd)
+{
+    if (!iolens.fds.table || !in_range(fd))
+        return NULL;
+    return atomic_exchange(&iolens.fds.table[fd], NULL);
+}
+
+void fds_release(struct open_file *open)
+{
+    spin_lock(&iolens.fds.lock);
+    release_locked(open);
+    spin_unlock(&iolens.fds.lock);
+}
+
+void fds_forget(int first, int last)
+{
+    for (int fd = first < 0 ? 0 : first; fd <= last && fd < iolens.fds.used; fd++) {
+        struct open_file *open = fds_take(fd);
+        if (open)
+            fds_release(open);
+    }
+}
+
+void fds_after_fork(void)
+{
+    _Atomic(struct open_file *) *inherited = iolens.fds.table;
+    int used = iolens.fds.used;
+    iolens.fds = (struct fds){.lock.held = ATOMIC_FLAG_INIT};
+    for (int fd = 0; inherited && fd < used; fd++) {
+        struct open_file *old = inherited[fd];
+        if (!old)
+            continue;
+        int twin = 0; /* a lower descriptor of the same open file */
+        while (twin < fd && inherited[twin] != old)
+            twin++;
+        struct file *file = twin == fd ? registry_file(old->file->path) : NULL;
+        struct open_file *open = file ? fds_open(fd, file, old->append) : NULL;
+        if (open)
+            open->offset = old->offset;
+        else if (twin < fd && iolens.fds.table && iolens.fds.table[twin])
+            fds_duplicate(fd, iolens.fds.table[twin]);
+    }
+}

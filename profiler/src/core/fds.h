@@ -1,0 +1,50 @@
+/* From a descriptor to the open file it stands for: one array, one load on the hot path.
+ *
+ * An open file is shared by the descriptors that dup made of it, as in the kernel, and owns the offset. Its
+ * memory is recycled but never unmapped, so that a race between close and write in the program cannot crash
+ * the recorder. */
+#ifndef IOLENS_FDS_H
+#define IOLENS_FDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "registry.h"
+#include "spin.h"
+
+struct open_file {
+    struct file *file;
+    _Atomic(void *) posix; /* the POSIX module's state, NULL until the first operation after a fork */
+    int64_t offset;
+    int descriptors;
+    bool append;
+    struct open_file *next_free;
+};
+
+struct fds {
+    struct spin lock;
+    _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
+    _Atomic int used;                   /* above the highest descriptor in the table */
+    struct open_file *free;
+};
+
+enum { FDS_MAX = 1 << 20 };
+
+/* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */
+struct open_file *fds_open(int fd, struct file *file, bool append);
+
+/* Make `copy` stand for the open file of `fd`. */
+void fds_duplicate(int copy, struct open_file *open);
+
+/* Take the open file out of the table; the caller gives it back with fds_release. NULL when unknown. */
+struct open_file *fds_take(int fd);
+void fds_release(struct open_file *open);
+
+/* Forget first..last, whose descriptors were closed behind the recorder's back. */
+void fds_forget(int first, int last);
+
+/* In a child of fork: keep the descriptors, but file them in the child's empty registry. */
+void fds_after_fork(void);
+
+#endif

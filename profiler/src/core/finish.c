@@ -1,0 +1,103 @@
+#include "finish.h"
+
+#include <errno.h>
+
+#include "context.h"
+#include "jobinfo.h"
+#include "private.h"
+#include "reduce.h"
+#include "serial.h"
+#include "writer.h"
+
+enum { ZLIB_BYTES = 64 * 1024 * 1024 };
+
+struct job_times {
+    int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
+};
+
+/* Put all ranks' time stamps on one clock: that of the rank that began first, as seen from the common
+ * barrier. */
+static struct job_times finish_clock(const struct iolens_transport *transport)
+{
+    double factor = clock_correction(&iolens.clock), mine = iolens.aligned * factor, earliest = mine;
+    double elapsed = clock_now(&iolens.clock) * factor;
+    if (transport->allreduce(&earliest, 1, IOLENS_DOUBLE, IOLENS_MAX) != 0)
+        earliest = mine;
+    double shift = earliest - mine;
+    reduce_finish_states(transport->rank, factor, shift);
+    int64_t own_start = (int64_t)iolens.clock.realtime.tv_sec * 1000000000 + iolens.clock.realtime.tv_nsec;
+    return (struct job_times){own_start - (int64_t)(shift * 1e9), own_start + (int64_t)(elapsed * 1e9)};
+}
+
+static void count_partial(const struct iolens_transport *transport, int64_t partial[MODULE_COUNT])
+{
+    for (int m = 0; m < MODULE_COUNT; m++)
+        partial[m] = iolens.registry.partial >> m & 1;
+    transport->allreduce(partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
+}
+
+static void write_modules(struct writer *writer, const struct iolens_transport *transport,
+                          struct log_header *header)
+{
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        struct buffer part = {0};
+        if (reduce_records(transport, m, &part) != 0)
+            part.failed = true;
+        header->modules[modules[m]->id] = writer_region(writer, &part, false);
+        header->module_versions[modules[m]->id] = modules[m]->version;
+        buffer_free(&part);
+    }
+}
+
+static void write_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
+{
+    struct buffer part = {0};
+    if (transport->rank == 0) {
+        char text[LOG_TEXT_BYTES];
+        struct log_job job;
+        jobinfo_job(&job, transport->size, times.start_ns, times.end_ns);
+        buffer_put(&part, &job, sizeof job);
+        buffer_put(&part, text, jobinfo_text(text));
+    }
+    writer_region(writer, &part, false);
+    buffer_free(&part);
+}
+
+static void write_names(struct writer *writer, const struct iolens_transport *transport,
+                        struct log_header *header)
+{
+    struct buffer part = {0};
+    reduce_names(transport->rank, &part);
+    header->names = writer_region(writer, &part, transport->rank == 0);
+    buffer_free(&part);
+}
+
+void finish_log(const struct iolens_transport *transport)
+{
+    struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
+    struct writer writer;
+    char name[PATH_BYTES] = "";
+    int64_t partial[MODULE_COUNT];
+    bool agreed = true;
+
+    arena_start(&iolens.zlib, ZLIB_BYTES);
+    transport->barrier();
+    struct job_times times = finish_clock(transport);
+    count_partial(transport, partial);
+    for (int m = 0; transport != &serial_transport && m < MODULE_COUNT; m++)
+        agreed &= reduce_mark_shared(transport, m) == 0;
+    if (transport->rank == 0)
+        jobinfo_log_name(name, times.start_ns);
+    writer_open(&writer, transport, name, sizeof header);
+    if (!agreed)
+        writer_fail(&writer, ENOMEM);
+    write_job(&writer, transport, times);
+    write_names(&writer, transport, &header);
+    write_modules(&writer, transport, &header);
+    private_write(&writer, transport, partial);
+    for (int m = 0; m < MODULE_COUNT; m++)
+        header.partial |= (uint64_t)(partial[m] != 0) << modules[m]->id;
+    if (transport->rank == 0)
+        writer_put(&writer, 0, &header, sizeof header);
+    writer_close(&writer);
+}

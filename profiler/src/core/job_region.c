@@ -1,0 +1,124 @@
+#include "job_region.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "version.h"
+
+enum { HOST_BYTES = 64 };
+
+extern char **environ;
+
+static const char *const PREFIXES[] = {"OMPI_MCA_", "ROMIO_", "MPICH_", "SLURM_", "IOLENS_"};
+static const char *const SECRETS[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE"};
+
+static void add_text(struct buffer *out, const char *name, const char *value)
+{
+    buffer_format(out, "\"%s\": ", name);
+    if (value)
+        buffer_json(out, value);
+    else
+        buffer_put(out, "null", 4);
+    buffer_put(out, ", ", 2);
+}
+
+/* hosts: names in order of their first rank; rank_host: index into it per rank. */
+static void add_hosts(struct buffer *out, const char (*host)[HOST_BYTES], int ranks)
+{
+    struct buffer index = {0};
+    int *first = buffer_add(&index, (size_t)ranks * 2 * sizeof(int)), *place = first + ranks, hosts = 0;
+    buffer_format(out, "\"hosts\": [");
+    for (int rank = 0; first && rank < ranks; rank++) {
+        int known = rank > 0 && strcmp(host[rank], host[rank - 1]) == 0 ? place[rank - 1] : 0;
+        while (known < hosts && strcmp(host[first[known]], host[rank]) != 0)
+            known++;
+        place[rank] = known;
+        if (known < hosts)
+            continue;
+        first[hosts++] = rank;
+        buffer_format(out, "%s", known ? ", " : "");
+        buffer_json(out, host[rank]);
+    }
+    buffer_format(out, "], \"rank_host\": [");
+    for (int rank = 0; first && rank < ranks; rank++)
+        buffer_format(out, "%s%d", rank ? ", " : "", place[rank]);
+    buffer_format(out, "], ");
+    out->failed |= index.failed;
+    buffer_free(&index);
+}
+
+static void add_partial(struct buffer *out, const int64_t *partial)
+{
+    const char *comma = "";
+    buffer_format(out, "\"partial\": [");
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        if (!partial[m])
+            continue;
+        buffer_format(
+            out,
+            "%s\"The records of the %s module used up the memory of %s MiB on %lld rank(s); files that "
+            "came later are missing. Raise IOLENS_MEMORY.\"",
+            comma, modules[m]->name, iolens.settings.memory, (long long)partial[m]);
+        comma = ", ";
+    }
+    buffer_format(out, "], ");
+}
+
+static bool is_chosen(const char *entry)
+{
+    size_t length = strcspn(entry, "=");
+    bool chosen = false;
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++)
+        chosen |= strncmp(entry, PREFIXES[i], strlen(PREFIXES[i])) == 0;
+    for (size_t i = 0; chosen && i < sizeof SECRETS / sizeof *SECRETS; i++) {
+        const char *found = strcasestr(entry, SECRETS[i]);
+        chosen = !found || found >= entry + length;
+    }
+    return chosen;
+}
+
+static void add_environment(struct buffer *out)
+{
+    const char *comma = "";
+    buffer_format(out, "\"environment\": {");
+    for (char **entry = environ; entry && *entry; entry++) {
+        char name[128];
+        size_t length = strcspn(*entry, "=");
+        if (!is_chosen(*entry) || length >= sizeof name)
+            continue;
+        memcpy(name, *entry, length);
+        name[length] = '\0';
+        buffer_format(out, "%s", comma);
+        buffer_json(out, name);
+        buffer_format(out, ": ");
+        buffer_json(out, (*entry)[length] ? *entry + length + 1 : "");
+        comma = ", ";
+    }
+    buffer_format(out, "}");
+}
+
+void job_region_write(const struct iolens_transport *transport, const int64_t *partial, struct buffer *out)
+{
+    char host[HOST_BYTES] = "";
+    struct buffer hosts = {0};
+    gethostname(host, sizeof host - 1);
+    if (transport->rank == 0)
+        buffer_add(&hosts, (size_t)transport->size * sizeof host);
+    if (transport->gather(host, sizeof host, hosts.data) != 0)
+        out->failed = true;
+    if (transport->rank != 0)
+        return;
+    buffer_format(out, "{");
+    add_text(out, "iolens", IOLENS_VERSION);
+    add_text(out, "mpi", transport->library);
+    add_text(out, "io_component", getenv("OMPI_MCA_io"));
+    add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
+    add_text(out, "storage", iolens.settings.storage);
+    add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
+    add_partial(out, partial);
+    add_environment(out);
+    buffer_format(out, "}");
+    buffer_free(&hosts);
+}

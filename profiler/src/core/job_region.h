@@ -1,0 +1,13 @@
+/* The private region job: one JSON object about the run, from rank 0. */
+#ifndef IOLENS_JOB_REGION_H
+#define IOLENS_JOB_REGION_H
+
+#include <stdint.h>
+
+#include "../adapter.h"
+#include "buffer.h"
+
+/* Collective (it gathers host names). `partial[m]`: ranks on which module m had to leave files out. */
+void job_region_write(const struct iolens_transport *transport, const int64_t *partial, struct buffer *out);
+
+#endif

@@ -1,0 +1,171 @@
+#include "jobinfo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "version.h"
+
+enum { MOUNTS_BYTES = 65536, WORD_BYTES = 256, NANO = 1000000000, DAY = 86400 };
+
+/* The types that Darshan leaves out. */
+static const char *const NO_FILE_SYSTEMS[] = {
+    "tmpfs",      "proc", "sysfs", "devpts",     "binfmt_misc", "fusectl", "debugfs",
+    "securityfs", "nfsd", "none",  "rpc_pipefs", "hugetlbfs",   "cgroup"};
+
+void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_ns)
+{
+    *job = (struct log_job){.uid = (int64_t)getuid(),
+                            .start_sec = start_ns / NANO,
+                            .start_nsec = start_ns % NANO,
+                            .end_sec = end_ns / NANO,
+                            .end_nsec = end_ns % NANO,
+                            .ranks = ranks,
+                            .jobid = iolens.jobid};
+    int used = snprintf(job->metadata, sizeof job->metadata, "lib_ver=iolens-%s\n", IOLENS_VERSION);
+    if (iolens.fork_parent)
+        snprintf(job->metadata + used, sizeof job->metadata - (size_t)used, "fork_parent=%d\n",
+                 (int)iolens.fork_parent);
+}
+
+/* A whole small file of /proc into `text`, NUL-terminated. Returns its bytes. */
+static size_t slurp(const char *path, char *text, size_t size)
+{
+    size_t used = 0;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    while (fd >= 0 && used < size - 1) {
+        ssize_t got = syscall(SYS_read, fd, text + used, size - 1 - used);
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    text[used] = '\0';
+    return used;
+}
+
+static size_t add_command(char *text)
+{
+    static const char MARK[] = "<TRUNCATED>";
+    size_t used = slurp("/proc/self/cmdline", text, LOG_TEXT_BYTES);
+    if (used == 0)
+        used = (size_t)snprintf(text, LOG_TEXT_BYTES, "%s", program_invocation_name);
+    bool full = used == LOG_TEXT_BYTES - 1;
+    while (used > 0 && text[used - 1] == '\0')
+        used--;
+    for (size_t i = 0; i < used; i++)
+        if (text[i] == '\0' || text[i] == '\n')
+            text[i] = ' ';
+    if (full)
+        memcpy(text + used - strlen(MARK), MARK, strlen(MARK));
+    return used;
+}
+
+static size_t add_mount(char *text, size_t used, const char *type, const char *folder)
+{
+    char row[2 * WORD_BYTES + 4];
+    size_t length = (size_t)snprintf(row, sizeof row, "\n%s\t%s", type, folder);
+    if (used + length >= LOG_TEXT_BYTES)
+        return used;
+    memcpy(text + used, row, length + 1);
+    return used + length;
+}
+
+static bool is_file_system(const char *type)
+{
+    for (size_t i = 0; i < sizeof NO_FILE_SYSTEMS / sizeof *NO_FILE_SYSTEMS; i++)
+        if (strcmp(type, NO_FILE_SYSTEMS[i]) == 0)
+            return false;
+    return true;
+}
+
+/* IOLENS_MOUNTS: type:folder,type:folder */
+static size_t add_extra_mounts(char *text, size_t used)
+{
+    for (const char *row = iolens.settings.mounts; *row;) {
+        char type[WORD_BYTES], folder[WORD_BYTES];
+        if (sscanf(row, "%255[^:,]:%255[^,]", type, folder) == 2)
+            used = add_mount(text, used, type, folder);
+        row += strcspn(row, ",");
+        row += *row == ',';
+    }
+    return used;
+}
+
+/* Local file systems first, so that they are not the ones that are cut when there are hundreds of NFS mounts.
+ */
+static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
+{
+    for (const char *line = table; *line;) {
+        char folder[WORD_BYTES], type[WORD_BYTES];
+        if (sscanf(line, "%*s %255s %255s", folder, type) == 2 && (strcmp(type, "nfs") == 0) == nfs &&
+            is_file_system(type))
+            used = add_mount(text, used, type, folder);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return used;
+}
+
+size_t jobinfo_text(char text[LOG_TEXT_BYTES])
+{
+    size_t used = add_command(text);
+    text[used] = '\0';
+    used = add_extra_mounts(text, used);
+    char *table = pages_alloc(MOUNTS_BYTES);
+    if (table) {
+        slurp("/proc/self/mounts", table, MOUNTS_BYTES);
+        used = add_mounts(text, used, table, false);
+        used = add_mounts(text, used, table, true);
+        pages_free(table, MOUNTS_BYTES);
+    }
+    return used + 1;
+}
+
+/* Month and day of a day count since 1970-01-01 (Howard Hinnant's civil_from_days). The C library's
+ * conversion would read the time zone, on which the program may still decide. */
+static void civil(int64_t days, int *month, int *day)
+{
+    int64_t of_era = (days + 719468) % 146097;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100), moon = (5 * of_year + 2) / 153;
+    *day = (int)(of_year - (153 * moon + 2) / 5 + 1);
+    *month = (int)(moon < 10 ? moon + 3 : moon - 9);
+}
+
+static bool exists(const char *path) { return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0; }
+
+static const char *user_name(char *buffer, size_t size)
+{
+    const char *name = getenv("LOGNAME");
+    name = name && *name ? name : getenv("USER");
+    if (name && *name && !strchr(name, '/'))
+        return name;
+    snprintf(buffer, size, "%u", (unsigned)getuid());
+    return buffer;
+}
+
+void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns)
+{
+    char uid[16];
+    int month, day, n = 0, length;
+    if (iolens.settings.logfile) {
+        length = snprintf(name, PATH_BYTES, "%s", iolens.settings.logfile);
+        if (iolens.fork_parent && length < PATH_BYTES)
+            snprintf(name + length, (size_t)(PATH_BYTES - length), "-%d", (int)iolens.pid);
+        return;
+    }
+    civil(start_ns / NANO / DAY, &month, &day);
+    do {
+        snprintf(name, PATH_BYTES, "%s/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.settings.logpath,
+                 user_name(uid, sizeof uid), program_invocation_short_name, (long long)iolens.jobid,
+                 (int)iolens.pid, month, day, (int)(start_ns / NANO % DAY), ++n);
+    } while (exists(name));
+}

@@ -1,0 +1,169 @@
+/* Where recording begins and ends: library load, exit, _exit, fork, MPI_Init, MPI_Finalize. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "finish.h"
+#include "serial.h"
+#include "wrap.h"
+
+enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB };
+
+struct context iolens;
+__thread bool iolens_busy;
+
+bool iolens_is_this_process(void) { return iolens.pid == (pid_t)syscall(SYS_getpid); }
+
+void iolens_say(const char *format, ...)
+{
+    char text[PATH_BYTES + 256];
+    struct stat now;
+    int used = snprintf(text, sizeof text, "iolens: ");
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text + used, sizeof text - (size_t)used - 1, format, list);
+    va_end(list);
+    const struct stat *then = &iolens.stderr_at_start;
+    if (length < 0 || fstat(STDERR_FILENO, &now) != 0 || now.st_ino != then->st_ino ||
+        now.st_dev != then->st_dev)
+        return;
+    size_t bytes = strlen(text);
+    text[bytes++] = '\n';
+    syscall(SYS_write, STDERR_FILENO, text, bytes);
+}
+
+static int64_t positive(const char *text, int64_t otherwise)
+{
+    char *end;
+    errno = 0;
+    long long value = text ? strtoll(text, &end, 10) : 0;
+    return text && value > 0 && errno == 0 && *end == '\0' ? value : otherwise;
+}
+
+/* The program may change its folder before the log is written. */
+static void make_absolute(const char **path)
+{
+    char absolute[PATH_BYTES];
+    if (*path && **path != '/' && path_absolute(absolute, AT_FDCWD, *path))
+        *path = arena_text(&iolens.arena, absolute);
+}
+
+static void reset_records(void)
+{
+    iolens.registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT};
+    iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
+    iolens.arena.lock = (struct spin){ATOMIC_FLAG_INIT};
+}
+
+/* A child starts afresh, with its parent's descriptors and streams. */
+static void after_fork(void)
+{
+    if (!iolens.recording)
+        return;
+    iolens_busy = true;
+    iolens.fork_parent = iolens.pid;
+    iolens.pid = (pid_t)syscall(SYS_getpid);
+    iolens.transport = NULL;
+    iolens.aligned = 0;
+    reset_records();
+    clock_start(&iolens.clock);
+    fds_after_fork();
+    streams_after_fork();
+    iolens_busy = false;
+}
+
+/* Also called by an adapter whose constructor runs before this one. */
+__attribute__((constructor)) static void start(void)
+{
+    int saved_errno = errno;
+    if (iolens.started)
+        return;
+    iolens.started = true;
+    arena_start(&iolens.arena, SETTINGS_BYTES);
+    settings_read(&iolens.settings);
+    if (!settings_true(iolens.settings.disable)) {
+        make_absolute(&iolens.settings.logpath);
+        make_absolute(&iolens.settings.logfile);
+        iolens.arena.limit = (size_t)positive(iolens.settings.memory, 512) * MIB;
+        iolens.pid = getpid();
+        iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
+        fstat(STDERR_FILENO, &iolens.stderr_at_start);
+        clock_start(&iolens.clock);
+        pthread_atfork(NULL, NULL, after_fork);
+        iolens.recording = true;
+    }
+    errno = saved_errno;
+}
+
+static bool log_is_wanted(void)
+{
+    return settings_true(iolens.settings.nonmpi) && (iolens.registry.named > 0 || iolens.settings.logfile);
+}
+
+/* The end of a process that is not in an MPI job: its own log. A job without MPI_Finalize has none. */
+static void finish_alone(void)
+{
+    if (!atomic_exchange(&iolens.recording, false) || iolens_busy || !iolens_is_this_process())
+        return;
+    int saved_errno = errno;
+    iolens_busy = true;
+    if (!iolens.transport && log_is_wanted())
+        finish_log(&serial_transport);
+    iolens_busy = false;
+    errno = saved_errno;
+}
+
+__attribute__((destructor)) static void stop(void) { finish_alone(); }
+
+/* Ends of a process that run no destructors. A child of vfork must leave without touching its parent's
+ * memory. */
+#define LEAVE(name)                                                                                          \
+    IOLENS_EXPORT __attribute__((noreturn)) void name(int status)                                            \
+    {                                                                                                        \
+        if (iolens_is_this_process())                                                                        \
+            finish_alone();                                                                                  \
+        void (*real)(int) = NULL;                                                                            \
+        wrap_resolve(#name, &real);                                                                          \
+        real(status);                                                                                        \
+        __builtin_unreachable();                                                                             \
+    }
+LEAVE(_exit)
+LEAVE(_Exit)
+
+IOLENS_EXPORT int iolens_adapter_attach(int abi)
+{
+    start();
+    return abi == IOLENS_ADAPTER_ABI && iolens.recording ? 0 : -1;
+}
+
+IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transport)
+{
+    if (!iolens_active())
+        return;
+    iolens_busy = true;
+    iolens.transport = transport;
+    transport->barrier();
+    iolens.aligned = clock_now(&iolens.clock);
+    iolens_busy = false;
+}
+
+IOLENS_EXPORT void iolens_parallel_finish(void)
+{
+    const struct iolens_transport *transport = iolens.transport;
+    if (!transport || !iolens_is_this_process() || !atomic_exchange(&iolens.recording, false))
+        return;
+    iolens_busy = true;
+    finish_log(transport);
+    iolens_busy = false;
+}
+
+IOLENS_EXPORT double iolens_now(void) { return clock_now(&iolens.clock); }
+
+IOLENS_EXPORT bool iolens_recording(void) { return iolens_active(); }

@@ -1,0 +1,130 @@
+#include "path.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The prefixes that Darshan leaves out too. */
+static const char *const EXCLUDED[] = {"/etc/", "/dev/",  "/usr/", "/bin/",  "/boot/", "/lib/",
+                                       "/opt/", "/sbin/", "/sys/", "/proc/", "/var/"};
+
+/* Files by which MPI libraries talk to themselves: OMPIO's shared file pointers, lock tests, shared memory.
+ */
+static const char *const CONTROL_SUFFIX[] = {".locktest", ".sm"};
+static const char *const CONTROL_PART[] = {"/vader_segment.", "/ompi.", "/openmpi-sessions-",
+                                           "/mpich_shar_tmp"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool folder_of(char *out, int dirfd)
+{
+    char link[64];
+    if (dirfd == AT_FDCWD)
+        return getcwd(out, PATH_BYTES) != NULL;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+    ssize_t length = readlink(link, out, PATH_BYTES - 1);
+    if (length <= 0 || out[0] != '/')
+        return false;
+    out[length] = '\0';
+    return true;
+}
+
+/* Squeeze "//" and "/./", and resolve "/../" by spelling, in place. */
+static void squeeze(char *path)
+{
+    char *to = path;
+    for (const char *from = path; *from;) {
+        while (*from == '/')
+            from++;
+        size_t length = strcspn(from, "/");
+        if (length == 2 && from[0] == '.' && from[1] == '.') {
+            while (to > path && *--to != '/')
+                continue;
+        } else if (length > 0 && !(length == 1 && from[0] == '.')) {
+            *to++ = '/';
+            memmove(to, from, length);
+            to += length;
+        }
+        from += length;
+    }
+    if (to == path)
+        *to++ = '/';
+    *to = '\0';
+}
+
+static bool has_dotdot(const char *path)
+{
+    for (const char *at = strstr(path, "/.."); at; at = strstr(at + 1, "/.."))
+        if (at[3] == '/' || at[3] == '\0')
+            return true;
+    return false;
+}
+
+bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path)
+{
+    size_t used = 0, length = strlen(path);
+    if (length == 0)
+        return false;
+    if (path[0] != '/') {
+        if (!folder_of(out, dirfd))
+            return false;
+        used = strlen(out);
+        out[used++] = '/';
+    }
+    if (used + length >= PATH_BYTES)
+        return false;
+    memcpy(out + used, path, length + 1);
+    if (has_dotdot(out)) {
+        char real[PATH_BYTES];
+        if (realpath(out, real)) {
+            strcpy(out, real);
+            return true;
+        }
+    }
+    squeeze(out);
+    return true;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_included(const char *absolute, const char *include)
+{
+    while (*include) {
+        size_t length = strcspn(include, ":");
+        if (length > 0 && strncmp(absolute, include, length) == 0)
+            return true;
+        include += length + (include[length] == ':');
+    }
+    return false;
+}
+
+static bool is_control_file(const char *absolute)
+{
+    size_t length = strlen(absolute);
+    for (size_t i = 0; i < COUNT(CONTROL_SUFFIX); i++) {
+        size_t suffix = strlen(CONTROL_SUFFIX[i]);
+        if (length > suffix && strcmp(absolute + length - suffix, CONTROL_SUFFIX[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < COUNT(CONTROL_PART); i++)
+        if (strstr(absolute, CONTROL_PART[i]))
+            return true;
+    return false;
+}
+
+bool path_is_recorded(const char *absolute, const char *include)
+{
+    if (absolute[0] == '<')
+        return true;
+    if (is_control_file(absolute))
+        return false;
+    for (size_t i = 0; i < COUNT(EXCLUDED); i++)
+        if (has_prefix(absolute, EXCLUDED[i]))
+            return is_included(absolute, include);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* From every rank's states to the regions of the modules: which files all ranks share, and their merged
+ * records. */
+#ifndef IOLENS_REDUCE_H
+#define IOLENS_REDUCE_H
+
+#include "../adapter.h"
+#include "buffer.h"
+#include "registry.h"
+
+/* Once, when recording has stopped: turn all running states into records, with times corrected by `factor`
+ * and time stamps moved by `shift` seconds. */
+void reduce_finish_states(int64_t rank, double factor, double shift);
+
+/* Collective. Set the bit of `module` in file.shared for the files that every rank used. Returns 0, or -1. */
+int reduce_mark_shared(const struct iolens_transport *transport, enum module_index module);
+
+/* Collective. This rank's part of the module's region: its own records and, on rank 0, the merged shared
+ * ones. */
+int reduce_records(const struct iolens_transport *transport, enum module_index module, struct buffer *part);
+
+/* This rank's part of the name region: id and path of its files, shared ones on rank 0 only. */
+void reduce_names(int rank, struct buffer *part);
+
+#endif

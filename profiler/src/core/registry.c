@@ -1,0 +1,79 @@
+#include "registry.h"
+
+#include <string.h>
+
+#include "context.h"
+#include "hash.h"
+
+enum { REGISTRY_BUCKETS = 1 << 16 };
+
+static struct file **bucket_of(uint64_t id) { return &iolens.registry.buckets[id & (REGISTRY_BUCKETS - 1)]; }
+
+static struct file *find(uint64_t id)
+{
+    if (!iolens.registry.buckets)
+        return NULL;
+    struct file *file = *bucket_of(id);
+    while (file && file->id != id)
+        file = file->in_bucket;
+    return file;
+}
+
+static struct file *add(uint64_t id, const char *absolute)
+{
+    struct registry *registry = &iolens.registry;
+    if (!registry->buckets) {
+        registry->buckets = pages_alloc(REGISTRY_BUCKETS * sizeof *registry->buckets);
+        registry->last = &registry->first;
+    }
+    struct file *file = arena_alloc(&iolens.arena, sizeof *file);
+    if (!registry->buckets || !file || !(file->path = arena_text(&iolens.arena, absolute)))
+        return NULL;
+    file->id = id;
+    file->in_bucket = *bucket_of(id);
+    *bucket_of(id) = file;
+    *registry->last = file;
+    registry->last = &file->next;
+    registry->named += absolute[0] != '<';
+    return file;
+}
+
+struct file *registry_find(uint64_t id)
+{
+    spin_lock(&iolens.registry.lock);
+    struct file *file = find(id);
+    spin_unlock(&iolens.registry.lock);
+    return file;
+}
+
+struct file *registry_file(const char *absolute)
+{
+    if (!path_is_recorded(absolute, iolens.settings.include))
+        return NULL;
+    uint64_t id = record_id(absolute, strlen(absolute));
+    spin_lock(&iolens.registry.lock);
+    struct file *file = find(id);
+    if (!file && !(file = add(id, absolute)))
+        iolens.registry.partial = ~0u;
+    spin_unlock(&iolens.registry.lock);
+    return file;
+}
+
+void *registry_state(struct file *file, enum module_index module, int fd)
+{
+    void *state = file->state[module];
+    if (state)
+        return state;
+    const struct module *type = modules[module];
+    spin_lock(&iolens.registry.lock);
+    state = file->state[module];
+    if (!state && (state = arena_alloc(&iolens.arena, type->state_bytes))) {
+        if (type->init)
+            type->init(state, file, fd);
+        file->state[module] = state;
+    }
+    if (!state)
+        iolens.registry.partial |= 1u << module;
+    spin_unlock(&iolens.registry.lock);
+    return state;
+}

@@ -1,0 +1,39 @@
+/* Every file of the process, by record id, with one state per module that has something to say about it. */
+#ifndef IOLENS_REGISTRY_H
+#define IOLENS_REGISTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../modules/module.h"
+#include "spin.h"
+
+struct file {
+    uint64_t id;
+    const char *path;
+    struct file *in_bucket; /* next file with the same hash bucket */
+    struct file *next;      /* next file in order of first use */
+    _Atomic(void *) state[MODULE_COUNT];
+    uint32_t shared; /* bit m: every rank has a state of module m; known at the end */
+    struct file *next_shared[MODULE_COUNT];
+};
+
+struct registry {
+    struct spin lock;
+    struct file **buckets; /* REGISTRY_BUCKETS of them */
+    struct file *first, **last;
+    size_t named;                      /* files that are not <STDIN>, <STDOUT>, <STDERR> */
+    struct file *shared[MODULE_COUNT]; /* chains of shared files, in the same order on all ranks */
+    uint32_t partial;                  /* bit m: module m had to leave a file out */
+};
+
+/* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */
+struct file *registry_file(const char *absolute);
+
+struct file *registry_find(uint64_t id);
+
+/* The module's state of the file, created when new. `fd` is an open descriptor of it or -1. NULL: out of
+ * memory. */
+void *registry_state(struct file *file, enum module_index module, int fd);
+
+#endif

@@ -1,0 +1,9 @@
+/* The transport of a process without MPI: one rank that talks to nobody. */
+#ifndef IOLENS_SERIAL_H
+#define IOLENS_SERIAL_H
+
+#include "../adapter.h"
+
+extern const struct iolens_transport serial_transport;
+
+#endif

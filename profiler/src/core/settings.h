@@ -1,0 +1,19 @@
+/* The environment variables the library reads, once, when it is loaded.
+ * The values are copies: the program may change its environment. */
+#ifndef IOLENS_SETTINGS_H
+#define IOLENS_SETTINGS_H
+
+#include <stdbool.h>
+
+struct settings {
+#define SETTING(field, variable, alternative, value, meaning) const char *field;
+#include "settings.def"
+#undef SETTING
+};
+
+void settings_read(struct settings *settings);
+
+/* False for NULL, "" and "0". */
+bool settings_true(const char *value);
+
+#endif

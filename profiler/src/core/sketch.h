@@ -1,0 +1,44 @@
+/* The most frequent values of a stream (access sizes, strides) in bounded memory.
+ *
+ * Exact up to SKETCH_LARGE different values; beyond that "space saving" (Metwally, Agrawal, El Abbadi 2005):
+ * the rarest value makes room, and its count becomes the newcomer's possible error. What is reported is count
+ * - error: occurrences that were really seen. */
+#ifndef IOLENS_SKETCH_H
+#define IOLENS_SKETCH_H
+
+#include <stdint.h>
+
+enum { SKETCH_SMALL = 4, SKETCH_LARGE = 32, SKETCH_TOP = 4 };
+
+struct sketch_entry {
+    int64_t value, count, error;
+};
+
+struct sketch {
+    struct sketch_entry *entries; /* `few`, or an array of SKETCH_LARGE */
+    int used, capacity, latest;
+    struct sketch_entry few[SKETCH_SMALL];
+};
+
+void sketch_start(struct sketch *sketch);
+
+/* The slow part of sketch_add: the value is not the latest one. */
+void sketch_search(struct sketch *sketch, int64_t value);
+
+static inline void sketch_add(struct sketch *sketch, int64_t value)
+{
+    struct sketch_entry *latest = &sketch->entries[sketch->latest];
+    if (latest->value == value)
+        latest->count++;
+    else
+        sketch_search(sketch, value);
+}
+
+/* Write the top four: values[4], then counts[4], by falling count, then by falling value; 0 where there are
+ * fewer. */
+void sketch_top(const struct sketch *sketch, int64_t *values, int64_t *counts);
+
+/* Insert (value, count) into such a pair of arrays, adding to an equal value. */
+void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);
+
+#endif

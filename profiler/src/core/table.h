@@ -1,0 +1,18 @@
+/* Writing a table of a private region: one line of JSON that names the columns, then the columns. */
+#ifndef IOLENS_TABLE_H
+#define IOLENS_TABLE_H
+
+#include <stddef.h>
+
+#include "buffer.h"
+
+struct column {
+    const char *name, *dtype, *unit, *meaning;
+    size_t offset, bytes; /* where it is in a row, in memory */
+};
+
+/* `rows` rows of `row_bytes` each. Writes nothing when there are no rows. */
+void table_write(struct buffer *out, const struct column *columns, size_t count, const void *rows,
+                 size_t row_bytes, size_t row_count);
+
+#endif

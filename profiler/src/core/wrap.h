@@ -1,0 +1,56 @@
+/* The shape of every wrapper, written once.
+ *
+ * A table <api>.def has one row per wrapped function:
+ *   FN (return type, name, parameters, arguments, event)
+ *   FNB(return type, name, parameters, arguments, before, event)  `before` runs ahead of the real call
+ *   FNZ(name, parameters, arguments, event)  returns nothing
+ *   FNV(return type, name, parameters, last named parameter, fetch, inner parameters, real name, arguments,
+ * before, event) for variable arguments: `fetch` reads them from `list` into the inner parameters An event is
+ * a call of an ordinary function; it sees the parameters, `ret` and the `struct call c`. The guard is held
+ * around the recorder only: what the real function calls in turn is recorded. */
+#ifndef IOLENS_WRAP_H
+#define IOLENS_WRAP_H
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "context.h"
+
+#define IOLENS_EXPORT __attribute__((visibility("default")))
+
+struct call {
+    double t0, t1; /* seconds by iolens.clock around the real call */
+    void *taken;   /* what `before` took out of a table */
+    int64_t mark;  /* what `before` measured */
+};
+
+/* Set the function pointer to the next definition of `name` behind this library, or to a function that fails
+ * with ENOSYS when there is none. */
+void wrap_resolve(const char *name, void *pointer);
+
+#define REAL(name) (*(real_##name ? (void)0 : wrap_resolve(#name, &real_##name), real_##name))
+
+#define RECORDER(statement)                                                                                  \
+    do {                                                                                                     \
+        int saved_errno = errno;                                                                             \
+        iolens_busy = true;                                                                                  \
+        statement;                                                                                           \
+        iolens_busy = false;                                                                                 \
+        errno = saved_errno;                                                                                 \
+    } while (0)
+
+#define WRAPPER(linkage, ret_t, name, params, real_call, prepare, event)                                     \
+    linkage ret_t name params                                                                                \
+    {                                                                                                        \
+        if (!iolens_active())                                                                                \
+            return real_call;                                                                                \
+        __attribute__((unused)) struct call c = {0};                                                         \
+        prepare;                                                                                             \
+        c.t0 = clock_now(&iolens.clock);                                                                     \
+        ret_t ret = real_call;                                                                               \
+        c.t1 = clock_now(&iolens.clock);                                                                     \
+        RECORDER(event);                                                                                     \
+        return ret;                                                                                          \
+    }
+
+#endif

@@ -1,0 +1,30 @@
+/* Asynchronous requests between submission and aio_return, by the address of their control block. */
+#ifndef IOLENS_AIO_H
+#define IOLENS_AIO_H
+
+#include <stdbool.h>
+
+#include "../core/spin.h"
+
+struct aio_request {
+    const void *control;
+    void *state;   /* struct posix_state */
+    int direction; /* enum posix_direction */
+    double submitted;
+    struct aio_request *next;
+};
+
+enum { AIO_BUCKETS = 256 };
+
+struct aio {
+    struct spin lock;
+    struct aio_request *buckets[AIO_BUCKETS];
+    struct aio_request *free;
+};
+
+void aio_add(const void *control, void *state, int direction, double submitted);
+
+/* Move the request of `control` to `request`; false when it was not recorded. */
+bool aio_take(const void *control, struct aio_request *request);
+
+#endif

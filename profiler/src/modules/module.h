@@ -1,0 +1,35 @@
+/* What the core needs to know of a module, and what a module may use of the core's reduction.
+ * The table is described in MODULES.md. */
+#ifndef IOLENS_MODULE_H
+#define IOLENS_MODULE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shape.h"
+
+enum module_index {
+#define MODULE(name) MODULE_##name,
+#include "modules.def"
+#undef MODULE
+    MODULE_COUNT
+};
+
+struct file;
+
+struct module {
+    int id;             /* Darshan's module id: the slot in the header */
+    uint32_t version;   /* of the record */
+    const char *name;   /* as Darshan spells it */
+    size_t state_bytes; /* what is kept per file while recording; begins with the record if that is fixed */
+    const struct record_shape *shape; /* of a fixed-size record; NULL when records vary in size */
+    void (*init)(void *state, const struct file *file, int fd); /* fill a zeroed state; may be NULL */
+    void (*finish)(void *state); /* running state to counters, once; may be NULL */
+    /* Varying records: write the on-disk form of `state` for `rank` and return its bytes; NULL buffer: only
+     * size. */
+    size_t (*serialize)(const void *state, const struct file *file, int64_t rank, void *buffer);
+};
+
+extern const struct module *const modules[MODULE_COUNT];
+
+#endif

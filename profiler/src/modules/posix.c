@@ -1,0 +1,435 @@
+#include "posix.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../core/hash.h"
+#include "histogram.h"
+#include "lustre.h"
+#include "timer.h"
+
+enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
+
+enum { READ_END, WRITE_END, META_END };
+
+/* Where the counters of one direction are. */
+struct direction {
+    enum posix_int calls, bytes, max_byte, consecutive, sequential, first_bucket, longest_bytes;
+    enum posix_double begin, end, time, longest;
+};
+
+static const struct direction READING = {
+    POSIX_READS,      POSIX_BYTES_READ,      POSIX_MAX_BYTE_READ,      POSIX_CONSEC_READS,
+    POSIX_SEQ_READS,  POSIX_SIZE_READ_0_100, POSIX_MAX_READ_TIME_SIZE, POSIX_F_READ_START,
+    POSIX_F_READ_END, POSIX_F_READ_TIME,     POSIX_F_MAX_READ_TIME};
+
+static const struct direction WRITING = {
+    POSIX_WRITES,      POSIX_BYTES_WRITTEN,    POSIX_MAX_BYTE_WRITTEN,    POSIX_CONSEC_WRITES,
+    POSIX_SEQ_WRITES,  POSIX_SIZE_WRITE_0_100, POSIX_MAX_WRITE_TIME_SIZE, POSIX_F_WRITE_START,
+    POSIX_F_WRITE_END, POSIX_F_WRITE_TIME,     POSIX_F_MAX_WRITE_TIME};
+
+/* Block size of the file system, which Darshan takes for the alignment; 1 MiB on Lustre, -1 for <STDIN> and
+ * such. */
+static int64_t file_alignment(const struct file *file, int fd)
+{
+    struct statfs info;
+    if (file->path[0] == '<')
+        return -1;
+    if ((fd >= 0 ? fstatfs(fd, &info) : statfs(file->path, &info)) != 0)
+        return -1;
+    return info.f_type == LUSTRE_MAGIC ? LUSTRE_BLOCK : (int64_t)info.f_bsize;
+}
+
+static void posix_init(void *state, const struct file *file, int fd)
+{
+    struct posix_state *s = state;
+    s->record.ints[POSIX_MEM_ALIGNMENT] = MEMORY_ALIGNMENT;
+    s->record.ints[POSIX_FILE_ALIGNMENT] = file_alignment(file, fd);
+    sketch_start(&s->access);
+    sketch_start(&s->stride);
+    sketch_start(&s->write_size);
+}
+
+static void posix_finish(void *state)
+{
+    struct posix_state *s = state;
+    int64_t *ints = s->record.ints;
+    sketch_top(&s->access, &ints[POSIX_ACCESS1_ACCESS], &ints[POSIX_ACCESS1_COUNT]);
+    sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
+}
+
+struct posix_state *posix_state_of(struct open_file *open, int fd)
+{
+    void *state = atomic_load_explicit(&open->posix, memory_order_relaxed);
+    if (!state) {
+        state = registry_state(open->file, MODULE_POSIX, fd);
+        open->posix = state;
+    }
+    return state;
+}
+
+/* The state behind fd with its lock held, or NULL. */
+static struct posix_state *lock_fd(int fd)
+{
+    struct open_file *open = fds_find(fd);
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (s)
+        spin_lock(&s->lock);
+    return s;
+}
+
+static void add_meta(struct posix_state *s, const struct call *c)
+{
+    timer_add(&s->record.doubles[POSIX_F_META_TIME], &s->last_end[META_END], c->t0, c->t1);
+}
+
+static void count_meta(struct posix_state *s, const struct call *c, enum posix_int counter)
+{
+    spin_lock(&s->lock);
+    s->record.ints[counter]++;
+    add_meta(s, c);
+    spin_unlock(&s->lock);
+}
+
+static void count_open(struct posix_state *s, const struct call *c)
+{
+    double *doubles = s->record.doubles;
+    s->record.ints[POSIX_OPENS]++;
+    timer_stamp(&doubles[POSIX_F_OPEN_START], &doubles[POSIX_F_OPEN_END], c->t0, c->t1);
+    add_meta(s, c);
+}
+
+static struct file *file_of(int dirfd, const char *path)
+{
+    char absolute[PATH_BYTES];
+    return path_absolute(absolute, dirfd, path) ? registry_file(absolute) : NULL;
+}
+
+/* On a striped file the stripe is the unit worth aligning to. */
+static void use_stripe_size(struct posix_state *s, struct file *file, int fd)
+{
+    int64_t stripe = lustre_on_open(file, fd);
+    if (stripe > 0)
+        s->record.ints[POSIX_FILE_ALIGNMENT] = stripe;
+}
+
+void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode)
+{
+    if (fd < 0 || !iolens_is_this_process())
+        return;
+    struct file *file = file_of(dirfd, path);
+    struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (!s) {
+        fds_forget(fd, fd);
+        return;
+    }
+    spin_lock(&s->lock);
+    use_stripe_size(s, file, fd);
+    if (mode)
+        s->record.ints[POSIX_MODE] = mode;
+    s->last_byte_read = s->last_byte_written = 0;
+    count_open(s, c);
+    spin_unlock(&s->lock);
+}
+
+void posix_on_dup(const struct call *c, int copy, int fd)
+{
+    struct open_file *open = fds_find(fd), *before = fds_find(copy);
+    if (copy < 0 || (!open && !before) || !iolens_is_this_process())
+        return;
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (!s) {
+        fds_forget(copy, copy);
+        return;
+    }
+    fds_duplicate(copy, open);
+    spin_lock(&s->lock);
+    s->record.ints[POSIX_DUPS]++;
+    count_open(s, c);
+    spin_unlock(&s->lock);
+}
+
+void posix_on_fileno(const struct call *c, int fd, FILE *stream)
+{
+    struct file *file = fd >= 0 ? streams_file(stream) : NULL;
+    if (!file || !iolens_is_this_process())
+        return;
+    struct open_file *open = fds_find(fd);
+    if (!open || open->file != file) {
+        open = fds_open(fd, file, false);
+        off_t position = open ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : 0;
+        if (open)
+            open->offset = position > 0 ? position : 0;
+    }
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (!s)
+        return;
+    spin_lock(&s->lock);
+    s->record.ints[POSIX_FILENOS]++;
+    count_open(s, c);
+    spin_unlock(&s->lock);
+}
+
+/* Sequential: behind the last byte of the previous access in this direction; consecutive: right behind it. */
+static void add_pattern(struct posix_state *s, const struct direction *d, int64_t *last_byte, int64_t offset,
+                        int64_t bytes)
+{
+    int64_t *ints = s->record.ints, previous = *last_byte;
+    ints[d->sequential] += offset > previous;
+    ints[d->consecutive] += offset == previous + 1;
+    if (offset > previous + 1 && previous != 0)
+        sketch_add(&s->stride, offset - previous - 1);
+    *last_byte = offset + bytes - 1;
+    if (*last_byte > ints[d->max_byte])
+        ints[d->max_byte] = *last_byte;
+}
+
+static bool is_misaligned(int64_t unit, int64_t offset)
+{
+    bool power_of_two = (unit & (unit - 1)) == 0;
+    return unit > 0 && (power_of_two ? offset & (unit - 1) : offset % unit) != 0;
+}
+
+static inline void add_transfer(struct posix_state *s, enum posix_direction direction, const struct call *c,
+                                int64_t offset, int64_t bytes, bool aligned)
+{
+    const struct direction *d = direction == POSIX_READING ? &READING : &WRITING;
+    int which = direction == POSIX_READING ? READ_END : WRITE_END;
+    int64_t *ints = s->record.ints;
+    double *doubles = s->record.doubles;
+
+    add_pattern(s, d, direction == POSIX_READING ? &s->last_byte_read : &s->last_byte_written, offset, bytes);
+    ints[d->calls]++;
+    ints[d->bytes] += bytes;
+    ints[d->first_bucket + histogram_bucket(bytes)]++;
+    if (bytes > 0) {
+        sketch_add(&s->access, bytes);
+        if (direction == POSIX_WRITING)
+            sketch_add(&s->write_size, bytes);
+        if (bytes > s->largest[which])
+            s->largest[which] = bytes;
+    }
+    bool misaligned = is_misaligned(ints[POSIX_FILE_ALIGNMENT], offset);
+    ints[POSIX_MEM_NOT_ALIGNED] += !aligned;
+    ints[POSIX_FILE_NOT_ALIGNED] += misaligned;
+    s->writes_not_aligned += misaligned && direction == POSIX_WRITING;
+    ints[POSIX_RW_SWITCHES] += s->latest != POSIX_NOTHING && s->latest != direction;
+    s->latest = direction;
+    timer_stamp(&doubles[d->begin], &doubles[d->end], c->t0, c->t1);
+    timer_add(&doubles[d->time], &s->last_end[which], c->t0, c->t1);
+    if (c->t1 - c->t0 > doubles[d->longest]) {
+        doubles[d->longest] = c->t1 - c->t0;
+        ints[d->longest_bytes] = bytes;
+    }
+}
+
+/* Where the access began, after moving the position if it was the position that it used. */
+static int64_t begin_of(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
+                        int64_t bytes)
+{
+    if (offset != POSIX_AT_POSITION)
+        return offset;
+    int64_t end = open->offset + bytes;
+    if (open->append && direction == POSIX_WRITING) {
+        off_t now = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+        end = now >= bytes ? now : end;
+    }
+    open->offset = end;
+    return end - bytes;
+}
+
+void posix_on_transfer(const struct call *c, enum posix_direction direction, int fd, ssize_t bytes,
+                       int64_t offset, bool aligned)
+{
+    struct open_file *open = bytes >= 0 ? fds_find(fd) : NULL;
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (!s)
+        return;
+    spin_lock(&s->lock);
+    add_transfer(s, direction, c, begin_of(open, fd, direction, offset, bytes), bytes, aligned);
+    spin_unlock(&s->lock);
+}
+
+void posix_on_seek(const struct call *c, int fd, int64_t offset)
+{
+    struct open_file *open = offset >= 0 ? fds_find(fd) : NULL;
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (!s)
+        return;
+    open->offset = offset;
+    count_meta(s, c, POSIX_SEEKS);
+}
+
+void posix_on_stat(const struct call *c, int dirfd, const char *path)
+{
+    struct file *file = file_of(dirfd, path);
+    struct posix_state *s = file ? registry_state(file, MODULE_POSIX, -1) : NULL;
+    if (s)
+        count_meta(s, c, POSIX_STATS);
+}
+
+void posix_on_fstat(const struct call *c, int fd)
+{
+    struct open_file *open = fds_find(fd);
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (s)
+        count_meta(s, c, POSIX_STATS);
+}
+
+void posix_on_statat(const struct call *c, int dirfd, const char *path)
+{
+    if (path[0])
+        posix_on_stat(c, dirfd, path);
+    else
+        posix_on_fstat(c, dirfd);
+}
+
+void posix_on_mmap(int fd)
+{
+    struct posix_state *s = lock_fd(fd);
+    if (!s)
+        return;
+    s->record.ints[POSIX_MMAPS]++;
+    spin_unlock(&s->lock);
+}
+
+/* Darshan counts the time of a sync as time spent writing. */
+void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
+{
+    struct posix_state *s = lock_fd(fd);
+    if (!s)
+        return;
+    s->record.ints[counter]++;
+    timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[WRITE_END], c->t0, c->t1);
+    spin_unlock(&s->lock);
+}
+
+void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)
+{
+    char absolute[PATH_BYTES];
+    if (!path_absolute(absolute, olddir, from))
+        return;
+    struct file *old = registry_find(record_id(absolute, strlen(absolute)));
+    struct posix_state *source = old ? old->state[MODULE_POSIX] : NULL;
+    if (!source)
+        return;
+    count_meta(source, c, POSIX_RENAME_SOURCES);
+    struct file *new = file_of(newdir, to);
+    struct posix_state *target = new ? registry_state(new, MODULE_POSIX, -1) : NULL;
+    if (!target)
+        return;
+    spin_lock(&target->lock);
+    target->record.ints[POSIX_RENAME_TARGETS]++;
+    if (target->record.ints[POSIX_RENAMED_FROM] == 0)
+        target->record.ints[POSIX_RENAMED_FROM] = (int64_t)old->id;
+    spin_unlock(&target->lock);
+}
+
+void posix_before_close(struct call *c, int fd)
+{
+    struct open_file *open = fds_find(fd);
+    if (!open || !iolens_is_this_process())
+        return;
+    lustre_on_close(open->file, fd);
+    c->taken = fds_take(fd);
+}
+
+void posix_on_close(const struct call *c, int result)
+{
+    struct open_file *open = c->taken;
+    struct posix_state *s = open && result == 0 ? posix_state_of(open, -1) : NULL;
+    if (s) {
+        double *doubles = s->record.doubles;
+        spin_lock(&s->lock);
+        s->last_byte_read = s->last_byte_written = 0;
+        timer_stamp(&doubles[POSIX_F_CLOSE_START], &doubles[POSIX_F_CLOSE_END], c->t0, c->t1);
+        add_meta(s, c);
+        spin_unlock(&s->lock);
+    }
+    if (open)
+        fds_release(open);
+}
+
+bool posix_all_aligned(const struct iovec *vector, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!posix_aligned(vector[i].iov_base))
+            return false;
+    return true;
+}
+
+static void submit(double t0, enum posix_direction direction, const struct aiocb *control)
+{
+    struct open_file *open = fds_find(control->aio_fildes);
+    struct posix_state *s = open ? posix_state_of(open, control->aio_fildes) : NULL;
+    if (s)
+        aio_add(control, s, direction, t0);
+}
+
+void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control)
+{
+    submit(c->t0, direction, control);
+}
+
+void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)
+            submit(c->t0, list[i]->aio_lio_opcode == LIO_READ ? POSIX_READING : POSIX_WRITING, list[i]);
+}
+
+void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes)
+{
+    struct aio_request request;
+    if (!aio_take(control, &request) || bytes < 0)
+        return;
+    struct posix_state *s = request.state;
+    const struct call whole = {.t0 = request.submitted, .t1 = c->t1};
+    spin_lock(&s->lock);
+    add_transfer(s, request.direction, &whole, control->aio_offset, bytes, posix_aligned(control->aio_buf));
+    spin_unlock(&s->lock);
+}
+
+static const unsigned char INT_MERGE[] = {
+#define INT(name, merge) merge,
+#define DOUBLE(name, merge)
+#include "posix_counters.def"
+#undef INT
+#undef DOUBLE
+};
+
+static const unsigned char DOUBLE_MERGE[] = {
+#define INT(name, merge)
+#define DOUBLE(name, merge) merge,
+#include "posix_counters.def"
+#undef INT
+#undef DOUBLE
+};
+
+static const struct record_shape SHAPE = {
+    .ints = POSIX_INTS,
+    .doubles = POSIX_DOUBLES,
+    .int_merge = INT_MERGE,
+    .double_merge = DOUBLE_MERGE,
+    .top = {POSIX_STRIDE1_STRIDE, POSIX_ACCESS1_ACCESS},
+    .longest = {{POSIX_F_MAX_READ_TIME, POSIX_MAX_READ_TIME_SIZE},
+                {POSIX_F_MAX_WRITE_TIME, POSIX_MAX_WRITE_TIME_SIZE}},
+    .fastest = POSIX_FASTEST_RANK,
+    .fastest_seconds = POSIX_F_FASTEST_RANK_TIME,
+    .seconds = {POSIX_F_READ_TIME, POSIX_F_WRITE_TIME, POSIX_F_META_TIME},
+    .bytes = {POSIX_BYTES_READ, POSIX_BYTES_WRITTEN},
+};
+
+const struct module module_POSIX = {
+    .id = 1,
+    .version = 4,
+    .name = "POSIX",
+    .state_bytes = sizeof(struct posix_state),
+    .shape = &SHAPE,
+    .init = posix_init,
+    .finish = posix_finish,
+};

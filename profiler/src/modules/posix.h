@@ -1,0 +1,86 @@
+/* The POSIX module: its record, and the events that the wrapped functions of posix.def end in. */
+#ifndef IOLENS_POSIX_H
+#define IOLENS_POSIX_H
+
+#include <aio.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "../core/fds.h"
+#include "../core/sketch.h"
+#include "../core/spin.h"
+#include "../core/wrap.h"
+
+enum posix_int {
+#define INT(name, merge) POSIX_##name,
+#define DOUBLE(name, merge)
+#include "posix_counters.def"
+#undef INT
+#undef DOUBLE
+    POSIX_INTS
+};
+
+enum posix_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) POSIX_F_##name,
+#include "posix_counters.def"
+#undef INT
+#undef DOUBLE
+    POSIX_DOUBLES
+};
+
+struct posix_record {
+    struct record_base base;
+    int64_t ints[POSIX_INTS];
+    double doubles[POSIX_DOUBLES];
+};
+
+_Static_assert(sizeof(struct posix_record) == 704, "Darshan's POSIX record of version 4 has 704 bytes");
+
+enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
+
+enum { POSIX_AT_POSITION = -1 }; /* an offset: the call used the file position */
+
+struct posix_state {
+    struct posix_record record;
+    struct spin lock;
+    enum posix_direction latest;
+    int64_t last_byte_read, last_byte_written;
+    int64_t largest[2]; /* read, write: largest single access */
+    int64_t writes_not_aligned;
+    double last_end[3]; /* read, write, meta: end of the latest operation */
+    struct sketch access, stride, write_size;
+};
+
+/* The file's state behind a descriptor, or NULL. */
+struct posix_state *posix_state_of(struct open_file *open, int fd);
+
+void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
+void posix_on_dup(const struct call *c, int copy, int fd);
+void posix_on_fileno(const struct call *c, int fd, FILE *stream);
+void posix_on_transfer(const struct call *c, enum posix_direction direction, int fd, ssize_t bytes,
+                       int64_t offset, bool aligned);
+void posix_on_seek(const struct call *c, int fd, int64_t offset);
+void posix_on_stat(const struct call *c, int dirfd, const char *path);
+void posix_on_statat(const struct call *c, int dirfd, const char *path); /* "" stands for dirfd itself */
+void posix_on_fstat(const struct call *c, int fd);
+void posix_on_mmap(int fd);
+void posix_on_sync(const struct call *c, int fd, enum posix_int counter);
+void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to);
+
+/* Closing takes the descriptor out before the real close, when its number is still this file's. */
+void posix_before_close(struct call *c, int fd);
+void posix_on_close(const struct call *c, int result);
+
+void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);
+void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count);
+void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes);
+
+static inline bool posix_aligned(const volatile void *memory) { return ((uintptr_t)memory & 7) == 0; }
+
+bool posix_all_aligned(const struct iovec *vector, int count);
+
+#endif

@@ -1,0 +1,14 @@
+/* The wrapped POSIX functions: the rows of posix.def, expanded. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "posix.h"
+
+#define WRAP_TABLE "../modules/posix.def"
+#include "../core/wrap_expand.h"

@@ -1,0 +1,60 @@
+/* The shape of a fixed-size record: 64-bit id and rank, int64 counters, double counters, and how each of them
+ * is merged when a file was used by every rank and its records become one with rank -1. */
+#ifndef IOLENS_SHAPE_H
+#define IOLENS_SHAPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum merge {
+    MERGE_SUM, /* a negative value means "not available" and stays -1 */
+    MERGE_MAX,
+    MERGE_FIRST, /* the lowest rank's value that is not 0 */
+    MERGE_BEGIN, /* time stamp: the earliest that is not 0 */
+    MERGE_END,   /* time stamp: the latest */
+    MERGE_APART  /* merged together with others, by the fields of record_shape below */
+};
+
+enum { SHAPE_NONE = -1 };
+
+struct record_shape {
+    int ints, doubles;
+    const unsigned char *int_merge, *double_merge; /* enum merge per counter */
+    int top[2]; /* first of four values followed by their four counts, or SHAPE_NONE */
+    struct longest {
+        int seconds, bytes; /* double: longest operation; int: its size. SHAPE_NONE in both: absent */
+    } longest[2];
+    int fastest;         /* ints: fastest rank, its bytes, slowest rank, its bytes */
+    int fastest_seconds; /* doubles: fastest, slowest, variance of time, variance of bytes */
+    int seconds[3];      /* doubles whose sum is a rank's I/O time: read, write, meta */
+    int bytes[2];        /* ints whose sum is a rank's bytes: read, written */
+};
+
+struct record_base {
+    uint64_t id;
+    int64_t rank;
+};
+
+/* Sums for the population variance over ranks, merged pairwise (Chan, Golub, LeVeque 1979). */
+struct spread {
+    double ranks, seconds, seconds_squares, bytes, bytes_squares;
+};
+
+size_t shape_bytes(const struct record_shape *shape);
+int64_t *shape_ints(void *record);
+double *shape_doubles(const struct record_shape *shape, void *record);
+
+/* Multiply all times by `factor`, then move the time stamps that are not 0 by `shift` seconds. */
+void shape_correct_times(const struct record_shape *shape, void *record, double factor, double shift);
+
+/* Make one rank's record ready for merging: this rank is the fastest and the slowest. */
+void shape_share(const struct record_shape *shape, void *record, int64_t rank, struct spread *spread);
+
+/* Merge the record of a lower rank range into that of a higher one. */
+void shape_merge(const struct record_shape *shape, const void *lower, void *inout);
+void spread_merge(const struct spread *lower, struct spread *inout);
+
+/* Write rank -1 and the variances. */
+void shape_finish_shared(const struct record_shape *shape, void *record, const struct spread *spread);
+
+#endif

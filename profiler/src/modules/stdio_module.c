@@ -1,0 +1,215 @@
+#include "stdio_module.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lustre.h"
+#include "timer.h"
+
+enum { READ_END, WRITE_END, META_END };
+
+static void stdio_init(void *state, const struct file *file, int fd)
+{
+    struct stdio_state *s = state;
+    (void)fd;
+    if (file->path[0] == '<')
+        s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
+}
+
+static struct stdio_state *state_of(struct stream *stream)
+{
+    void *state = stream->stdio;
+    if (!state)
+        stream->stdio = state = registry_state(stream->file, MODULE_STDIO, -1);
+    return state;
+}
+
+/* The state behind a recorded stream with its lock held, or NULL. */
+static struct stdio_state *lock_stream(struct stream *stream)
+{
+    struct stdio_state *s = stream ? state_of(stream) : NULL;
+    if (s)
+        spin_lock(&s->lock);
+    return s;
+}
+
+static void add_meta(struct stdio_state *s, const struct call *c)
+{
+    timer_add(&s->record.doubles[STDIO_F_META_TIME], &s->last_end[META_END], c->t0, c->t1);
+}
+
+static void count_open(struct stream *stream, const struct call *c, bool fdopened)
+{
+    struct stdio_state *s = lock_stream(stream);
+    if (!s)
+        return;
+    double *doubles = s->record.doubles;
+    s->record.ints[STDIO_OPENS]++;
+    s->record.ints[STDIO_FDOPENS] += fdopened;
+    timer_stamp(&doubles[STDIO_F_OPEN_START], &doubles[STDIO_F_OPEN_END], c->t0, c->t1);
+    add_meta(s, c);
+    spin_unlock(&s->lock);
+}
+
+/* The size of the file, where a stream that appends begins. */
+static int64_t end_of(FILE *stream)
+{
+    struct stat info;
+    return fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+}
+
+void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
+{
+    char absolute[PATH_BYTES];
+    if (!stream || !path || !iolens_is_this_process())
+        return;
+    struct file *file = path_absolute(absolute, AT_FDCWD, path) ? registry_file(absolute) : NULL;
+    if (!file) {
+        streams_forget(stream);
+        return;
+    }
+    lustre_on_open(file, fileno(stream));
+    count_open(streams_open(stream, file, mode[0] == 'a' ? end_of(stream) : 0), c, false);
+}
+
+void stdio_on_fdopen(const struct call *c, FILE *stream, int fd)
+{
+    struct open_file *open = stream ? fds_find(fd) : NULL;
+    if (open && iolens_is_this_process())
+        count_open(streams_open(stream, open->file, open->offset), c, true);
+}
+
+static void add_transfer(struct stdio_state *s, const struct call *c, bool writing, int64_t bytes,
+                         int64_t end)
+{
+    int64_t *max_byte = &s->record.ints[writing ? STDIO_MAX_BYTE_WRITTEN : STDIO_MAX_BYTE_READ];
+    double *doubles = s->record.doubles;
+    s->record.ints[writing ? STDIO_BYTES_WRITTEN : STDIO_BYTES_READ] += bytes;
+    if (end - 1 > *max_byte)
+        *max_byte = end - 1;
+    timer_stamp(&doubles[writing ? STDIO_F_WRITE_START : STDIO_F_READ_START],
+                &doubles[writing ? STDIO_F_WRITE_END : STDIO_F_READ_END], c->t0, c->t1);
+    timer_add(&doubles[writing ? STDIO_F_WRITE_TIME : STDIO_F_READ_TIME],
+              &s->last_end[writing ? WRITE_END : READ_END], c->t0, c->t1);
+}
+
+static void on_transfer(const struct call *c, FILE *handle, enum stdio_int counter, int64_t bytes)
+{
+    struct stream *stream = streams_find(handle);
+    struct stdio_state *s = lock_stream(stream);
+    if (!s)
+        return;
+    s->record.ints[counter]++;
+    stream->offset += bytes;
+    add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);
+    spin_unlock(&s->lock);
+}
+
+void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes)
+{
+    on_transfer(c, stream, STDIO_READS, bytes);
+}
+
+void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes)
+{
+    on_transfer(c, stream, STDIO_WRITES, bytes);
+}
+
+/* Darshan counts a flush as a write of no bytes. */
+void stdio_on_flush(const struct call *c, FILE *stream) { on_transfer(c, stream, STDIO_FLUSHES, 0); }
+
+void stdio_on_seek(const struct call *c, FILE *handle)
+{
+    struct stream *stream = streams_find(handle);
+    struct stdio_state *s = lock_stream(stream);
+    if (!s)
+        return;
+    off_t position = ftello(handle);
+    stream->offset = position >= 0 ? position : stream->offset;
+    s->record.ints[STDIO_SEEKS]++;
+    add_meta(s, c);
+    spin_unlock(&s->lock);
+}
+
+void stdio_before_close(struct call *c, FILE *handle)
+{
+    struct stream *stream = streams_find(handle);
+    if (!handle || !iolens_is_this_process())
+        return;
+    int fd = fileno(handle);
+    fds_forget(fd, fd);
+    if (!stream)
+        return;
+    lustre_on_close(stream->file, fd);
+    c->taken = state_of(stream);
+    streams_forget(handle);
+}
+
+void stdio_on_close(const struct call *c)
+{
+    struct stdio_state *s = c->taken;
+    if (!s)
+        return;
+    double *doubles = s->record.doubles;
+    spin_lock(&s->lock);
+    timer_stamp(&doubles[STDIO_F_CLOSE_START], &doubles[STDIO_F_CLOSE_END], c->t0, c->t1);
+    add_meta(s, c);
+    spin_unlock(&s->lock);
+}
+
+void stdio_before_reopen(FILE *handle)
+{
+    if (!handle || !iolens_is_this_process())
+        return;
+    int fd = fileno(handle);
+    fds_forget(fd, fd);
+}
+
+void stdio_before_scan(struct call *c, FILE *stream) { c->mark = streams_find(stream) ? ftello(stream) : -1; }
+
+void stdio_on_scan(const struct call *c, FILE *stream)
+{
+    if (streams_find(stream)) {
+        off_t end = ftello(stream);
+        stdio_on_read(c, stream, end > c->mark ? end - c->mark : 0);
+    }
+}
+
+static const unsigned char INT_MERGE[] = {
+#define INT(name, merge) merge,
+#define DOUBLE(name, merge)
+#include "stdio_counters.def"
+#undef INT
+#undef DOUBLE
+};
+
+static const unsigned char DOUBLE_MERGE[] = {
+#define INT(name, merge)
+#define DOUBLE(name, merge) merge,
+#include "stdio_counters.def"
+#undef INT
+#undef DOUBLE
+};
+
+static const struct record_shape SHAPE = {
+    .ints = STDIO_INTS,
+    .doubles = STDIO_DOUBLES,
+    .int_merge = INT_MERGE,
+    .double_merge = DOUBLE_MERGE,
+    .top = {SHAPE_NONE, SHAPE_NONE},
+    .longest = {{SHAPE_NONE, SHAPE_NONE}, {SHAPE_NONE, SHAPE_NONE}},
+    .fastest = STDIO_FASTEST_RANK,
+    .fastest_seconds = STDIO_F_FASTEST_RANK_TIME,
+    .seconds = {STDIO_F_READ_TIME, STDIO_F_WRITE_TIME, STDIO_F_META_TIME},
+    .bytes = {STDIO_BYTES_READ, STDIO_BYTES_WRITTEN},
+};
+
+const struct module module_STDIO = {
+    .id = 9,
+    .version = 2,
+    .name = "STDIO",
+    .state_bytes = sizeof(struct stdio_state),
+    .shape = &SHAPE,
+    .init = stdio_init,
+};

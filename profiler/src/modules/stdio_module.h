@@ -1,0 +1,59 @@
+/* The STDIO module: its record, and the events that the wrapped functions of stdio.def end in. */
+#ifndef IOLENS_STDIO_MODULE_H
+#define IOLENS_STDIO_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../core/wrap.h"
+
+enum stdio_int {
+#define INT(name, merge) STDIO_##name,
+#define DOUBLE(name, merge)
+#include "stdio_counters.def"
+#undef INT
+#undef DOUBLE
+    STDIO_INTS
+};
+
+enum stdio_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) STDIO_F_##name,
+#include "stdio_counters.def"
+#undef INT
+#undef DOUBLE
+    STDIO_DOUBLES
+};
+
+struct stdio_record {
+    struct record_base base;
+    int64_t ints[STDIO_INTS];
+    double doubles[STDIO_DOUBLES];
+};
+
+_Static_assert(sizeof(struct stdio_record) == 248, "Darshan's STDIO record of version 2 has 248 bytes");
+
+struct stdio_state {
+    struct stdio_record record;
+    struct spin lock;
+    double last_end[3]; /* read, write, meta: end of the latest operation */
+};
+
+void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
+void stdio_on_fdopen(const struct call *c, FILE *stream, int fd);
+void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
+void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
+void stdio_on_flush(const struct call *c, FILE *stream);
+void stdio_on_seek(const struct call *c, FILE *stream);
+
+/* Closing and reopening take the stream and its descriptor out before they are gone. */
+void stdio_before_close(struct call *c, FILE *stream);
+void stdio_on_close(const struct call *c);
+void stdio_before_reopen(FILE *stream);
+
+/* Position before a formatted read, whose size only the position tells. */
+void stdio_before_scan(struct call *c, FILE *stream);
+void stdio_on_scan(const struct call *c, FILE *stream);
+
+#endif

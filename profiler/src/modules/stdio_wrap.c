@@ -1,0 +1,21 @@
+/* The wrapped functions of stdio: the rows of stdio.def, expanded. */
+
+/* The header renames the scanf family to its C99 twins; the rows name both. */
+#define fscanf  header_fscanf
+#define scanf   header_scanf
+#define vfscanf header_vfscanf
+#define vscanf  header_vscanf
+#include <stdio.h>
+#undef fscanf
+#undef scanf
+#undef vfscanf
+#undef vscanf
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+#include <string.h>
+
+#include "stdio_module.h"
+
+#define WRAP_TABLE "../modules/stdio.def"
+#include "../core/wrap_expand.h"

@@ -1,0 +1,84 @@
+#include "streams.h"
+
+#include "../core/context.h"
+
+static _Atomic(struct stream *) *bucket_of(FILE *handle)
+{
+    uintptr_t address = (uintptr_t)handle;
+    return &iolens.streams.buckets[(address >> 4 ^ address >> 12) % STREAM_BUCKETS];
+}
+
+static struct stream *find_in(struct stream *first, FILE *handle)
+{
+    while (first && first->handle != handle)
+        first = first->next;
+    return first;
+}
+
+static struct stream *find(FILE *handle) { return find_in(*bucket_of(handle), handle); }
+
+/* Darshan's names of the standard streams. */
+static const char *standard_name(FILE *handle)
+{
+    return handle == stdin ? "<STDIN>" : handle == stdout ? "<STDOUT>" : handle == stderr ? "<STDERR>" : NULL;
+}
+
+struct stream *streams_find(FILE *handle)
+{
+    struct stream *stream = handle ? find(handle) : NULL;
+    const char *name = stream ? NULL : standard_name(handle);
+    if (name && handle) {
+        struct file *file = registry_file(name);
+        stream = file ? streams_open(handle, file, 0) : NULL;
+    }
+    return stream;
+}
+
+struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
+{
+    _Atomic(struct stream *) *bucket = bucket_of(handle);
+    spin_lock(&iolens.streams.lock);
+    struct stream *stream = find(handle), *fresh = NULL;
+    if (!stream)
+        stream = find_in(*bucket, NULL);
+    if (!stream)
+        stream = fresh = arena_alloc(&iolens.arena, sizeof *stream);
+    if (stream) {
+        stream->file = file;
+        stream->stdio = NULL;
+        stream->offset = offset;
+        stream->handle = handle;
+    }
+    if (fresh) {
+        fresh->next = *bucket;
+        *bucket = fresh;
+    }
+    spin_unlock(&iolens.streams.lock);
+    return stream;
+}
+
+void streams_forget(FILE *handle)
+{
+    struct stream *stream = find(handle);
+    if (stream)
+        stream->handle = NULL;
+}
+
+struct file *streams_file(FILE *handle)
+{
+    struct stream *stream = streams_find(handle);
+    return stream ? stream->file : NULL;
+}
+
+void streams_after_fork(void)
+{
+    iolens.streams.lock = (struct spin){ATOMIC_FLAG_INIT};
+    for (int i = 0; i < STREAM_BUCKETS; i++) {
+        for (struct stream *stream = iolens.streams.buckets[i]; stream; stream = stream->next) {
+            stream->stdio = NULL;
+            stream->file = stream->handle ? registry_file(stream->file->path) : NULL;
+            if (!stream->file)
+                stream->handle = NULL;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/* From a stdio stream to its file and offset. Lookup takes no lock; entries are recycled and never unmapped.
+ */
+#ifndef IOLENS_STREAMS_H
+#define IOLENS_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../core/spin.h"
+
+struct file;
+
+struct stream {
+    _Atomic(FILE *) handle; /* NULL: free for reuse */
+    struct file *file;
+    _Atomic(void *) stdio; /* the STDIO module's state, NULL until the first operation */
+    int64_t offset;
+    _Atomic(struct stream *) next;
+};
+
+enum { STREAM_BUCKETS = 256 };
+
+struct streams {
+    struct spin lock;
+    _Atomic(struct stream *) buckets[STREAM_BUCKETS];
+};
+
+/* NULL when the stream is not recorded. stdin, stdout and stderr are added when they are first asked for. */
+struct stream *streams_find(FILE *handle);
+
+/* Make `handle` stand for `file` at `offset`. NULL without memory. */
+struct stream *streams_open(FILE *handle, struct file *file, int64_t offset);
+
+void streams_forget(FILE *handle);
+
+/* The file behind a stream, or NULL. */
+struct file *streams_file(FILE *handle);
+
+/* In a child of fork: keep the streams, but file them in the child's empty registry. */
+void streams_after_fork(void);
+
+#endif
