@@ -1,4 +1,4 @@
-"""Hand-made sweep folders for the comparison tests: run.json, result.json and experiment.yaml, to the contract."""
+"""Hand-made sweep folders for the comparison tests: run.json, result.json, experiment.yaml."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from iolens.figures.compare_style import BEST, INK, LEFT_OUT, clean, error_bar, level_colours, levels_of
-from iolens.metrics.settings import describe, level_text, name_text
+from iolens.figures.compare_style import BEST, INK, LEFT_OUT, clean, error_bar, level_colours
+from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +35,12 @@ def grouped_bars(
     was left out of the comparison.
     """
     groups, colours, rest = factors[0], factors[1] if len(factors) > 1 else None, list(factors[2:])
-    panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(levels_of(points, n) for n in rest))]
+    panels = [
+        dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
+    ]
     figure = Figure(figsize=(WIDTH, 0.7 + 2.1 * len(panels)), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
-    palette = level_colours(levels_of(points, colours)) if colours else {None: "#31688e"}
+    palette = level_colours(sorted_levels(points[colours])) if colours else {None: "#31688e"}
     for axes, panel in zip(grid[:, 0], panels, strict=True):
         chosen = points[matching(points, panel)]
         draw_panel(axes, chosen, runs, groups, colours, palette, columns, best)
@@ -74,7 +76,7 @@ def draw_panel(
 ) -> None:
     """The bars of one panel."""
     value, low, high, single = columns
-    levels = levels_of(points, groups)
+    levels = sorted_levels(points[groups])
     width = 0.8 / len(palette)
     order = list(palette)
     for index, point in points.iterrows():

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from iolens.figures.compare_bars import WIDTH, matching
-from iolens.figures.compare_style import BEST, levels_of
-from iolens.metrics.settings import describe, level_text, name_text
+from iolens.figures.compare_style import BEST
+from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,10 +31,12 @@ def heatmap(
 
     Cells left out of the comparison are hatched, the best one is framed; a cell without a value says n/a.
     """
-    panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(levels_of(points, n) for n in rest))]
+    panels = [
+        dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
+    ]
     across = min(ACROSS, len(panels))
     down = math.ceil(len(panels) / across)
-    rows = len(levels_of(points, pair[0]))
+    rows = len(sorted_levels(points[pair[0]]))
     figure = Figure(figsize=(WIDTH, down * (0.75 + 0.42 * rows)), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
     scale = Normalize(0, float(points["value"].max()))
@@ -50,7 +52,7 @@ def heatmap(
 
 def draw_cells(axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: Any, best: int | None) -> None:
     """One panel: a coloured rectangle and a number per point."""
-    down, across = (levels_of(points, name) for name in pair)
+    down, across = (sorted_levels(points[name]) for name in pair)
     for index, point in points.iterrows():
         x, y = across.index(point[pair[1]]), down.index(point[pair[0]])
         known = not math.isnan(point["value"])

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from iolens.figures.compare_bars import WIDTH
-from iolens.figures.compare_style import clean, error_bar, level_colours, levels_of
-from iolens.metrics.settings import describe_one, level_text, name_text
+from iolens.figures.compare_style import clean, error_bar, level_colours
+from iolens.metrics.settings import describe_one, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +24,8 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
     """
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots()
-    across = levels_of(cells, pair[1])
-    lines = level_colours(levels_of(cells, pair[0]))
+    across = sorted_levels(cells[pair[1]])
+    lines = level_colours(sorted_levels(cells[pair[0]]))
     for i, (level, colour) in enumerate(lines.items()):
         chosen = cells[cells[pair[0]] == level]
         x = [across.index(v) + (i - (len(lines) - 1) / 2) * 0.04 for v in chosen[pair[1]]]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import matplotlib
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 BEST = "#d55e00"
@@ -22,11 +21,6 @@ def level_colours(levels: Sequence[Any]) -> dict[Any, Any]:
     scale = matplotlib.colormaps["viridis"]
     steps = max(1, len(levels) - 1)
     return {level: scale(0.15 + 0.65 * i / steps) for i, level in enumerate(levels)}
-
-
-def levels_of(points: pd.DataFrame, name: str) -> list[Any]:
-    """The levels of a setting, in the order of the points (sorted by the reader of the results)."""
-    return list(dict.fromkeys(sorted(points[name], key=lambda v: (isinstance(v, str), v))))
 
 
 def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = False) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
-from iolens.metrics.settings import SETTINGS, describe
+from iolens.metrics.settings import SETTINGS, describe, sorted_levels
 from iolens.metrics.statistics import CONFIDENCE, Ratio, not_told_from_best, ratio, typical
 
 
@@ -23,11 +23,11 @@ from iolens.metrics.statistics import CONFIDENCE, Ratio, not_told_from_best, rat
 class Comparison:
     """The sweep in frames; `baseline`, `best` and `worst` are row labels of `points`.
 
-    `points`: settings' columns, `label`, `planned`, `count` (usable runs), `value`, `low`, `high`,
-    `method`, `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or empty), `tied`
-    (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline, simultaneous over
-    all points). `effects` and `interaction` are those of `comparison_effects`; `runs` is the input with
-    `point`, the row label in `points`.
+    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `value`, `low`, `high` with
+    `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or empty), `tied`
+    (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline, simultaneous over all
+    points). `effects` and `interaction` are those of `comparison_effects`; `runs` is the input with `point`, the
+    row label in `points`.
     """
 
     settings: tuple[str, ...]
@@ -88,14 +88,14 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame) -> dict[str,
     row |= {"label": describe(row) or "the only point", "planned": len(runs), "count": len(values)}
     row["left_out"] = left_out(runs, len(values))
     if not values:
-        return row | dict.fromkeys([*SPEED, *TIME, "method", "coverage"])
+        return row | dict.fromkeys([*SPEED, *TIME, "interval_method", "coverage"])
     speed = typical(values)
     time = typical([float(v) for v in runs.loc[runs["usable"], "io_seconds"].dropna()])
     return row | {
         "value": speed.value,
         "low": speed.low,
         "high": speed.high,
-        "method": speed.method,
+        "interval_method": speed.method,
         "coverage": speed.coverage,
         "seconds": time.value,
         "seconds_low": time.low,
@@ -113,9 +113,9 @@ def left_out(runs: pd.DataFrame, usable: int) -> str:
 
 
 def base_level(name: str, levels: Sequence[Any]) -> Any:
-    """The level one gets without asking when the sweep has it, else the first."""
+    """The level one gets without asking when the sweep has it, else the lowest."""
     usual = SETTINGS[name].usual if name in SETTINGS else None
-    return usual if usual in levels else levels[0]
+    return usual if usual in levels else sorted_levels(levels)[0]
 
 
 def ratios_to(order: Sequence[Point], groups: Groups, base: Point) -> dict[str, list[float | None]]:

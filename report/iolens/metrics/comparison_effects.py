@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from iolens.metrics.settings import sorted_levels
 from iolens.metrics.statistics import Ratio, Term, contrast, ratio
 
 Point = tuple[Any, ...]
@@ -46,7 +47,7 @@ def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: 
     rows = []
     for name in factors:
         index = names.index(name)
-        for level in dict.fromkeys(key[index] for key in groups):
+        for level in sorted_levels(key[index] for key in groups):
             pairs = [(key, swap(key, index, base[index])) for key in groups if key[index] == level]
             pairs = [(key, other) for key, other in pairs if other in groups]
             if level == base[index] or not pairs:
@@ -121,7 +122,7 @@ def interaction(
 
 def target_level(levels: Sequence[Any], base: Any, best: Any) -> Any:
     """The level to hold against the base: the best point's, or the last one when that is the base itself."""
-    return best if best != base else list(dict.fromkeys(level for level in levels if level != base))[-1]
+    return best if best != base else sorted_levels(level for level in levels if level != base)[-1]
 
 
 def interaction_cells(
@@ -129,7 +130,7 @@ def interaction_cells(
 ) -> pd.DataFrame:
     """Bandwidth at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
     rows = []
-    for a, b in product(dict.fromkeys(key[i] for key in groups), dict.fromkeys(key[j] for key in groups)):
+    for a, b in product(*(sorted_levels(key[k] for key in groups) for k in (i, j))):
         keys = at(a, b)
         if all(key in groups for key in keys):
             mean = contrast([(1 / len(keys), groups[key]) for key in keys])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,11 @@ SETTINGS: dict[str, Setting] = {
     )
 }
 """The settings a sweep varies; `usual` are Lustre's and ROMIO's defaults on one node."""
+
+
+def sorted_levels(levels: Iterable[Any]) -> list[Any]:
+    """Each level once: numbers by size, then words by the alphabet."""
+    return sorted(set(levels), key=lambda level: (isinstance(level, str), level))
 
 
 def size_text(size: float) -> str:

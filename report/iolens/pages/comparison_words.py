@@ -1,0 +1,186 @@
+"""The comparison in sentences: the verdict, what to beware of, and the settings to take home."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iolens.lab.results import Results
+from iolens.metrics.comparison import Comparison
+from iolens.metrics.comparison_effects import Interaction
+from iolens.metrics.settings import describe_one, level_text, name_text, size_text
+from iolens.metrics.statistics import Ratio
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds."""
+
+    stripes: str | None
+    hints: tuple[str, ...]
+    holds_for: str
+
+
+def number(value: float) -> str:
+    """Three significant digits at least, never an exponent: 571, 57.1, 5.71."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def plural(word: str, count: int) -> str:
+    """The word for one or for many."""
+    return word if count == 1 else f"{word}s"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """' [low, high]', or nothing when there is no interval."""
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return ""
+    return f" [{number(low)}, {number(high)}]"
+
+
+def times(found: Ratio) -> str:
+    """A ratio with its interval: '4.03× [3.92, 4.14]'."""
+    return f"{found.value:.2f}×{interval(found.low, found.high)}"
+
+
+def verdict(comparison: Comparison) -> str:
+    """The answer in one or two sentences."""
+    if comparison.best is None:
+        return "No point of this sweep can be compared: " + "; ".join(left_out(comparison)) + "."
+    best = comparison.points.loc[comparison.best]
+    head = f"Best: {best['label']}, {number(best['value'])} MiB/s{interval(best['low'], best['high'])}"
+    if comparison.baseline == comparison.best:
+        text = head + "; this is the baseline, no other setting gave more."
+    elif comparison.baseline is None:
+        worst = comparison.points.loc[comparison.worst]
+        text = head + f"; the worst, {worst['label']}, gave {number(worst['value'])} MiB/s."
+    else:
+        base = comparison.points.loc[comparison.baseline]
+        gain = f"{best['ratio']:.2f} times{interval(best['ratio_low'], best['ratio_high'])}"
+        text = head + f", {gain} the baseline ({base['label']}: {number(base['value'])} MiB/s)."
+        if not best["ratio_low"] > 1:
+            text += " The runs do not prove that it is better than the baseline."
+    return text + rivals(comparison)
+
+
+def rivals(comparison: Comparison) -> str:
+    """Whether other settings may be as good as the best."""
+    if int(comparison.points.loc[comparison.points["left_out"] == "", "count"].min()) < 2:
+        return ""
+    others = int(comparison.points["tied"].sum()) - 1
+    if others == 0:
+        return ""
+    return f" {others} other {plural('setting', others)} cannot be told from it with these repetitions."
+
+
+def interaction_sentence(found: Interaction) -> str:
+    """What each of two settings gives alone and what both give."""
+    (a, b), (a0, b0), (a1, b1) = found.names, found.base, found.target
+    steps = [
+        f"{name_text(name)} {level_text(name, low)} → {level_text(name, high)} alone {times(gain)}"
+        for name, low, high, gain in ((a, a0, a1, found.first), (b, b0, b1, found.second))
+    ]
+    if found.synergy.is_clear and found.synergy.value > 1:
+        moral = f"together they give {number(found.synergy.value)} times the product of their single gains"
+    elif found.synergy.is_clear:
+        moral = (
+            f"together they give only {number(found.synergy.value)} times the product of their single gains"
+        )
+    else:
+        moral = "these runs do not show that they depend on each other"
+    return f"{steps[0]}; {steps[1]}; both {times(found.both)}: {moral}."
+
+
+def cautions(results: Results, comparison: Comparison) -> list[str]:
+    """What a reader must know before believing the numbers; most important first."""
+    runs, points = comparison.runs, comparison.points
+    words = []
+    if (runs["storage"] == "emulated").any():
+        words.append(
+            "The storage is emulated on this machine: the MiB/s are those of a model of object storage "
+            "targets. Take the ratios home, and repeat the sweep on the real file system."
+        )
+    fewest = int(points["count"].min())
+    if fewest < 3:
+        words.append(
+            f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
+            "One run has no interval, two have a very wide one: repeat each point at least 3 times."
+        )
+    words += [f"Left out of the comparison: {text}." for text in left_out(comparison)]
+    unconfirmed = int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
+    if unconfirmed:
+        words.append(
+            f"In {unconfirmed} of {len(runs)} runs no trustworthy source confirms every requested setting: "
+            "compare requested with observed in the table of runs."
+        )
+    words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
+    return words
+
+
+def left_out(comparison: Comparison) -> list[str]:
+    """Reasons for leaving points out, with the number of points each."""
+    reasons = Counter(reason for reason in comparison.points["left_out"] if reason)
+    return [f"{count} {plural('point', count)}, {reason}" for reason, count in reasons.items()]
+
+
+def remedy(results: Results, comparison: Comparison) -> Remedy | None:
+    """The best point's stripes and hints, as its runs requested them; None when nothing can be compared."""
+    if comparison.best is None:
+        return None
+    runs = comparison.runs
+    run = runs[(runs["point"] == comparison.best) & runs["usable"]].iloc[0]
+    asked = {
+        column.removeprefix("requested."): run[column]
+        for column in runs.columns
+        if column.startswith("requested.") and run[column] is not None and run[column] == run[column]
+    }
+    hints = {**dict((results.experiment.get("mpi") or {}).get("hints") or {}), **asked}
+    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
+    return Remedy(stripe_line(asked), lines, holds_for(run))
+
+
+def stripe_line(asked: Mapping[str, Any]) -> str | None:
+    """The `lfs setstripe` line for the requested layout; None when none was requested."""
+    if "stripe_count" not in asked:
+        return None
+    size = f" -S {plain(asked['stripe_size'])}" if "stripe_size" in asked else ""
+    return f"lfs setstripe -c {plain(asked['stripe_count'])}{size} DIRECTORY"
+
+
+def plain(value: Any) -> str:
+    """A number without a decimal point where it is whole (frames turn counts with gaps into floats)."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def holds_for(run: Mapping[str, Any]) -> str:
+    """For which MPI-IO driver the recommendation holds."""
+    component = run["io_component"]
+    if component == "ompio":
+        return (
+            "Measured with Open MPI's own MPI-IO (ompio), which reads no hints file: give cb_nodes and "
+            "cb_buffer_size in the MPI_Info of MPI_File_open, or use OMPI_MCA_io=romio321 and measure again."
+        )
+    name = component or "the MPI library's default MPI-IO"
+    if run["storage"] != "emulated" and run["file_system"] == "lustre":
+        return (
+            f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
+        )
+    return (
+        f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives each "
+        "aggregator whole stripes and ignores cb_buffer_size on collective writes: there expect the gain of "
+        "stripes and aggregators, not that of the buffer. cb_config_list *:* lets any number of aggregators share "
+        "a node; on several nodes *:k allows k on each."
+    )
+
+
+def settings_line(settings: Mapping[str, Any]) -> str:
+    """Settings that are the same in every point: 'everywhere: stripe size 1 MiB'."""
+    return ", ".join(describe_one(name, level) for name, level in settings.items())
+
+
+def size_or_missing(value: Any) -> str:
+    """A size in bytes for a table cell, n/a when it is missing."""
+    return "n/a" if value is None or value != value else size_text(float(value))

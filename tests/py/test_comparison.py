@@ -1,0 +1,253 @@
+"""Reading a sweep's folder, and what the comparison says about it, against models known beforehand."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from comparison_example import MIB, stripes_model, write_run, write_sweep
+from iolens.errors import IolensError, UsageError
+from iolens.lab.results import load_results
+from iolens.metrics.comparison import Comparison, compare
+from iolens.pages import comparison_words as words
+
+GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
+
+
+def compared(folder: Path) -> Comparison:
+    results = load_results(folder)
+    return compare(results.runs, results.settings)
+
+
+def settings_of(comparison: Comparison, index: int | None) -> tuple[Any, ...]:
+    assert index is not None
+    return tuple(comparison.points.loc[index, list(comparison.settings)])
+
+
+def test_every_run_is_one_row(tmp_path: Path) -> None:
+    results = load_results(write_sweep(tmp_path / "sweep", GRID))
+    assert len(results.runs) == 18 * 3
+    assert results.settings == ("stripe_count", "aggregators", "cb_buffer_size")
+    assert (results.name, results.title) == ("example", "BT-IO class A grid, 10 dumps")
+    row = results.runs.iloc[-1]
+    assert (row["stripe_count"], row["aggregators"], row["cb_buffer_size"], row["repetition"]) == (
+        4,
+        4,
+        16 * MIB,
+        3,
+    )
+    # 100 MiB written in io_seconds
+    assert row["bandwidth"] * row["io_seconds"] == pytest.approx(100)
+    assert row["io_seconds_harmonic"] == pytest.approx(0.94 * row["io_seconds"])
+    assert (row["requested.cb_nodes"], row["effective.cb_nodes"], row["observed.aggregators"]) == (4, 4, 4)
+
+
+def test_an_unreadable_run_is_named_and_counted(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=2)
+    (folder / "points" / "stripe_count1" / "rep-1" / "run.json").write_text('{"id": "cut off')
+    results = load_results(folder)
+    assert len(results.runs) == 3
+    assert [str(skip.path) for skip in results.skipped] == ["points/stripe_count1/rep-1/run.json"]
+    assert any(
+        "rep-1/run.json" in word for word in words.cautions(results, compare(results.runs, results.settings))
+    )
+
+
+def test_nothing_to_read_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(IolensError, match=r"no run\.json"):
+        load_results(tmp_path)
+    with pytest.raises(UsageError, match="not a folder"):
+        load_results(tmp_path / "missing")
+
+
+def test_an_unknown_metric_is_a_usage_error(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1]}, repetitions=1)
+    (folder / "experiment.yaml").write_text("report: {metric: speed}\n")
+    with pytest.raises(UsageError, match=r"speed.*write_bandwidth"):
+        load_results(folder)
+
+
+def test_the_complete_run_before_the_sweep_is_kept_apart(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=2)
+    write_run(folder / "first", {}, 1, 99.0)
+    results = load_results(folder)
+    assert len(results.runs) == 4
+    assert results.first is not None
+    assert results.first["bandwidth"] == pytest.approx(99.0)
+
+
+def test_best_worst_and_baseline_are_the_model_s(tmp_path: Path) -> None:
+    comparison = compared(write_sweep(tmp_path / "sweep", GRID))
+    assert settings_of(comparison, comparison.best) == (4, 4, 16 * MIB)
+    assert settings_of(comparison, comparison.baseline) == (1, 1, 16 * MIB)
+    assert comparison.worst is not None
+    assert comparison.points.loc[comparison.worst, "cb_buffer_size"] == MIB
+    best = comparison.points.loc[comparison.best]
+    assert best["ratio"] == pytest.approx(4.0, rel=0.05)
+    assert best["ratio_low"] < 4.0 < best["ratio_high"]
+    assert best["seconds"] == pytest.approx(100 / best["value"])
+    assert comparison.factors == comparison.settings
+
+
+def test_effects_are_balanced_geometric_means(tmp_path: Path) -> None:
+    """Without noise: stripes 1 -> 4 gives 1, 2, 4 times at 1, 2, 4 aggregators: geometric mean 2."""
+    comparison = compared(write_sweep(tmp_path / "sweep", GRID, spread=0.0))
+    effects = comparison.effects.set_index(["setting", "level"])
+    stripes = effects.loc[("stripe_count", 4)]
+    assert (stripes["ratio"], stripes["smallest"], stripes["largest"]) == pytest.approx((2.0, 1.0, 4.0))
+    assert stripes["pairs"] == 6
+    buffer = effects.loc[("cb_buffer_size", MIB)]
+    assert (buffer["base"], buffer["ratio"]) == (16 * MIB, pytest.approx(1 / 1.1))
+
+
+def test_stripes_and_aggregators_pay_off_together(tmp_path: Path) -> None:
+    comparison = compared(write_sweep(tmp_path / "sweep", GRID))
+    found = comparison.interaction
+    assert found is not None
+    assert found.names == ("stripe_count", "aggregators")
+    assert (found.first.value, found.second.value) == pytest.approx((1.0, 1.0), abs=0.05)
+    assert (found.both.value, found.synergy.value) == pytest.approx((4.0, 4.0), rel=0.05)
+    assert found.synergy.is_clear
+    assert "times the product" in words.interaction_sentence(found)
+    assert len(found.cells) == 9
+
+
+def test_gains_that_multiply_are_no_interaction(tmp_path: Path) -> None:
+    def multiply(point: Any) -> float:
+        return 100.0 * point["stripe_count"] * point["aggregators"]
+
+    matrix = {"stripe_count": [1, 2], "aggregators": [1, 2]}
+    found = compared(write_sweep(tmp_path / "sweep", matrix, model=multiply)).interaction
+    assert found is not None
+    assert found.synergy.value == pytest.approx(1.0, abs=0.1)
+    assert "do not show" in words.interaction_sentence(found)
+
+
+def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
+    comparison = compared(write_sweep(tmp_path / "sweep", {"aggregators": [1, 2, 4]}, model=lambda _: 200.0))
+    assert comparison.points["tied"].all()
+    text = words.verdict(comparison)
+    assert "2 other settings cannot be told" in text
+    assert "do not prove" in text or "baseline" in text
+
+
+def change(run: Path, **values: Any) -> None:
+    content = json.loads(run.read_text())
+    run.write_text(json.dumps(content | values))
+
+
+def test_a_setting_that_did_not_take_effect_cannot_win(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4], "aggregators": [1, 4]})
+    for run in folder.glob("points/stripe_count4_aggregators4/*/run.json"):
+        change(run, took_effect={"stripe_count": True, "cb_nodes": False})
+    comparison = compared(folder)
+    assert settings_of(comparison, comparison.best) != (4, 4)
+    marked = comparison.points[comparison.points["left_out"] != ""]
+    assert list(marked["left_out"]) == ["cb_nodes did not take effect"]
+    assert not marked["tied"].any()
+    assert marked["value"].notna().all()
+    assert comparison.interaction is None
+
+
+def test_invalid_and_failed_runs_do_not_count(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2, 4]})
+    for run in folder.glob("points/stripe_count4/*/run.json"):
+        change(run, status="failed", reason="exit code 1")
+    change(folder / "points/stripe_count2/rep-1/run.json", status="invalid", reason="uncharged bytes")
+    change(
+        folder / "points/stripe_count2/rep-2/run.json",
+        storage={"kind": "emulated", "valid": False, "reason": "slow disk"},
+    )
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    points = comparison.points.set_index("stripe_count")
+    assert list(points["count"]) == [3, 1, 0]
+    assert math.isnan(points.loc[4, "value"])
+    assert math.isnan(points.loc[2, "low"])
+    assert points.loc[4, "left_out"] == "no usable run: exit code 1"
+    cautions = " ".join(words.cautions(results, comparison))
+    assert "exit code 1" in cautions
+    assert "Too few repetitions" in cautions
+
+
+def test_a_run_without_a_result_is_no_number(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=1)
+    (folder / "points/stripe_count2/rep-1/result.json").unlink()
+    comparison = compared(folder)
+    assert settings_of(comparison, comparison.best) == (1,)
+    assert math.isnan(comparison.points.loc[1, "value"])
+
+
+def test_when_no_run_is_usable_the_verdict_says_why(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=1)
+    for run in folder.rglob("run.json"):
+        change(run, status="failed", reason="no space left")
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert comparison.best is None
+    assert "no space left" in words.verdict(comparison)
+    assert words.remedy(results, comparison) is None
+
+
+def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", GRID, repetitions=1)
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert "[" not in words.verdict(comparison)
+    assert "do not prove" in words.verdict(comparison)
+    assert any("1 usable run" in word for word in words.cautions(results, comparison))
+
+
+def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
+    results = load_results(write_sweep(tmp_path / "sweep", GRID))
+    found = words.remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.stripes == "lfs setstripe -c 4 -S 1048576 DIRECTORY"
+    assert set(found.hints) == {
+        "romio_cb_write enable",
+        "cb_config_list *:*",
+        "cb_nodes 4",
+        f"cb_buffer_size {16 * MIB}",
+    }
+    assert "Lustre driver" in found.holds_for
+    assert "ignores cb_buffer_size" in found.holds_for
+
+
+def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, mpi={"library": "Open MPI", "io_component": "ompio"})
+    results = load_results(folder)
+    found = words.remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.stripes is None
+    assert "romio321" in found.holds_for
+
+
+def test_a_baseline_that_was_not_run_is_not_invented(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [2, 4], "aggregators": [2, 4]})
+    for run in folder.glob("points/stripe_count2_aggregators2/*/run.json"):
+        run.unlink()
+    comparison = compared(folder)
+    assert comparison.baseline is None
+    assert comparison.points["ratio"].isna().all()
+    assert "the worst" in words.verdict(comparison)
+
+
+def test_words_as_settings_keep_their_order(tmp_path: Path) -> None:
+    def by_method(point: Any) -> float:
+        return {"full": 300.0, "simple": 20.0}[point["method"]] + stripes_model(point)
+
+    comparison = compared(write_sweep(tmp_path / "sweep", {"method": ["full", "simple"]}, model=by_method))
+    assert list(comparison.points["label"]) == ["method full", "method simple"]
+    assert settings_of(comparison, comparison.best) == ("full",)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(571.4, "571"), (57.14, "57.1"), (5.714, "5.71"), (12345.6, "12346"), (0.05, "0.05")]
+)
+def test_numbers_are_written_without_false_precision(value: float, text: str) -> None:
+    assert words.number(value) == text
