@@ -123,8 +123,8 @@ def test_ratio_of_exactly_repeating_values() -> None:
     assert st.ratio([4.0, 4.0], [2.0, 2.0]) == st.Ratio(
         pytest.approx(2.0), pytest.approx(2.0), pytest.approx(2.0)
     )
-    assert st.p_below([2.0, 2.0], [4.0, 4.0]) == 0.0
-    assert st.p_below([2.0, 2.0], [2.0, 2.0]) == 1.0
+    assert st.family([[2.0, 2.0], [4.0, 4.0]]).p_below(0, 1) == 0.0
+    assert st.family([[2.0, 2.0], [2.0, 2.0]]).p_below(0, 1) == 1.0
 
 
 def test_contrast_weighs_its_groups() -> None:
@@ -135,9 +135,28 @@ def test_contrast_weighs_its_groups() -> None:
 
 def test_the_best_keeps_company_only_with_its_equals() -> None:
     groups = [[100.0, 101, 99], [300.0, 303, 297], [301.0, 299, 302], [50.0, 51, 49]]
-    assert st.not_told_from_best(groups) == [False, True, True, False]
-    assert st.not_told_from_best([[1.0], [9.0]]) == [True, True]
-    assert st.not_told_from_best([[1.0, 1.1], [9.0, 9.1, 9.2], [7.0]]) == [False, True, True]
+    assert st.family(groups).not_told_from_best() == [False, True, True, False]
+
+
+def test_a_single_value_can_neither_be_told_apart_nor_get_an_interval() -> None:
+    assert st.family([[1.0], [9.0]]).not_told_from_best() == [True, True]
+    mixed = st.family([[1.0, 1.1], [9.0, 9.1, 9.2], [7.0]])
+    assert mixed.not_told_from_best() == [False, True, True]
+    assert mixed.against(2, 1).low is None
+    assert mixed.against(0, 1).low is not None
+
+
+def test_family_interval_by_hand() -> None:
+    # two groups of two with s^2 = (ln 2)^2/2 each: common s^2 the same, df 2, one comparison
+    result = st.family([[4.0, 8.0], [1.0, 2.0]]).against(0, 1)
+    half = 4.302653 * math.log(2) / math.sqrt(2)
+    assert result.value == pytest.approx(4.0)
+    assert result.low == pytest.approx(4 * math.exp(-half), rel=1e-6)
+    # a third group, exactly repeated: the common s^2 falls to 2/3, the others keep theirs; df 3, alpha/2
+    third = st.family([[4.0, 8.0], [1.0, 2.0], [1.0, 1.0]])
+    assert third.squares[2] == pytest.approx(math.log(2) ** 2 / 3)
+    half = st.t_quantile(1 - 0.0125, 3) * math.log(2) / math.sqrt(2)
+    assert third.against(0, 1).high == pytest.approx(4 * math.exp(half))
 
 
 def lognormal(generator: random.Random, count: int, spread: float = 0.15) -> list[float]:
@@ -167,14 +186,29 @@ def test_ratio_covers_with_unequal_spreads() -> None:
     assert 0.933 <= hits / trials <= 0.99
 
 
-def test_the_truly_best_is_rarely_left_out() -> None:
-    """Eighteen equal settings, three runs each: the family-wise error is at most 5 %."""
+EQUAL = [0.15] * 18
+QUIET_AND_NOISY = [0.02] * 9 + [0.3] * 9
+
+
+@pytest.mark.parametrize(("spreads", "truly_best"), [(EQUAL, 0), (QUIET_AND_NOISY, 0), (QUIET_AND_NOISY, 17)])
+def test_the_truly_best_is_rarely_left_out(spreads: list[float], truly_best: int) -> None:
+    """Eighteen equal settings, three runs each: the family-wise error is at most 5 %, whoever scatters."""
     generator = random.Random(7)
-    trials = 400
-    left_out = sum(
-        not st.not_told_from_best([lognormal(generator, 3) for _ in range(18)])[0] for _ in range(trials)
-    )
+    trials, left_out = 400, 0
+    for _ in range(trials):
+        family = st.family([lognormal(generator, 3, spread) for spread in spreads])
+        left_out += not family.not_told_from_best()[truly_best]
     assert left_out / trials <= 0.05
+
+
+def test_the_intervals_of_a_family_hold_together() -> None:
+    generator = random.Random(11)
+    trials, hits = 200, 0
+    for _ in range(trials):
+        family = st.family([lognormal(generator, 3) for _ in range(9)])
+        ratios = [family.against(i, 0) for i in range(1, 9)]
+        hits += all(r.low is not None and r.high is not None and r.low <= 1 <= r.high for r in ratios)
+    assert hits / trials >= 0.95
 
 
 def test_without_the_correction_the_best_would_be_left_out_too_often() -> None:
@@ -182,6 +216,13 @@ def test_without_the_correction_the_best_would_be_left_out_too_often() -> None:
     trials, left_out = 200, 0
     for _ in range(trials):
         groups = [lognormal(generator, 3) for _ in range(18)]
-        best = max(groups, key=math.prod)
-        left_out += groups[0] is not best and st.p_below(groups[0], best) <= 0.05
+        best = max(range(18), key=lambda i: math.prod(groups[i]))
+        left_out += best != 0 and st.family(groups).p_below(0, best) <= 0.05
     assert left_out / trials > 0.2
+
+
+def test_twice_as_slow_is_told_apart_among_many_with_three_runs() -> None:
+    generator = random.Random(3)
+    groups = [lognormal(generator, 3, 0.08) for _ in range(79)]
+    groups.append([2.0 * v for v in lognormal(generator, 3, 0.08)])
+    assert sum(st.family(groups).not_told_from_best()) == 1

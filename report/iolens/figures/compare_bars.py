@@ -38,7 +38,7 @@ def grouped_bars(
     panels = [
         dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
     ]
-    figure = Figure(figsize=(WIDTH, 0.7 + 2.1 * len(panels)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.7 + len(panels) * min(2.1, 8.4 / len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
     palette = level_colours(sorted_levels(points[colours])) if colours else {None: "#31688e"}
     for axes, panel in zip(grid[:, 0], panels, strict=True):
@@ -54,6 +54,11 @@ def grouped_bars(
             handles=handles, title=name_text(colours), loc="outside right upper", frameon=False, fontsize=8
         )
     return figure
+
+
+def spread(x: float, width: float, count: int) -> list[float]:
+    """Places for `count` dots side by side within a bar, so that equal runs stay visible."""
+    return [x + width * 0.5 * ((i + 0.5) / count - 0.5) for i in range(count)]
 
 
 def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
@@ -98,6 +103,8 @@ def draw_panel(
         )
         error_bar(axes, x, point[low], point[high])
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
-        axes.scatter([x] * len(dots), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
+        axes.scatter(
+            spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5
+        )
     axes.set_xticks(range(len(levels)), [level_text(groups, level) for level in levels])
     clean(axes)

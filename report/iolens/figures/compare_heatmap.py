@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-ACROSS = 3
-"""Panels side by side."""
+COLUMNS = 12
+"""Columns of numbers that stay readable across a page, over all panels side by side."""
 
 
 def heatmap(
@@ -34,10 +34,10 @@ def heatmap(
     panels = [
         dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
     ]
-    across = min(ACROSS, len(panels))
+    across = max(1, min(len(panels), COLUMNS // len(sorted_levels(points[pair[1]]))))
     down = math.ceil(len(panels) / across)
     rows = len(sorted_levels(points[pair[0]]))
-    figure = Figure(figsize=(WIDTH, down * (0.75 + 0.42 * rows)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, down * max(1.9, 0.75 + 0.42 * rows)), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
     scale = Normalize(0, float(points["value"].max()))
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -46,7 +46,7 @@ def heatmap(
     for axes in grid.flat[len(panels) :]:
         axes.remove()
     bar = matplotlib.cm.ScalarMappable(scale, "viridis")
-    figure.colorbar(bar, ax=grid, label=label, shrink=0.9, aspect=14)
+    figure.colorbar(bar, ax=list(grid.flat[: len(panels)]), label=label, shrink=0.9, aspect=14)
     return figure
 
 
@@ -62,7 +62,13 @@ def draw_cells(axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: A
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch))
         text = f"{point['value']:.0f}" if known else "n/a"
         axes.text(
-            x, y, text, ha="center", va="center", color="black" if share > 0.6 or not known else "white"
+            x,
+            y,
+            text,
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="black" if share > 0.6 or not known else "white",
         )
         if index == best:
             frame = Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, edgecolor=BEST, linewidth=2.2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from iolens.figures.compare_bars import WIDTH
-from iolens.figures.compare_style import BEST, INK, LEFT_OUT, clean, error_bar
+from iolens.figures.compare_style import BEST, LEFT_OUT, clean, error_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,15 +16,13 @@ MOST = 36
 """Rows that stay readable on a page."""
 
 
-def ranking(points: pd.DataFrame, runs: pd.DataFrame, label: str) -> Figure:
+def ranking(points: pd.DataFrame, label: str) -> Figure:
     """The points with a value, best first (the `MOST` best); orange: cannot be told from the best."""
     ranked = points.dropna(subset=["value"]).sort_values("value", ascending=False).head(MOST)
     figure = Figure(figsize=(WIDTH, 0.7 + 0.2 * len(ranked)), layout="constrained")
     axes = figure.subplots()
-    for y, (index, point) in enumerate(ranked.iterrows()):
+    for y, (_, point) in enumerate(ranked.iterrows()):
         colour = LEFT_OUT if point["left_out"] else BEST if point["tied"] else "#31688e"
-        dots = runs.loc[(runs["point"] == index) & runs["usable"], "bandwidth"].dropna().astype(float)
-        axes.scatter(dots, [y] * len(dots), s=8, color="white", edgecolor=INK, linewidth=0.5, zorder=3)
         error_bar(axes, y, point["low"], point["high"], horizontal=True)
         axes.plot(point["value"], y, "o", markersize=5, color=colour, zorder=5)
     axes.set_yticks(range(len(ranked)), list(ranked["label"]), fontsize=7.5)

@@ -16,18 +16,18 @@ import pandas as pd
 
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
 from iolens.metrics.settings import SETTINGS, describe, sorted_levels
-from iolens.metrics.statistics import CONFIDENCE, Ratio, not_told_from_best, ratio, typical
+from iolens.metrics.statistics import Ratio, family, typical
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The sweep in frames; `baseline`, `best` and `worst` are row labels of `points`.
 
-    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `value`, `low`, `high` with
-    `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or empty), `tied`
-    (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline, simultaneous over all
-    points). `effects` and `interaction` are those of `comparison_effects`; `runs` is the input with `point`, the
-    row label in `points`.
+    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `value`, `low`, `high`
+    with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
+    empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
+    simultaneous over all points). `effects` and `interaction` are those of `comparison_effects`.
+    `runs`: the input and `point`, the row label in `points`.
     """
 
     settings: tuple[str, ...]
@@ -59,7 +59,7 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
     }
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups or order]) for i, name in enumerate(names))
-    points = points.assign(**ratios_to(order, groups, base), tied=tied(order, groups))
+    points = points.join(standing(order, groups, base))
     points[NUMBERS] = points[NUMBERS].astype(float)
     ranked = points.loc[points["left_out"] == "", "value"]
     best = int(ranked.idxmax()) if len(ranked) else None
@@ -118,24 +118,15 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
     return usual if usual in levels else sorted_levels(levels)[0]
 
 
-def ratios_to(order: Sequence[Point], groups: Groups, base: Point) -> dict[str, list[float | None]]:
-    """Columns `ratio`, `ratio_low`, `ratio_high`: each point against `base`.
-
-    The intervals hold together with 95 % (Bonferroni over the points), and so for the one picked as the
-    best.
-    """
-    confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups) - 1)
-    none = Ratio(math.nan, None, None)
-    known = {p: ratio(groups[p], groups[base], confidence) for p in groups if p != base and base in groups}
-    found = [known.get(point, none) for point in order]
-    return {
-        "ratio": [r.value for r in found],
-        "ratio_low": [r.low for r in found],
-        "ratio_high": [r.high for r in found],
-    }
-
-
-def tied(order: Sequence[Point], groups: Groups) -> list[bool]:
-    """Which points cannot be told from the best; a point left out is not among them."""
-    together = dict(zip(groups, not_told_from_best(list(groups.values())), strict=True)) if groups else {}
-    return [together.get(point, False) for point in order]
+def standing(order: Sequence[Point], groups: Groups, base: Point) -> pd.DataFrame:
+    """Columns `tied` and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
+    points, together = list(groups), family(list(groups.values()))
+    tied = dict(zip(points, together.not_told_from_best(), strict=True)) if points else {}
+    at = {point: i for i, point in enumerate(points)}
+    rows = []
+    for point in order:
+        found = Ratio(math.nan, None, None)
+        if point in at and base in at and point != base:
+            found = together.against(at[point], at[base])
+        rows.append((tied.get(point, False), found.value, found.low, found.high))
+    return pd.DataFrame(rows, columns=["tied", "ratio", "ratio_low", "ratio_high"])

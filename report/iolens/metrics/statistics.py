@@ -25,8 +25,8 @@ MEDIAN_FROM = 6
 class Typical:
     """The typical value of repeated measurements, with an interval where the repetitions allow one.
 
-    `low` and `high` are None for a single measurement; `coverage` is the probability (0 to 1) with which the
-    method's interval holds the true value.
+    `low` and `high` are None for a single measurement; `coverage` is the probability (0 to 1) with which
+    the method's interval holds the true value.
     """
 
     count: int
@@ -69,9 +69,9 @@ def typical(values: Sequence[float], confidence: float = CONFIDENCE) -> Typical:
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
     """The narrowest symmetric pair of order statistics that covers the median, and its exact coverage.
 
-    Coverage of [x(k), x(n+1-k)] is 1 - 2 P(B <= k-1) with B binomial(n, 1/2), for any continuous distribution
-    (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). Below six values even the
-    extremes cover less than 95 %: the coverage returned says so.
+    Coverage of [x(k), x(n+1-k)] is 1 - 2 P(B <= k-1) with B binomial(n, 1/2), for any continuous
+    distribution (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). Below six values
+    even the extremes cover less than 95 %: the coverage returned says so.
     """
     ordered = sorted(values)
     n = len(ordered)
@@ -118,24 +118,65 @@ def welch(terms: Sequence[Term]) -> tuple[float, float | None, float]:
     return estimate, math.sqrt(total), freedom
 
 
-def not_told_from_best(groups: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> list[bool]:
-    """For each group of values: can it not be told from the group with the largest geometric mean?
+@dataclass(frozen=True)
+class Family:
+    """Groups of repetitions that are compared with one of them, all statements holding together.
 
-    A group is told apart when Welch's one-sided p is at most (1 - confidence) / (groups - 1). By the union
-    bound over the rivals of the truly best group, that group stays in the set with probability `confidence`
-    or more, although the reference was chosen from the same data. A group of one value stays in the set.
+    Their relative spread is estimated from all groups at once, since three runs alone say little about it;
+    a group that scatters more than the others keeps its own spread. `squares` are the squared spreads of
+    the logarithms, `freedom` the degrees of freedom of the common one. A group of one value has no error of
+    its own to show and takes part without interval.
     """
-    best = max(groups, key=lambda group: fmean(math.log(v) for v in group))
-    threshold = (1.0 - confidence) / max(1, len(groups) - 1)
-    return [group is best or p_below(group, best) > threshold for group in groups]
+
+    groups: Sequence[Sequence[float]]
+    squares: Sequence[float | None]
+    freedom: int
+
+    def against(self, index: int, base: int, confidence: float = CONFIDENCE) -> Ratio:
+        """Group `index` over group `base`; by Bonferroni the intervals of all groups hold together."""
+        estimate, error = self.difference(index, base)
+        if error is None:
+            return Ratio(math.exp(estimate), None, None)
+        alpha = (1.0 - confidence) / max(1, len(self.groups) - 1)
+        half = t_quantile(1.0 - alpha / 2, self.freedom) * error
+        return Ratio(math.exp(estimate), math.exp(estimate - half), math.exp(estimate + half))
+
+    def not_told_from_best(self, confidence: float = CONFIDENCE) -> list[bool]:
+        """For each group: can it not be told from the group with the largest geometric mean?
+
+        A group is told apart when the one-sided p of its difference is at most (1 - confidence) / (groups -
+        1). By the union bound over the rivals of the truly best group, that group stays in the set with
+        probability `confidence` or more, although the reference was chosen from the same data.
+        """
+        means = [fmean(math.log(v) for v in group) for group in self.groups]
+        best = means.index(max(means))
+        threshold = (1.0 - confidence) / max(1, len(self.groups) - 1)
+        return [index == best or self.p_below(index, best) > threshold for index in range(len(means))]
+
+    def p_below(self, index: int, base: int) -> float:
+        """One-sided p of data like these if group `index` were truly no lower than `base`; 1 when unknown."""
+        estimate, error = self.difference(index, base)
+        if error is None or estimate >= 0:
+            return 1.0
+        return t_cdf(estimate / error, self.freedom) if error else 0.0
+
+    def difference(self, index: int, base: int) -> tuple[float, float | None]:
+        """Difference of the mean logarithms of two groups, and its standard error."""
+        means = [fmean(math.log(v) for v in self.groups[i]) for i in (index, base)]
+        squares = [(self.squares[i], len(self.groups[i])) for i in (index, base)]
+        parts = [square / count for square, count in squares if square is not None]
+        return means[0] - means[1], math.sqrt(sum(parts)) if len(parts) == 2 else None
 
 
-def p_below(values: Sequence[float], base: Sequence[float]) -> float:
-    """One-sided p of data like these if `values` were truly no lower than `base`; 1 when unknown."""
-    estimate, error, freedom = welch([(1.0, values), (-1.0, base)])
-    if error is None or estimate >= 0:
-        return 1.0
-    return t_cdf(estimate / error, freedom) if error else 0.0
+def family(groups: Sequence[Sequence[float]]) -> Family:
+    """Groups of positive values as a family."""
+    own = [variance([math.log(v) for v in group]) if len(group) > 1 else None for group in groups]
+    freedom = sum(len(group) - 1 for group in groups)
+    total = sum(
+        square * (len(group) - 1) for square, group in zip(own, groups, strict=True) if square is not None
+    )
+    common = total / freedom if freedom else 0.0
+    return Family(groups, [None if square is None else max(square, common) for square in own], freedom)
 
 
 def t_cdf(t: float, freedom: float) -> float:

@@ -169,10 +169,10 @@ def holds_for(run: Mapping[str, Any]) -> str:
             f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
         )
     return (
-        f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives each "
-        "aggregator whole stripes and ignores cb_buffer_size on collective writes: there expect the gain of "
-        "stripes and aggregators, not that of the buffer. cb_config_list *:* lets any number of aggregators share "
-        "a node; on several nodes *:k allows k on each."
+        f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives "
+        "each aggregator whole stripes and ignores cb_buffer_size on collective writes: there expect the "
+        "gain of stripes and aggregators, not that of the buffer. cb_config_list *:* lets any number of "
+        "aggregators share a node; on several nodes *:k allows k on each."
     )
 
 

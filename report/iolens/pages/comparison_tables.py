@@ -1,0 +1,141 @@
+"""The comparison's tables: points, effects and all runs with what was requested, effective and observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.comparison import Comparison
+from iolens.metrics.settings import SETTINGS, level_text, name_text, size_text
+from iolens.pages.comparison_words import interval, number, plain
+from iolens.pages.document import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NONE = "n/a"
+
+
+def points_table(comparison: Comparison) -> Table:
+    """Every point: typical bandwidth and time with intervals, ratio to the baseline, its standing."""
+    names = [name_text(name) for name in comparison.factors]
+    columns = [*names, "runs", "MiB/s", "I/O time, s", "× baseline", "standing"]
+    rows = [
+        [
+            *(level_text(name, point[name]) for name in comparison.factors),
+            f"{point['count']}/{point['planned']}",
+            with_interval(point, "value", "low", "high"),
+            with_interval(point, "seconds", "seconds_low", "seconds_high"),
+            "1 (baseline)"
+            if i == comparison.baseline
+            else with_interval(point, "ratio", "ratio_low", "ratio_high"),
+            standing(comparison, i, point),
+        ]
+        for i, point in comparison.points.iterrows()
+    ]
+    methods = sorted(set(comparison.points["interval_method"].dropna()))
+    coverage = comparison.points["coverage"].min()
+    note = f"Typical value and interval: {'; '.join(methods) or NONE}"
+    note += f" (coverage at least {100 * coverage:.1f} %). " if coverage == coverage else ". "
+    note += "Ratios are of geometric means; their intervals hold together with 95 % over all points."
+    return Table("Settings and what they gave", columns, rows, note)
+
+
+def with_interval(row: Mapping[str, Any], value: str, low: str, high: str) -> str:
+    """'571 [560, 582]' or n/a."""
+    return f"{number(row[value])}{interval(row[low], row[high])}" if row[value] == row[value] else NONE
+
+
+def standing(comparison: Comparison, index: Any, point: Mapping[str, Any]) -> str:
+    """Where a point stands: best, as good, worst, or why it was left out."""
+    if point["left_out"]:
+        return str(point["left_out"])
+    if index == comparison.best:
+        return "best"
+    if point["tied"]:
+        return "not told from the best"
+    return "worst" if index == comparison.worst else ""
+
+
+def effects_table(comparison: Comparison) -> Table:
+    """The effect of each level of each setting."""
+    rows = [
+        [
+            name_text(row["setting"]),
+            f"{level_text(row['setting'], row['base'])} → {level_text(row['setting'], row['level'])}",
+            with_interval(row, "ratio", "low", "high"),
+            f"{number(row['smallest'])} … {number(row['largest'])}",
+            str(row["pairs"]),
+        ]
+        for _, row in comparison.effects.iterrows()
+    ]
+    note = (
+        "Geometric mean of the bandwidth ratios of all pairs of points that differ in this setting alone, "
+        "with a 95 % interval; then the smallest and the largest ratio of a single pair."
+    )
+    return Table(
+        "Effect of each setting", ["setting", "change", "mean ×", "single pairs ×", "pairs"], rows, note
+    )
+
+
+def runs_table(comparison: Comparison) -> Table:
+    """All runs: requested / effective / observed settings, and whether the run counts."""
+    extra = [name for name in comparison.settings if name not in SETTINGS]
+    columns = [
+        *(name_text(name) for name in extra),
+        "stripes r / e",
+        "aggregators r / e / o",
+        "buffer r / e",
+        "largest write",
+        "rep.",
+        "MiB/s",
+        "I/O s",
+        "standing",
+    ]
+    rows = [
+        [
+            *(level_text(name, run[name]) for name in extra),
+            cells(run, "requested.stripe_count", "effective.stripe_count"),
+            cells(run, "requested.cb_nodes", "effective.cb_nodes", "observed.aggregators"),
+            cells(run, "requested.cb_buffer_size", "effective.cb_buffer_size", size=True),
+            cells(run, "observed.largest_write", size=True),
+            str(run["repetition"]),
+            figure(run["bandwidth"]),
+            figure(run["io_seconds"]),
+            run_standing(run),
+        ]
+        for _, run in comparison.runs.iterrows()
+    ]
+    note = (
+        "r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
+        "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "
+        "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time."
+    )
+    return Table("All runs", columns, rows, note)
+
+
+def cells(run: pd.Series[Any], *columns: str, size: bool = False) -> str:
+    """Values of some columns, separated by slashes."""
+    return " / ".join(cell(run.get(column), size) for column in columns)
+
+
+def cell(value: Any, size: bool) -> str:
+    """One value, n/a when it is missing."""
+    if value is None or value != value:
+        return NONE
+    return size_text(float(value)) if size else plain(value)
+
+
+def figure(value: Any) -> str:
+    """A measured number, n/a when it is missing."""
+    return NONE if value is None or value != value else number(float(value))
+
+
+def run_standing(run: Mapping[str, Any]) -> str:
+    """ok, or why the run does not count."""
+    if not run["usable"]:
+        state = run["status"] if run["status"] != "ok" else "invalid"
+        return f"{state}: {run['reason']}" if run["reason"] else str(state)
+    if run["ignored"]:
+        return f"ignored: {', '.join(run['ignored'])}"
+    return "ok" if run["confirmed"] else "ok, not confirmed"
