@@ -1,0 +1,82 @@
+/* Processes: the argument says how the writing one ends. The child of fork continues with its parent's
+ * descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork | thread_exit |
+ * stderr_closed */
+#include "posix_expect.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+static char data[100] __attribute__((aligned(8)));
+
+/* Writes at [begin, begin + 100), first opened by this process or inherited. */
+static void expect_write(const char *name, int opens, long long end)
+{
+    expect_posix_file(name);
+    if (opens) {
+        EXPECT("POSIX_OPENS", opens);
+        EXPECT("POSIX_MODE", 0600);
+    }
+    EXPECT("POSIX_WRITES", 1);
+    EXPECT("POSIX_BYTES_WRITTEN", 100);
+    EXPECT("POSIX_MAX_BYTE_WRITTEN", end - 1);
+    EXPECT("POSIX_SIZE_WRITE_0_100", 1);
+    EXPECT("POSIX_ACCESS1_ACCESS", 100);
+    EXPECT("POSIX_ACCESS1_COUNT", 1);
+    EXPECT("POSIX_MAX_WRITE_TIME_SIZE", 100);
+}
+
+static void by_fork(int fd)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        MUST(write(fd, data, 100) == 100);
+        dprintf(1, "PROCESS %d\n", (int)getpid());
+        expect_write("fork.dat", 0, 200);
+        EXPECT("POSIX_SEQ_WRITES", 1); /* the position goes on at 100, the last byte is not known */
+        EXPECT("POSIX_FILE_NOT_ALIGNED", 1);
+        _exit(7);
+    }
+    MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+/* What a child of vfork closes, its parent still has. */
+static void by_vfork(int fd)
+{
+    int status;
+    pid_t child = vfork();
+    if (child == 0) {
+        close(fd);
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(127);
+    }
+    MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void *leave(void *status) { exit((int)(long)status); }
+
+int main(int count, char **argument)
+{
+    const char *how = count > 1 ? argument[1] : "exit";
+    int fd = open("fork.dat", O_CREAT | O_RDWR, 0600);
+    if (strcmp(how, "vfork") == 0)
+        by_vfork(fd);
+    MUST(write(fd, data, 100) == 100);
+    if (strcmp(how, "fork") == 0)
+        by_fork(fd);
+    dprintf(1, "PROCESS %d\n", (int)getpid());
+    expect_write("fork.dat", 1, 100);
+    if (strcmp(how, "stderr_closed") == 0) {
+        /* another file takes the number of standard error: no message may land in it */
+        MUST(close(2) == 0 && open("not_stderr", O_CREAT | O_RDWR, 0600) == 2);
+    } else if (strcmp(how, "_exit") == 0) {
+        _exit(3);
+    } else if (strcmp(how, "_Exit") == 0) {
+        _Exit(3);
+    } else if (strcmp(how, "thread_exit") == 0) {
+        pthread_t thread;
+        MUST(pthread_create(&thread, NULL, leave, (void *)3L) == 0);
+        pthread_join(thread, NULL);
+    }
+    return 3;
+}

@@ -1,0 +1,133 @@
+"""Run self-expecting C programs under the profiler and read its logs with libdarshan-util (PyPI `darshan`)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import darshan
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = ROOT / "build/lib/libiolens.so"
+PROGRAMS = ROOT / "build/tests"
+FIXED_MODULES = ("POSIX", "MPI-IO", "STDIO")
+ANY = -1  # an expectation that only says: do not check
+
+
+@dataclass
+class Expectation:
+    """What a program says of one file: integer counters that are not 0; all others are."""
+
+    path: str
+    process: int | None
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+def build_library() -> Path:
+    """libiolens.so, brought up to date."""
+    subprocess.run(["make", "-s", "-C", ROOT / "profiler"], check=True, stdout=subprocess.DEVNULL)
+    return LIBRARY
+
+
+def build_program(name: str, *flags: str) -> Path:
+    """The program tests/c/NAME.c, compiled when it is older than its source."""
+    source = ROOT / "tests/c" / f"{name}.c"
+    target = PROGRAMS / name
+    newest = max(source.stat().st_mtime, (source.parent / "posix_expect.h").stat().st_mtime)
+    if not target.exists() or target.stat().st_mtime < newest:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-fno-builtin", "-U_FORTIFY_SOURCE"]
+        subprocess.run([*command, *flags, "-o", target, source, "-lpthread", "-lrt"], check=True)
+    return target
+
+
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    """The environment of a program that is profiled, with logs going to `folder`/logs."""
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_"))}
+    preload = {"LD_PRELOAD": str(LIBRARY), "IOLENS_LOGPATH": str(logs), "IOLENS_INCLUDE": str(folder)}
+    return clean | preload | settings
+
+
+def run(
+    program: Path | str, *arguments: str, folder: Path, stdin: str = "", **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Run in `folder` under the profiler; IOLENS_* settings as keyword arguments; standard input is a file."""
+    (folder / "stdin.txt").write_text(stdin)
+    with (folder / "stdin.txt").open() as source:
+        return subprocess.run(
+            [str(program), *arguments],
+            cwd=folder,
+            env=environment(folder, **settings),
+            stdin=source,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+def expectations(stdout: str) -> Iterator[Expectation]:
+    """Parse the FILE, PROCESS and counter lines of a program; lines that begin with # are its own output."""
+    process: int | None = None
+    current: Expectation | None = None
+    for line in stdout.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "PROCESS":
+            process = int(rest)
+        elif word == "FILE":
+            if current:
+                yield current
+            current = Expectation(rest, process)
+        elif current and word.startswith(("POSIX_", "STDIO_", "MPIIO_")):
+            current.counters[word] = int(rest)
+    if current:
+        yield current
+
+
+def read_log(path: Path) -> darshan.DarshanReport:
+    """The whole log, through libdarshan-util."""
+    return darshan.DarshanReport(str(path), read_all=True)
+
+
+def logs(folder: Path) -> list[Path]:
+    """Finished logs of `folder`; the folder holds nothing else."""
+    found = sorted((folder / "logs").iterdir())
+    assert all(path.suffix == ".darshan" for path in found), found
+    return found
+
+
+def counters(report: darshan.DarshanReport, path: str) -> dict[str, int]:
+    """All integer counters of all fixed-size modules for one file, one record per module."""
+    ids = [record for record, name in report.name_records.items() if name == path]
+    assert len(ids) == 1, f"{path}: {len(ids)} names in {sorted(report.name_records.values())}"
+    merged: dict[str, int] = {}
+    for module in FIXED_MODULES:
+        if module not in report.records:
+            continue
+        frame = report.records[module].to_df()["counters"]
+        rows = frame[frame["id"] == ids[0]]
+        assert len(rows) <= 1, f"{path}: {len(rows)} records of {module}"
+        for name in frame.columns.difference(["id", "rank"]):
+            if len(rows):
+                merged[name] = int(rows.iloc[0][name])
+    return merged
+
+
+def times(report: darshan.DarshanReport, path: str, module: str) -> Mapping[str, float]:
+    """The double counters of a file in one module."""
+    ids = [record for record, name in report.name_records.items() if name == path]
+    frame = report.records[module].to_df()["fcounters"]
+    row = frame[frame["id"] == ids[0]].iloc[0]
+    return {name: float(row[name]) for name in frame.columns.difference(["id", "rank"])}
+
+
+def differences(expected: Expectation, found: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Counters where log and expectation disagree: name -> (expected, found)."""
+    names = set(expected.counters) | set(found)
+    pairs = {name: (expected.counters.get(name, 0), found.get(name, 0)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] and pair[0] != ANY}
