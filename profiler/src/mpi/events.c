@@ -1,0 +1,87 @@
+#include "events.h"
+
+#include <string.h>
+
+#include "handles.h"
+
+/* Report every key of `info`, as requested by the program or as effective. */
+static void report_hints(struct mpi_file file, MPI_Info info, bool requested)
+{
+    int keys = 0;
+    if (!file.root || info == mpi.info_null || pmpi.Info_get_nkeys(info, &keys) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < keys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
+        int found = 0;
+        if (pmpi.Info_get_nthkey(info, i, key) == MPI_SUCCESS &&
+            pmpi.Info_get(info, key, MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found)
+            iolens_mpiio_hint(file.record, key, requested ? value : NULL, requested ? NULL : value);
+    }
+}
+
+/* "ufs:/path" names a driver and a path; a colon behind a slash belongs to the name. */
+static const char *without_driver(const char *path)
+{
+    const char *colon = strchr(path, ':');
+    const char *slash = strchr(path, '/');
+    return colon && colon > path + 1 && (!slash || colon < slash) ? colon + 1 : path;
+}
+
+void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File handle)
+{
+    int rank = 0, size = 1;
+    pmpi.Comm_rank(comm, &rank);
+    pmpi.Comm_size(comm, &size);
+    struct mpi_file file = {
+        .record =
+            iolens_mpiio_open(without_driver(path), amode, size > 1, info != mpi.info_null, c->t0, c->t1),
+        .root = rank == 0,
+    };
+    if (!file.record)
+        return;
+    files_add(handle, file);
+    report_hints(file, info, true);
+}
+
+void before_close(struct call *c, MPI_File handle)
+{
+    c->file = files_find(handle);
+    if (!c->file.record)
+        return;
+    MPI_Info info;
+    if (c->file.root && pmpi.File_get_info(handle, &info) == MPI_SUCCESS) {
+        report_hints(c->file, info, false);
+        if (info != mpi.info_null)
+            pmpi.Info_free(&info);
+    }
+    files_remove(handle);
+}
+
+void on_close(const struct call *c) { iolens_mpiio_close(c->file.record, c->t0, c->t1); }
+
+void on_view(const struct call *c, MPI_File handle, MPI_Info info)
+{
+    struct mpi_file file = files_find(handle);
+    iolens_mpiio_view(file.record, info != mpi.info_null, c->t0, c->t1);
+    report_hints(file, info, true);
+}
+
+void on_info(const struct call *c, MPI_File handle, MPI_Info info)
+{
+    (void)c;
+    report_hints(files_find(handle), info, true);
+}
+
+void on_sync(const struct call *c, MPI_File handle)
+{
+    iolens_mpiio_sync(files_find(handle).record, c->t0, c->t1);
+}
+
+void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
+                 MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    struct mpi_file file = files_find(handle);
+    if (file.record && pmpi.Type_size_x(type, &size) == MPI_SUCCESS)
+        iolens_mpiio_transfer(file.record, kind, (int64_t)count * (int64_t)size, c->t0, c->t1);
+}

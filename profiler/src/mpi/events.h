@@ -1,0 +1,24 @@
+/* What happens in a record when a wrapped MPI-IO call has succeeded. */
+#ifndef IOLENS_EVENTS_H
+#define IOLENS_EVENTS_H
+
+#include <mpi.h>
+
+#include "files.h"
+
+struct call {
+    double t0, t1;        /* around the real call */
+    struct mpi_file file; /* taken before a call that ends the handle */
+};
+
+void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_Info info,
+             MPI_File handle);
+void before_close(struct call *c, MPI_File handle);
+void on_close(const struct call *c);
+void on_view(const struct call *c, MPI_File handle, MPI_Info info);
+void on_info(const struct call *c, MPI_File handle, MPI_Info info);
+void on_sync(const struct call *c, MPI_File handle);
+void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
+                 MPI_Datatype type);
+
+#endif

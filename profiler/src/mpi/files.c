@@ -1,0 +1,69 @@
+#include "files.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define SLOTS   4096 /* a power of two; simultaneously open files */
+#define EMPTY   ((uintptr_t)0)
+#define REMOVED ((uintptr_t)1) /* keeps the probe sequence whole behind it */
+
+static struct {
+    _Atomic uintptr_t handle;
+    struct mpi_file file;
+} slots[SLOTS];
+static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+
+static size_t first_slot(uintptr_t handle)
+{
+    return (size_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % SLOTS;
+}
+
+void files_add(MPI_File handle, struct mpi_file file)
+{
+    static bool said;
+    uintptr_t key = (uintptr_t)handle;
+    pthread_mutex_lock(&change);
+    size_t probe = 0, at = first_slot(key);
+    for (; probe < SLOTS && slots[at].handle > REMOVED; probe++)
+        at = (at + 1) % SLOTS;
+    if (probe < SLOTS) {
+        slots[at].file = file;
+        atomic_store_explicit(&slots[at].handle, key, memory_order_release);
+    } else if (!said) {
+        said = true;
+        dprintf(STDERR_FILENO, "iolens: more than %d MPI files are open at once; the rest are not recorded\n",
+                SLOTS);
+    }
+    pthread_mutex_unlock(&change);
+}
+
+static size_t slot_of(uintptr_t key)
+{
+    size_t at = first_slot(key);
+    for (size_t probe = 0; probe < SLOTS; probe++, at = (at + 1) % SLOTS) {
+        uintptr_t here = atomic_load_explicit(&slots[at].handle, memory_order_acquire);
+        if (here == key)
+            return at;
+        if (here == EMPTY)
+            break;
+    }
+    return SLOTS;
+}
+
+struct mpi_file files_find(MPI_File handle)
+{
+    size_t at = slot_of((uintptr_t)handle);
+    return at < SLOTS ? slots[at].file : (struct mpi_file){0};
+}
+
+void files_remove(MPI_File handle)
+{
+    pthread_mutex_lock(&change);
+    size_t at = slot_of((uintptr_t)handle);
+    if (at < SLOTS)
+        atomic_store_explicit(&slots[at].handle, REMOVED, memory_order_release);
+    pthread_mutex_unlock(&change);
+}

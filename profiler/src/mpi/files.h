@@ -1,0 +1,23 @@
+/* Open MPI files: from the program's handle to what is recorded about it. */
+#ifndef IOLENS_FILES_H
+#define IOLENS_FILES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "core.h"
+
+struct mpi_file {
+    struct iolens_mpiio_file *record;
+    bool root; /* rank 0 of the communicator that opened the file: it reports the hints */
+};
+
+/* Remember an open file. Beyond the table's size files are not followed; that is said once. */
+void files_add(MPI_File handle, struct mpi_file file);
+
+/* The file behind a handle; its record is NULL when the handle is not followed. Takes no lock. */
+struct mpi_file files_find(MPI_File handle);
+
+void files_remove(MPI_File handle);
+
+#endif

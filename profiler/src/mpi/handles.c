@@ -1,0 +1,100 @@
+#include "handles.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mpi_handles mpi;
+struct mpi_calls pmpi;
+static char library[MPI_MAX_LIBRARY_VERSION_STRING];
+
+#ifdef OPEN_MPI
+#define BUILT_FOR "Open MPI"
+static const char *const library_files[] = {"libmpi.so.40", "libmpi.so"};
+#else
+#define BUILT_FOR "MPICH"
+static const char *const library_files[] = {"libmpi.so.12", "libmpich.so.12", "libmpi.so"};
+#endif
+
+/* `first` is RTLD_NEXT for functions, which are wrapped here, and RTLD_DEFAULT for objects, of which the
+ * program may hold the only valid copy. */
+static void *find(const char *name, void *first)
+{
+    void *symbol = dlsym(first, name);
+    for (size_t i = 0; !symbol && i < sizeof library_files / sizeof *library_files; i++) {
+        void *loaded = dlopen(library_files[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (loaded)
+            symbol = dlsym(loaded, name);
+    }
+    return symbol;
+}
+
+void *mpi_symbol(const char *name) { return find(name, RTLD_NEXT); }
+
+static bool load_calls(void)
+{
+    bool complete = true;
+#define CALL(name)                                                                                           \
+    pmpi.name = (__typeof__(pmpi.name))mpi_symbol("PMPI_" #name);                                            \
+    complete = complete && pmpi.name;
+#include "calls.def"
+#undef CALL
+    return complete;
+}
+
+#ifdef OPEN_MPI
+/* Open MPI's predefined handles are addresses of objects. */
+static void *object(const char *name) { return find(name, RTLD_DEFAULT); }
+
+static bool load_predefined(void)
+{
+    mpi = (struct mpi_handles){
+        .world = object("ompi_mpi_comm_world"),
+        .byte = object("ompi_mpi_byte"),
+        .int64 = object("ompi_mpi_int64_t"),
+        .uint64 = object("ompi_mpi_uint64_t"),
+        .real64 = object("ompi_mpi_double"),
+        .min = object("ompi_mpi_op_min"),
+        .max = object("ompi_mpi_op_max"),
+        .sum = object("ompi_mpi_op_sum"),
+        .band = object("ompi_mpi_op_band"),
+        .info_null = object("ompi_mpi_info_null"),
+    };
+    return mpi.world && mpi.byte && mpi.int64 && mpi.uint64 && mpi.real64 && mpi.min && mpi.max && mpi.sum &&
+           mpi.band && mpi.info_null;
+}
+#else
+static bool load_predefined(void)
+{
+    mpi = (struct mpi_handles){
+        .world = MPI_COMM_WORLD,
+        .byte = MPI_BYTE,
+        .int64 = MPI_INT64_T,
+        .uint64 = MPI_UINT64_T,
+        .real64 = MPI_DOUBLE,
+        .min = MPI_MIN,
+        .max = MPI_MAX,
+        .sum = MPI_SUM,
+        .band = MPI_BAND,
+        .info_null = MPI_INFO_NULL,
+    };
+    return true;
+}
+#endif
+
+bool mpi_handles_load(void)
+{
+    int length = 0;
+    if (load_calls() && pmpi.Get_library_version(library, &length) == MPI_SUCCESS) {
+        library[strcspn(library, "\r\n")] = '\0';
+        if (strstr(library, BUILT_FOR) && load_predefined())
+            return true;
+    }
+    dprintf(STDERR_FILENO,
+            "iolens: this adapter was built for " BUILT_FOR ", the program runs %s; MPI is not recorded\n",
+            *library ? library : "another MPI library");
+    return false;
+}
+
+const char *mpi_library(void) { return library; }

@@ -1,0 +1,37 @@
+/* The MPI library's predefined handles and functions, found at run time: the adapter is preloaded into
+ * programs that may never load MPI, so it must not depend on the library at link time. */
+#ifndef IOLENS_HANDLES_H
+#define IOLENS_HANDLES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct mpi_handles {
+    MPI_Comm world;
+    MPI_Datatype byte, int64, uint64, real64;
+    MPI_Op min, max, sum, band;
+    MPI_Info info_null;
+};
+
+/* The profiling entry points that the adapter itself calls. */
+struct mpi_calls {
+#define CALL(name) __typeof__(&PMPI_##name) name;
+#include "calls.def"
+#undef CALL
+};
+
+extern struct mpi_handles mpi;
+extern struct mpi_calls pmpi;
+
+/* The next definition of `name` behind this library, or the one in an MPI library that was loaded locally (as
+ * plug-ins and Python modules do), or NULL. */
+void *mpi_symbol(const char *name);
+
+/* Fill `pmpi` and `mpi`. False, after one sentence on standard error, when the program's MPI is not the one
+ * this adapter was built for. Call it after MPI_Init only. */
+bool mpi_handles_load(void);
+
+/* The MPI library's own name and version, one line; valid after mpi_handles_load. */
+const char *mpi_library(void);
+
+#endif
