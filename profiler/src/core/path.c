@@ -6,15 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The prefixes that Darshan leaves out too. */
-static const char *const EXCLUDED[] = {"/etc/", "/dev/",  "/usr/", "/bin/",  "/boot/", "/lib/",
-                                       "/opt/", "/sbin/", "/sys/", "/proc/", "/var/"};
+/* The folders that Darshan leaves out too. */
+static const char *const EXCLUDED[] = {"/etc", "/dev",  "/usr", "/bin",  "/boot", "/lib",
+                                       "/opt", "/sbin", "/sys", "/proc", "/var"};
 
-/* Files by which MPI libraries talk to themselves: OMPIO's shared file pointers, lock tests, shared memory.
- */
-static const char *const CONTROL_SUFFIX[] = {".locktest", ".sm"};
-static const char *const CONTROL_PART[] = {"/vader_segment.", "/ompi.", "/openmpi-sessions-",
-                                           "/mpich_shar_tmp"};
+/* Files by which MPI libraries talk to themselves: lock tests, session folders, shared memory. OMPIO's shared
+ * file pointers are named <file>_cid-<number>-<number>.sm. */
+static const char *const CONTROL[] = {".locktest.", "/ompi.", "/openmpi-sessions-", "/vader_segment.",
+                                      "/mpich_shar_tmp"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -87,9 +86,10 @@ bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path)
     return true;
 }
 
-static bool has_prefix(const char *text, const char *prefix)
+static bool is_below(const char *absolute, const char *folder)
 {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
+    size_t length = strlen(folder);
+    return strncmp(absolute, folder, length) == 0 && (absolute[length] == '/' || absolute[length] == '\0');
 }
 
 static bool is_included(const char *absolute, const char *include)
@@ -105,16 +105,11 @@ static bool is_included(const char *absolute, const char *include)
 
 static bool is_control_file(const char *absolute)
 {
-    size_t length = strlen(absolute);
-    for (size_t i = 0; i < COUNT(CONTROL_SUFFIX); i++) {
-        size_t suffix = strlen(CONTROL_SUFFIX[i]);
-        if (length > suffix && strcmp(absolute + length - suffix, CONTROL_SUFFIX[i]) == 0)
+    const char *dot = strrchr(absolute, '.');
+    for (size_t i = 0; i < COUNT(CONTROL); i++)
+        if (strstr(absolute, CONTROL[i]))
             return true;
-    }
-    for (size_t i = 0; i < COUNT(CONTROL_PART); i++)
-        if (strstr(absolute, CONTROL_PART[i]))
-            return true;
-    return false;
+    return dot && strcmp(dot, ".sm") == 0 && strstr(absolute, "_cid-");
 }
 
 bool path_is_recorded(const char *absolute, const char *include)
@@ -124,7 +119,7 @@ bool path_is_recorded(const char *absolute, const char *include)
     if (is_control_file(absolute))
         return false;
     for (size_t i = 0; i < COUNT(EXCLUDED); i++)
-        if (has_prefix(absolute, EXCLUDED[i]))
+        if (is_below(absolute, EXCLUDED[i]))
             return is_included(absolute, include);
-    return true;
+    return absolute[1] != '\0';
 }
