@@ -1,0 +1,66 @@
+"""`iolens run [options] -- mpirun -np 4 ./app …`: run a program under the profiler."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import UsageError
+from iolens.lab import mpi, preload
+from iolens.lab.execute import Outcome, Setup, execute, say
+from iolens.lab.launcher import take_apart
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `iolens run`."""
+    parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
+    parser.add_argument("--output", type=Path, metavar="DIR", help="keep log, output and run.json in this folder")
+    parser.add_argument(
+        "--profiler", choices=preload.PROFILERS, default="iolens", help="iolens, the site's Darshan, or none"
+    )
+    parser.add_argument(
+        "--storage-mount", type=Path, metavar="DIR", help="emulate object storage targets below this folder"
+    )
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; the exit code is the program's."""
+    words = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not words:
+        raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
+    if args.output:
+        args.output.mkdir(parents=True, exist_ok=True)
+    setup = setup_of(args, words)
+    streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
+    outcome = execute(words, setup, *streams)
+    if args.output:
+        from iolens.lab.record import write_single
+
+        write_single(args.output, outcome, setup)
+    tell(outcome, args)
+    return outcome.exit_code
+
+
+def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
+    """The surroundings that the options ask for."""
+    application: dict[str, str] = {}
+    if args.storage_mount:
+        from iolens.lab.stripes import emulated_environment
+
+        application |= emulated_environment(args.storage_mount)
+    launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=None)
+    logs = (args.output or Path.cwd()).resolve()
+    return Setup(args.profiler, logs, bool(args.storage_mount), application, launcher)
+
+
+def tell(outcome: Outcome, args: argparse.Namespace) -> None:
+    """Say where the logs are, or that there is none."""
+    if args.profiler == "none":
+        return
+    for log in outcome.logs:
+        say(f"log: {log}")
+    if not outcome.logs:
+        say("no log was written: the program opened no file that is recorded, or ended before it could")
+    elif args.profiler == "iolens":
+        say(f"next: iolens report {outcome.logs[-1]}")

@@ -1,0 +1,87 @@
+"""Run one command under the profiler: the preload on the application, the log collected, the output kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from iolens.errors import IolensError
+from iolens.lab import preload
+from iolens.lab.launcher import Command, take_apart, with_environment
+
+LOG_FOLDER = {"iolens": "IOLENS_LOGPATH", "darshan": "DARSHAN_LOG_DIR_PATH"}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What surrounds a command: the profiler, where logs go, and variables for the application and the launcher."""
+
+    profiler: str = "iolens"
+    logs: Path = field(default_factory=Path.cwd)
+    emulated: bool = False
+    application: Mapping[str, str] = field(default_factory=dict)
+    launcher: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended: its exit code, the wall time in seconds and the logs it left."""
+
+    command: tuple[str, ...]
+    exit_code: int
+    seconds: float
+    logs: tuple[Path, ...]
+
+
+def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
+    """The command line with the preload in place; raises when no application can be found in it."""
+    command = take_apart(words)
+    if command.application is None:
+        raise IolensError(f"no program found behind `{words[0]}` and its options")
+    settings = dict(setup.application)
+    if setup.profiler in LOG_FOLDER:
+        settings[LOG_FOLDER[setup.profiler]] = str(setup.logs)
+    if setup.profiler == "darshan":
+        settings["DARSHAN_ENABLE_NONMPI"] = "1"
+    if preload.static_application(command):
+        say(f"{command.application} is statically linked, so it runs without the profiler")
+    else:
+        libraries = preload.chain(setup.profiler, preload.flavour_of(command), setup.emulated)
+        if libraries:
+            settings["LD_PRELOAD"] = preload.preload_value(libraries)
+    return with_environment(command, settings), command
+
+
+def execute(
+    words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None
+) -> Outcome:
+    """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
+    line, _ = instrumented(words, setup)
+    before = set(setup.logs.glob("*.darshan"))
+    started = time.monotonic()
+    try:
+        with opened(stdout) as out, opened(stderr) as err:
+            done = subprocess.run(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err, check=False)
+    except OSError as error:
+        raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
+    seconds = time.monotonic() - started
+    logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
+    code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return Outcome(tuple(line), code, seconds, tuple(logs))
+
+
+def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
+    """A file to write to, or None for the terminal."""
+    return path.open("wb") if path else nullcontext()
+
+
+def say(message: str) -> None:
+    """One line for the person, apart from the program's own output."""
+    print(f"iolens: {message}", file=sys.stderr)

@@ -1,0 +1,92 @@
+"""Find the application in a launcher's command line, so that the preload reaches it and never the launcher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+OPEN_MPI = {
+    **dict.fromkeys(
+        "-n -np --np -c --n -x --host -host -H --hostfile -hostfile --machinefile -machinefile --map-by --bind-to "
+        "--rank-by -N --npernode -npernode --npersocket -npersocket --wdir -wdir -wd --path -path --prefix --tune -tune "
+        "--app -app -s --preload-files --output-filename --timeout --report-uri --stdin --personality "
+        "--rankfile -rf --slot-list --cpu-set --cpu-list --runtime-options --display --pmixmca-file".split(),
+        1,
+    ),
+    **dict.fromkeys("--mca -mca --gmca -gmca --pmixmca --prtemca".split(), 2),
+}
+HYDRA = {
+    **dict.fromkeys(
+        "-n -np -f -hosts -hostfile -ppn -wdir -path -host -genvlist -envlist -iface -launcher -launcher-exec "
+        "-bootstrap -bootstrap-exec -rmk -bind-to -map-by -membind -configfile -outfile-pattern -errfile-pattern "
+        "-prepend-pattern -order-nodes -arch".split(),
+        1,
+    ),
+    **dict.fromkeys("-genv -env".split(), 2),
+}
+SRUN = dict.fromkeys(
+    "-A -b -c -C -d -D -e -E -G -i -I -J -L -m -M -n -N -o -p -P -q -r -R -S -t -T -w -W -x --account --mpi --nodes "
+    "--ntasks --ntasks-per-node --cpus-per-task --partition --time --export --nodelist --distribution --chdir "
+    "--output --error --input --job-name --mem --gres --qos --exclude --hint --cpu-bind --relative --jobid "
+    "--constraint --reservation --threads-per-core --cpu-freq --dependency --licenses --mem-per-cpu".split(),
+    1,
+)
+APRUN = dict.fromkeys("-n -N -d -S -j -e -L -m -cc -cp -p -r -t -B -F -q".split(), 1)
+
+LAUNCHERS: Mapping[str, Mapping[str, int]] = {
+    "mpirun": {**HYDRA, **OPEN_MPI},
+    "mpiexec": {**HYDRA, **OPEN_MPI},
+    "mpiexec.hydra": HYDRA,
+    "orterun": OPEN_MPI,
+    "prterun": OPEN_MPI,
+    "srun": SRUN,
+    "aprun": APRUN,
+}
+"""Launcher name to its options that take values, each with the number of words that follow it."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line taken apart: `launcher` (None for a plain program) and the index of every application."""
+
+    words: tuple[str, ...]
+    launcher: str | None
+    applications: tuple[int, ...]
+
+    @property
+    def application(self) -> str | None:
+        """The first application, as it was written; None when the launcher was given none."""
+        return self.words[self.applications[0]] if self.applications else None
+
+
+def take_apart(words: Sequence[str]) -> Command:
+    """Find the applications of a command; a program that is no known launcher is its own application."""
+    name = Path(words[0]).name
+    if name not in LAUNCHERS:
+        return Command(tuple(words), None, (0,))
+    options = LAUNCHERS[name]
+    applications = []
+    index = 1
+    while index < len(words):
+        if words[index].startswith("-") and words[index] != "--":
+            index += 1 + options.get(words[index], 0)
+            continue
+        if words[index] == "--":
+            index += 1
+        if index < len(words):
+            applications.append(index)
+        # An MPMD command holds further applications behind a lone colon.
+        index = words.index(":", index) + 1 if ":" in words[index:] else len(words)
+    return Command(tuple(words), name, tuple(applications))
+
+
+def with_environment(command: Command, environment: Mapping[str, str]) -> list[str]:
+    """The command with `env NAME=value …` ahead of every application: the launcher itself stays as it is."""
+    words: list[str] = []
+    setting = ["env", *(f"{name}={value}" for name, value in environment.items())] if environment else []
+    for index, word in enumerate(command.words):
+        if index in command.applications:
+            words += setting
+        words.append(word)
+    return words

@@ -1,0 +1,87 @@
+"""Which MPI a program or a launcher belongs to, and the environment that a run on this machine needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from iolens.errors import IolensError
+
+Flavour = Literal["openmpi", "mpich"]
+
+SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
+    (re.compile(r"\blibmpi\.so\.[48]0\b"), "openmpi"),
+    (re.compile(r"\blib(mpi|mpich|mpi_abi)\.so\.(12|0)\b"), "mpich"),
+)
+
+
+def output_of(*words: str) -> str:
+    """What a command prints (standard output and error); empty when it cannot be run."""
+    try:
+        done = subprocess.run(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
+def flavour_of_program(path: Path) -> Flavour | None:
+    """The MPI that a dynamic executable links, directly or through its libraries; None when it links none."""
+    libraries = output_of("ldd", str(path))
+    return next((flavour for pattern, flavour in SONAMES if pattern.search(libraries)), None)
+
+
+def is_static(path: Path) -> bool:
+    """True for an executable that no preload library can reach."""
+    with path.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return False
+    return bool(re.search(r"not a dynamic executable|statically linked", output_of("ldd", str(path))))
+
+
+@cache
+def flavour_of_launcher(launcher: str) -> Flavour | None:
+    """The MPI that `launcher --version` says it belongs to."""
+    version = output_of(launcher, "--version")
+    if re.search(r"Open ?MPI|OpenRTE|PRRTE|prte", version, re.IGNORECASE):
+        return "openmpi"
+    return "mpich" if re.search(r"HYDRA|MPICH|Intel", version, re.IGNORECASE) else None
+
+
+def find_launcher(flavour: Flavour | None) -> str:
+    """A launcher of that MPI: on PATH, else beside this Python; raises when there is none."""
+    beside = Path(sys.executable).parent
+    candidates = [shutil.which("mpirun"), shutil.which("mpiexec"), str(beside / "mpirun"), str(beside / "mpiexec")]
+    for candidate in candidates:
+        if candidate and Path(candidate).exists() and flavour_of_launcher(candidate) == flavour:
+            return candidate
+    raise IolensError(f"no mpirun of {flavour or 'any MPI'} was found; run `make setup`, or load the MPI's module")
+
+
+def environment(flavour: Flavour | None, ranks: int, io_component: str | None) -> Mapping[str, str]:
+    """Variables for a launcher on this machine: the MPI-IO component, and oversubscription when ranks exceed cores.
+
+    Oversubscribed ranks must yield when idle, or they wait for each other's time slices.
+    """
+    if flavour != "openmpi":
+        return {}
+    settings = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    if io_component:
+        settings["OMPI_MCA_io"] = io_component
+    if ranks > len(os.sched_getaffinity(0)):
+        settings |= {
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none",
+        }
+    if os.geteuid() == 0:
+        settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return settings

@@ -1,0 +1,63 @@
+"""The preload chain of one run: MPI adapter, profiler, emulated storage, in that order, then the user's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab import mpi
+from iolens.lab.installation import find_library, need_library
+from iolens.lab.launcher import Command
+
+PROFILERS = ("iolens", "darshan", "none")
+
+
+def chain(profiler: str, flavour: mpi.Flavour | None, emulated: bool) -> list[Path]:
+    """Libraries to preload, first first; the storage library must stand behind the profiler."""
+    libraries: list[Path] = []
+    if profiler == "iolens":
+        adapter = find_library(f"libiolens-{flavour}.so") if flavour else None
+        libraries += [*([adapter] if adapter else []), need_library("libiolens.so")]
+    elif profiler == "darshan":
+        libraries.append(site_darshan())
+    if emulated:
+        libraries.append(need_library("libost.so"))
+    return libraries
+
+
+def preload_value(libraries: Sequence[Path]) -> str:
+    """The value of LD_PRELOAD: ours, then whatever the user had set."""
+    return ":".join([*(str(path) for path in libraries), *filter(None, [os.environ.get("LD_PRELOAD")])])
+
+
+def site_darshan() -> Path:
+    """The site's libdarshan.so: DARSHAN_LIB, DARSHAN_HOME or `darshan-config`; raises when there is none."""
+    named = os.environ.get("DARSHAN_LIB")
+    prefixes = [os.environ.get("DARSHAN_HOME") or os.environ.get("DARSHAN_DIR")]
+    if shutil.which("darshan-config"):
+        prefixes.append(mpi.output_of("darshan-config", "--prefix").strip())
+    candidates = [Path(named)] if named else []
+    candidates += [Path(prefix) / "lib" / "libdarshan.so" for prefix in prefixes if prefix]
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise IolensError("no Darshan runtime was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
+
+
+def flavour_of(command: Command) -> mpi.Flavour | None:
+    """The MPI of a command: what the application links, or for scripts the launcher's own."""
+    application = command.application
+    path = shutil.which(application) if application else None
+    flavour = mpi.flavour_of_program(Path(path)) if path else None
+    if flavour is None and command.launcher:
+        flavour = mpi.flavour_of_launcher(command.words[0])
+    return flavour
+
+
+def static_application(command: Command) -> bool:
+    """True when the application is static, so that nothing can be preloaded into it."""
+    path = shutil.which(command.application) if command.application else None
+    return bool(path) and mpi.is_static(Path(str(path)))

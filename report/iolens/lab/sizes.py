@@ -1,0 +1,25 @@
+"""Sizes as people write them: `16M`, `1MiB`, `4096`; the suffixes are powers of 1024."""
+
+from __future__ import annotations
+
+import re
+
+FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+PATTERN = re.compile(r"^(\d+)\s*([kmgt]?)(?:i?b)?$", re.IGNORECASE)
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes of `text`; raises ValueError that says what a size looks like."""
+    match = PATTERN.match(str(text).strip())
+    if not match:
+        raise ValueError(f"{text!r} is not a size; write bytes, or a number with k, M or G (powers of 1024)")
+    return int(match[1]) * FACTORS[match[2].lower()]
+
+
+def short_size(size: int) -> str:
+    """The shortest exact form, as used in folder names: 16777216 → `16M`, 1000 → `1000`."""
+    for suffix in ("G", "M", "k"):
+        factor = FACTORS[suffix.lower()]
+        if size >= factor and size % factor == 0:
+            return f"{size // factor}{suffix}"
+    return str(size)
