@@ -247,7 +247,17 @@ def test_words_as_settings_keep_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(571.4, "571"), (57.14, "57.1"), (5.714, "5.71"), (12345.6, "12346"), (0.05, "0.05")]
+    ("value", "text"),
+    [
+        (571.4, "571"),
+        (57.14, "57.1"),
+        (5.714, "5.71"),
+        (12345.6, "12346"),
+        (0.05, "0.0500"),
+        (99.99, "100"),
+        (2.0, "2.00"),
+        (0.0, "0"),
+    ],
 )
 def test_numbers_are_written_without_false_precision(value: float, text: str) -> None:
     assert words.number(value) == text

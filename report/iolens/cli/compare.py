@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +26,23 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.comparison import write_comparison
 
     output = args.output or args.results / "comparison.pdf"
-    summary = write_comparison(args.results, output, csv=args.csv, json=args.json)
+    summary = write_comparison(args.results, output)
+    for folder, kind in ((args.csv, "csv"), (args.json, "json")):
+        if folder is not None:
+            export(summary.frames, folder, kind)
     print(summary.verdict)
     for caution in summary.cautions:
         print(f"note: {caution}")
     print(f"comparison: {output}")
     return 0
+
+
+def export(frames: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> None:
+    """Each frame as `folder`/comparison-NAME.csv or .json (a list of rows), numbers unrounded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, frame in frames.items():
+        path = folder / f"comparison-{name}.{kind}"
+        if kind == "csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_json(path, orient="records", indent=1)

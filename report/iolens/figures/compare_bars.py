@@ -38,7 +38,7 @@ def grouped_bars(
     panels = [
         dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
     ]
-    figure = Figure(figsize=(WIDTH, 0.7 + len(panels) * min(2.1, 8.4 / len(panels))), layout="constrained")
+    figure = Figure(figsize=(WIDTH, panel_height(len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
     palette = level_colours(sorted_levels(points[colours])) if colours else {None: "#31688e"}
     for axes, panel in zip(grid[:, 0], panels, strict=True):
@@ -54,6 +54,11 @@ def grouped_bars(
             handles=handles, title=name_text(colours), loc="outside right upper", frameon=False, fontsize=8
         )
     return figure
+
+
+def panel_height(panels: int) -> float:
+    """Inches: two figures of one or two panels fit on a page, more panels take a page of their own."""
+    return 0.6 + (2.1 if panels == 1 else min(1.75 * panels, 8.6))
 
 
 def spread(x: float, width: float, count: int) -> list[float]:

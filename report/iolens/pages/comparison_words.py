@@ -11,7 +11,7 @@ from typing import Any
 from iolens.lab.results import Results
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
-from iolens.metrics.settings import describe_one, level_text, name_text, size_text
+from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio
 
 
@@ -25,8 +25,10 @@ class Remedy:
 
 
 def number(value: float) -> str:
-    """Three significant digits at least, never an exponent: 571, 57.1, 5.71."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    """Three significant digits at least, never an exponent: 571, 57.1, 5.70, 0.0123."""
+    if value <= 0:
+        return f"{value:g}"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
 
 
 def plural(word: str, count: int) -> str:
@@ -176,11 +178,16 @@ def holds_for(run: Mapping[str, Any]) -> str:
     )
 
 
-def settings_line(settings: Mapping[str, Any]) -> str:
-    """Settings that are the same in every point: 'everywhere: stripe size 1 MiB'."""
-    return ", ".join(describe_one(name, level) for name, level in settings.items())
-
-
-def size_or_missing(value: Any) -> str:
-    """A size in bytes for a table cell, n/a when it is missing."""
-    return "n/a" if value is None or value != value else size_text(float(value))
+def subtitle(results: Results, comparison: Comparison) -> str:
+    """What was run: workload, ranks, runs, and the settings that are the same at every point."""
+    runs, workload = comparison.runs, results.experiment.get("workload") or {}
+    ranks = runs["nprocs"].dropna()
+    parts = [
+        str(workload.get("program") or results.name),
+        f"{int(ranks.iloc[0])} ranks" if len(ranks) else "",
+        f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
+        str(runs["io_component"].iloc[0] or ""),
+    ]
+    same = [name for name in comparison.settings if name not in comparison.factors]
+    parts += [describe_one(name, runs[name].iloc[0]) for name in same]
+    return ", ".join(part for part in parts if part)
