@@ -31,9 +31,9 @@ static inline double clock_now(const struct clock *clock)
 {
 #if defined(__x86_64__)
     if (__builtin_expect(clock->tsc, 1))
-        return (double)(__rdtsc() - clock->base_ticks) * clock->seconds_per_tick;
+        return (double)(int64_t)(__rdtsc() - clock->base_ticks) * clock->seconds_per_tick;
 #endif
-    return (double)(clock_monotonic_ns() - clock->base_ticks) * 1e-9;
+    return (double)(int64_t)(clock_monotonic_ns() - clock->base_ticks) * 1e-9;
 }
 
 #endif

@@ -9,9 +9,13 @@
 
 enum { HOST_BYTES = 64 };
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 extern char **environ;
 
 static const char *const PREFIXES[] = {"OMPI_MCA_", "ROMIO_", "MPICH_", "SLURM_", "IOLENS_"};
+/* What the launcher tells its own daemons; one of them is a key. */
+static const char *const LAUNCHER[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess"};
 static const char *const SECRETS[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE"};
 
 static void add_text(struct buffer *out, const char *name, const char *value)
@@ -66,17 +70,26 @@ static void add_partial(struct buffer *out, const int64_t *partial)
     buffer_format(out, "], ");
 }
 
+static bool begins_with_any(const char *entry, const char *const *prefixes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool is_chosen(const char *entry)
 {
     size_t length = strcspn(entry, "=");
-    bool chosen = false;
-    for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++)
-        chosen |= strncmp(entry, PREFIXES[i], strlen(PREFIXES[i])) == 0;
-    for (size_t i = 0; chosen && i < sizeof SECRETS / sizeof *SECRETS; i++) {
+    if (!begins_with_any(entry, PREFIXES, COUNT(PREFIXES)) ||
+        begins_with_any(entry, LAUNCHER, COUNT(LAUNCHER)))
+        return false;
+    for (size_t i = 0; i < COUNT(SECRETS); i++) {
         const char *found = strcasestr(entry, SECRETS[i]);
-        chosen = !found || found >= entry + length;
+        if (found && found < entry + length)
+            return false;
     }
-    return chosen;
+    return true;
 }
 
 static void add_environment(struct buffer *out)

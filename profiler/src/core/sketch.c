@@ -6,7 +6,7 @@
 
 void sketch_start(struct sketch *sketch)
 {
-    sketch->entries = sketch->few;
+    sketch->entries = sketch->latest = sketch->few;
     sketch->capacity = SKETCH_SMALL;
 }
 
@@ -34,7 +34,7 @@ void sketch_search(struct sketch *sketch, int64_t value)
     for (int i = 0; i < sketch->used; i++) {
         if (sketch->entries[i].value == value) {
             sketch->entries[i].count++;
-            sketch->latest = i;
+            sketch->latest = &sketch->entries[i];
             return;
         }
     }
@@ -43,7 +43,7 @@ void sketch_search(struct sketch *sketch, int64_t value)
     int at = sketch->used < sketch->capacity ? sketch->used++ : rarest(sketch);
     struct sketch_entry *entry = &sketch->entries[at];
     *entry = (struct sketch_entry){value, entry->count + 1, entry->count};
-    sketch->latest = at;
+    sketch->latest = entry;
 }
 
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count)
@@ -65,10 +65,26 @@ void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count)
     counts[at] = count;
 }
 
+static int64_t seen(const struct sketch *sketch, int64_t value)
+{
+    for (int i = 0; i < sketch->used; i++)
+        if (sketch->entries[i].value == value)
+            return sketch->entries[i].count - sketch->entries[i].error;
+    return 0;
+}
+
 void sketch_top(const struct sketch *sketch, int64_t *values, int64_t *counts)
 {
-    for (int i = 0; i < sketch->used; i++) {
-        const struct sketch_entry *entry = &sketch->entries[i];
-        top_insert(values, counts, entry->value, entry->count - entry->error);
-    }
+    for (int i = 0; i < sketch->used; i++)
+        top_insert(values, counts, sketch->entries[i].value, seen(sketch, sketch->entries[i].value));
+}
+
+void sketch_top_of_both(const struct sketch *a, const struct sketch *b, int64_t *values, int64_t *counts)
+{
+    for (int i = 0; i < a->used; i++)
+        top_insert(values, counts, a->entries[i].value,
+                   seen(a, a->entries[i].value) + seen(b, a->entries[i].value));
+    for (int i = 0; i < b->used; i++)
+        if (seen(a, b->entries[i].value) == 0)
+            top_insert(values, counts, b->entries[i].value, seen(b, b->entries[i].value));
 }

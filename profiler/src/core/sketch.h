@@ -16,7 +16,8 @@ struct sketch_entry {
 
 struct sketch {
     struct sketch_entry *entries; /* `few`, or an array of SKETCH_LARGE */
-    int used, capacity, latest;
+    struct sketch_entry *latest;
+    int used, capacity;
     struct sketch_entry few[SKETCH_SMALL];
 };
 
@@ -27,9 +28,8 @@ void sketch_search(struct sketch *sketch, int64_t value);
 
 static inline void sketch_add(struct sketch *sketch, int64_t value)
 {
-    struct sketch_entry *latest = &sketch->entries[sketch->latest];
-    if (latest->value == value)
-        latest->count++;
+    if (sketch->latest->value == value)
+        sketch->latest->count++;
     else
         sketch_search(sketch, value);
 }
@@ -37,6 +37,9 @@ static inline void sketch_add(struct sketch *sketch, int64_t value)
 /* Write the top four: values[4], then counts[4], by falling count, then by falling value; 0 where there are
  * fewer. */
 void sketch_top(const struct sketch *sketch, int64_t *values, int64_t *counts);
+
+/* The same of two streams together. */
+void sketch_top_of_both(const struct sketch *a, const struct sketch *b, int64_t *values, int64_t *counts);
 
 /* Insert (value, count) into such a pair of arrays, adding to an equal value. */
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);

@@ -1,4 +1,6 @@
-/* A lock of one byte for sections of a few dozen instructions. Uncontended it costs one atomic exchange. */
+/* A lock of one byte for sections of a few dozen instructions. Uncontended it costs one atomic exchange, and
+ * none at all while the process has a single thread (a section never starts a thread, and signal handlers
+ * never record). */
 #ifndef IOLENS_SPIN_H
 #define IOLENS_SPIN_H
 
@@ -9,8 +11,13 @@ struct spin {
     atomic_flag held;
 };
 
+/* glibc's __libc_single_threaded where there is one (2.32), else a byte that is 0. */
+extern const char *spin_single_threaded;
+
 static inline void spin_lock(struct spin *lock)
 {
+    if (*spin_single_threaded)
+        return;
     while (atomic_flag_test_and_set_explicit(&lock->held, memory_order_acquire))
         sched_yield();
 }

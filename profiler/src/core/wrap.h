@@ -32,11 +32,11 @@ void wrap_resolve(const char *name, void *pointer);
 
 #define RECORDER(statement)                                                                                  \
     do {                                                                                                     \
-        int saved_errno = errno;                                                                             \
+        int *place = &errno, before = *place;                                                                \
         iolens_busy = true;                                                                                  \
         statement;                                                                                           \
         iolens_busy = false;                                                                                 \
-        errno = saved_errno;                                                                                 \
+        *place = before;                                                                                     \
     } while (0)
 
 #define WRAPPER(linkage, ret_t, name, params, real_call, prepare, event)                                     \

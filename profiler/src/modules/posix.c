@@ -48,7 +48,7 @@ static void posix_init(void *state, const struct file *file, int fd)
     struct posix_state *s = state;
     s->record.ints[POSIX_MEM_ALIGNMENT] = MEMORY_ALIGNMENT;
     s->record.ints[POSIX_FILE_ALIGNMENT] = file_alignment(file, fd);
-    sketch_start(&s->access);
+    sketch_start(&s->read_size);
     sketch_start(&s->stride);
     sketch_start(&s->write_size);
 }
@@ -57,7 +57,8 @@ static void posix_finish(void *state)
 {
     struct posix_state *s = state;
     int64_t *ints = s->record.ints;
-    sketch_top(&s->access, &ints[POSIX_ACCESS1_ACCESS], &ints[POSIX_ACCESS1_COUNT]);
+    sketch_top_of_both(&s->read_size, &s->write_size, &ints[POSIX_ACCESS1_ACCESS],
+                       &ints[POSIX_ACCESS1_COUNT]);
     sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
 }
 
@@ -194,8 +195,11 @@ static bool is_misaligned(int64_t unit, int64_t offset)
     return unit > 0 && (power_of_two ? offset & (unit - 1) : offset % unit) != 0;
 }
 
-static inline void add_transfer(struct posix_state *s, enum posix_direction direction, const struct call *c,
-                                int64_t offset, int64_t bytes, bool aligned)
+/* Always inlined, so that all places are constants. */
+__attribute__((always_inline)) static inline void add_transfer(struct posix_state *s,
+                                                               enum posix_direction direction,
+                                                               const struct call *c, int64_t offset,
+                                                               int64_t bytes, bool aligned)
 {
     const struct direction *d = direction == POSIX_READING ? &READING : &WRITING;
     int which = direction == POSIX_READING ? READ_END : WRITE_END;
@@ -207,9 +211,7 @@ static inline void add_transfer(struct posix_state *s, enum posix_direction dire
     ints[d->bytes] += bytes;
     ints[d->first_bucket + histogram_bucket(bytes)]++;
     if (bytes > 0) {
-        sketch_add(&s->access, bytes);
-        if (direction == POSIX_WRITING)
-            sketch_add(&s->write_size, bytes);
+        sketch_add(direction == POSIX_READING ? &s->read_size : &s->write_size, bytes);
         if (bytes > s->largest[which])
             s->largest[which] = bytes;
     }
@@ -225,6 +227,15 @@ static inline void add_transfer(struct posix_state *s, enum posix_direction dire
         doubles[d->longest] = c->t1 - c->t0;
         ints[d->longest_bytes] = bytes;
     }
+}
+
+static void add_either(struct posix_state *s, enum posix_direction direction, const struct call *c,
+                       int64_t offset, int64_t bytes, bool aligned)
+{
+    if (direction == POSIX_READING)
+        add_transfer(s, POSIX_READING, c, offset, bytes, aligned);
+    else
+        add_transfer(s, POSIX_WRITING, c, offset, bytes, aligned);
 }
 
 /* Where the access began, after moving the position if it was the position that it used. */
@@ -250,7 +261,7 @@ void posix_on_transfer(const struct call *c, enum posix_direction direction, int
     if (!s)
         return;
     spin_lock(&s->lock);
-    add_transfer(s, direction, c, begin_of(open, fd, direction, offset, bytes), bytes, aligned);
+    add_either(s, direction, c, begin_of(open, fd, direction, offset, bytes), bytes, aligned);
     spin_unlock(&s->lock);
 }
 
@@ -390,7 +401,7 @@ void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssiz
     struct posix_state *s = request.state;
     const struct call whole = {.t0 = request.submitted, .t1 = c->t1};
     spin_lock(&s->lock);
-    add_transfer(s, request.direction, &whole, control->aio_offset, bytes, posix_aligned(control->aio_buf));
+    add_either(s, request.direction, &whole, control->aio_offset, bytes, posix_aligned(control->aio_buf));
     spin_unlock(&s->lock);
 }
 

@@ -52,7 +52,7 @@ struct posix_state {
     int64_t largest[2]; /* read, write: largest single access */
     int64_t writes_not_aligned;
     double last_end[3]; /* read, write, meta: end of the latest operation */
-    struct sketch access, stride, write_size;
+    struct sketch read_size, write_size, stride;
 };
 
 /* The file's state behind a descriptor, or NULL. */
