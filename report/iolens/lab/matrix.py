@@ -1,0 +1,57 @@
+"""The points of an experiment, and the order in which their repetitions run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from iolens.lab.experiment import Experiment
+from iolens.lab.sizes import short_size
+
+ABBREVIATIONS = {"stripe_count": "sc", "stripe_size": "ss", "aggregators": "ag", "cb_buffer_size": "cb"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of settings."""
+
+    settings: Mapping[str, int]
+
+    @property
+    def id(self) -> str:
+        """A readable folder name: `sc4_ag2_cb16M`."""
+        return "_".join(f"{ABBREVIATIONS[key]}{short_size(value)}" for key, value in self.settings.items())
+
+
+@dataclass(frozen=True)
+class Run:
+    """One repetition of one point."""
+
+    point: Point
+    repetition: int
+
+    @property
+    def id(self) -> str:
+        """Folder below the results: `sc4_ag2_cb16M/rep-1`."""
+        return f"{self.point.id}/rep-{self.repetition}"
+
+
+def points(experiment: Experiment) -> list[Point]:
+    """Every combination of the matrix, first factor slowest."""
+    names = list(experiment.matrix)
+    return [Point(dict(zip(names, values, strict=True))) for values in product(*experiment.matrix.values())]
+
+
+def schedule(experiment: Experiment) -> list[Run]:
+    """All runs in blocks of one repetition of every point, each block shuffled, so that drift hits every point alike.
+
+    The shuffle depends on the experiment's name alone: an interrupted sweep goes on in the same order.
+    """
+    runs: list[Run] = []
+    for repetition in range(1, experiment.repetitions + 1):
+        block = [Run(point, repetition) for point in points(experiment)]
+        random.Random(f"{experiment.name}:{repetition}").shuffle(block)
+        runs += block
+    return runs
