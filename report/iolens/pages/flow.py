@@ -1,0 +1,132 @@
+"""Blocks as reportlab's flowables."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.sax.saxutils import escape
+
+from reportlab.lib.colors import HexColor
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.platypus import Flowable, KeepTogether, Paragraph, Preformatted, Spacer
+from reportlab.platypus import Table as Grid
+
+from iolens.pages.document import Block, FigureBlock, Row, Table, Text
+from iolens.pages.fonts import BOLD, MONO, PLAIN, font
+from iolens.pages.grid import grid
+from iolens.pages.vector import draw_figure
+
+GAP = 12.0
+INK, QUIET = HexColor("#222222"), HexColor("#555555")
+
+STYLES: dict[str, dict[str, Any]] = {
+    "body": {"fontName": PLAIN, "fontSize": 8.5, "leading": 12, "textColor": INK, "spaceAfter": 5},
+    "lead": {"fontName": BOLD, "fontSize": 10, "leading": 14, "textColor": INK, "spaceAfter": 7},
+    "note": {"fontName": PLAIN, "fontSize": 7, "leading": 9.5, "textColor": QUIET, "spaceAfter": 5},
+    "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": INK, "spaceAfter": 7},
+    "heading": {
+        "fontName": BOLD,
+        "fontSize": 9,
+        "leading": 12,
+        "textColor": INK,
+        "spaceBefore": 4,
+        "spaceAfter": 3,
+        "keepWithNext": 1,
+    },
+    "code": {
+        "fontName": MONO,
+        "fontSize": 7.5,
+        "leading": 10,
+        "textColor": INK,
+        "backColor": HexColor("#f3f3f3"),
+        "borderPadding": 4,
+        "leftIndent": 4,
+        "spaceBefore": 5,
+        "spaceAfter": 9,
+    },
+}
+
+
+def paragraph(text: str, style: str) -> Flowable:
+    """One paragraph."""
+    look = STYLES[style]
+    font(look["fontName"])
+    kind = Preformatted if style == "code" else Paragraph
+    return kind(text if style == "code" else escape(text), ParagraphStyle(style, **look))
+
+
+class Heading(Paragraph):  # type: ignore[misc]
+    """A page's title, also an entry of the PDF's outline."""
+
+    def draw(self) -> None:
+        """Draw it and mark the place."""
+        key = f"p{self.canv.getPageNumber()}"
+        self.canv.bookmarkPage(key)
+        self.canv.addOutlineEntry(self.text, key, 0)
+        super().draw()
+
+
+def heading(title: str) -> Flowable:
+    """A page's title."""
+    font(BOLD)
+    found = Heading(escape(title), ParagraphStyle("page", **STYLES["page"]))
+    found.text = title
+    return found
+
+
+class Drawing(Flowable):  # type: ignore[misc]
+    """A matplotlib figure of `width` points."""
+
+    def __init__(self, figure: Any, width: float) -> None:
+        super().__init__()
+        size = 72 * figure.get_size_inches()
+        self.figure, self.factor = figure, min(1.0, width / size[0])
+        self.width, self.height = (float(self.factor * length) for length in size)
+
+    def wrap(self, *available: float) -> tuple[float, float]:
+        """The size it takes."""
+        return self.width, self.height
+
+    def draw(self) -> None:
+        """Draw it as vectors."""
+        self.canv.scale(self.factor, self.factor)
+        draw_figure(self.canv, self.figure)
+
+
+def flowables(block: Block, width: float) -> list[Flowable]:
+    """What a block becomes in a column of `width` points."""
+    if isinstance(block, Text):
+        return [paragraph(block.text, block.style)]
+    if isinstance(block, FigureBlock):
+        parts = [Drawing(block.figure, min(width, block.width or width))]
+        return [KeepTogether([*titled(block.title), *parts, *noted(block.caption), Spacer(0, 6)])]
+    if isinstance(block, Table):
+        return [*titled(block.title), grid(block, width), Spacer(0, 3), *noted(block.note), Spacer(0, 6)]
+    return [side_by_side(block, width)]
+
+
+def titled(title: str) -> list[Flowable]:
+    """A heading, or nothing."""
+    return [paragraph(title, "heading")] if title else []
+
+
+def noted(note: str) -> list[Flowable]:
+    """A note, or nothing."""
+    return [paragraph(note, "note")] if note else []
+
+
+def side_by_side(row: Row, width: float) -> Flowable:
+    """Blocks in columns, tops aligned."""
+    shares = row.shares or [1.0] * len(row.blocks)
+    room = width - GAP * (len(row.blocks) - 1)
+    widths = [room * share / sum(shares) for share in shares]
+    cells = [flowables(block, wide) for block, wide in zip(row.blocks, widths, strict=True)]
+    columns = [wide + (GAP if i < len(widths) - 1 else 0) for i, wide in enumerate(widths)]
+    style = [("VALIGN", (0, 0), (-1, -1), "TOP")] + [
+        (f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")
+    ]
+    return Grid([[plain(cell) for cell in cells]], colWidths=columns, style=style, hAlign="LEFT")
+
+
+def plain(cell: list[Flowable]) -> list[Flowable]:
+    """A cell's content without KeepTogether, which cells do not know."""
+    return [part for item in cell for part in (item._content if isinstance(item, KeepTogether) else [item])]

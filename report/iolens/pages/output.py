@@ -1,0 +1,24 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iolens.errors import IolensError
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """A path to write to, beside `path`; renamed to it when the block ends well, else removed."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield aside
+        os.replace(aside, path)
+    except OSError as error:
+        raise IolensError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        aside.unlink(missing_ok=True)

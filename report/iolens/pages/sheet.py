@@ -1,0 +1,114 @@
+"""The sheets of a document: header, footer, page numbers, and the flow of blocks over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reportlab.lib.colors import HexColor
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import BaseDocTemplate, Frame, NextPageTemplate, PageBreak, PageTemplate
+
+from iolens.pages.document import Page
+from iolens.pages.flow import flowables, heading
+from iolens.pages.fonts import BOLD, PLAIN, font, text_width
+from iolens.pages.shorten import shorten
+
+MARGIN = 48.0
+HEADER, FOOTER = 46.0, 30.0
+WIDTH = A4[0] - 2 * MARGIN
+INK, QUIET, LINE, ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
+
+Sheet = tuple[Page, str, tuple[str, ...]]
+
+
+def build(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
+    """Lay out the pages and write the PDF."""
+    document = BaseDocTemplate(
+        str(path), pagesize=A4, title=title, author="iolens", creator="iolens", invariant=1, pageCompression=1
+    )
+    templates, story = [], []
+    for number, (page, subtitle, labels) in enumerate(sheets):
+        templates.append(template(f"sheet{number}", title, subtitle, labels))
+        story += [NextPageTemplate(f"sheet{number}"), *([PageBreak()] if number else [])]
+        story.append(heading(page.title))
+        for block in page.blocks:
+            story += flowables(block, WIDTH)
+    document.addPageTemplates(templates)
+    document.build(story, canvasmaker=NumberedCanvas)
+
+
+def template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> PageTemplate:
+    """A page's frame, and what stands around it."""
+    frame = Frame(
+        MARGIN,
+        MARGIN / 2 + FOOTER,
+        WIDTH,
+        A4[1] - MARGIN - FOOTER - HEADER,
+        leftPadding=0,
+        rightPadding=0,
+        topPadding=0,
+        bottomPadding=0,
+    )
+
+    def surround(canvas: Any, document: Any) -> None:
+        draw_header(canvas, title, subtitle)
+        draw_footer(canvas, labels)
+
+    return PageTemplate(id=name, frames=[frame], onPage=surround)
+
+
+def draw_header(canvas: Any, title: str, subtitle: str) -> None:
+    """Title, subtitle and a line."""
+    top = A4[1] - MARGIN / 2 - 10
+    canvas.setFillColor(INK)
+    canvas.setFont(font(BOLD), 10.5)
+    canvas.drawString(MARGIN, top, shorten(title, BOLD, 10.5, WIDTH))
+    canvas.setFillColor(QUIET)
+    canvas.setFont(font(PLAIN), 7.5)
+    canvas.drawString(MARGIN, top - 12, shorten(subtitle, PLAIN, 7.5, WIDTH))
+    canvas.setStrokeColor(LINE)
+    canvas.setLineWidth(0.6)
+    canvas.line(MARGIN, top - 18, A4[0] - MARGIN, top - 18)
+
+
+def draw_footer(canvas: Any, labels: Sequence[str]) -> None:
+    """A line, and the labels in boxes; the page number is drawn when the number of pages is known."""
+    base = MARGIN / 2 + 8
+    canvas.setStrokeColor(LINE)
+    canvas.setLineWidth(0.6)
+    canvas.line(MARGIN, base + 14, A4[0] - MARGIN, base + 14)
+    x = MARGIN
+    for label in labels:
+        wide = text_width(label, BOLD, 7) + 8
+        canvas.setStrokeColor(ALERT)
+        canvas.setFillColor(ALERT)
+        canvas.rect(x, base - 3.5, wide, 12, stroke=1, fill=0)
+        canvas.setFont(font(BOLD), 7)
+        canvas.drawString(x + 4, base, label)
+        x += wide + 6
+
+
+class NumberedCanvas(Canvas):  # type: ignore[misc]
+    """Holds the pages back until their number is known."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "initialFontName": font(PLAIN)})
+        self.held: list[dict[str, Any]] = []
+
+    def showPage(self) -> None:
+        """Keep the page."""
+        self.held.append(dict(self.__dict__))
+        self._startPage()
+
+    def save(self) -> None:
+        """Number the pages, then write them all."""
+        for number, state in enumerate(self.held, start=1):
+            self.__dict__.update(state)
+            self.setFillColor(QUIET)
+            self.setFont(font(PLAIN), 7.5)
+            self.drawRightString(A4[0] - MARGIN, MARGIN / 2 + 8, f"page {number} of {len(self.held)}")
+            super().showPage()
+        super().save()
