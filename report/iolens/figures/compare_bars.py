@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from iolens.figures.compare_style import BEST, INK, LEFT_OUT, clean, error_bar, level_colours
+from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, level_colours
+from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-WIDTH = 6.9
-"""Inches; the text width of an A4 page."""
 
-
+@styled
 def grouped_bars(
     points: pd.DataFrame,
     runs: pd.DataFrame,
@@ -38,21 +37,19 @@ def grouped_bars(
     panels = [
         dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
     ]
-    figure = Figure(figsize=(WIDTH, panel_height(len(panels))), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, panel_height(len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
-    palette = level_colours(sorted_levels(points[colours])) if colours else {None: "#31688e"}
+    palette = level_colours(sorted_levels(points[colours])) if colours else {None: POINT}
     for axes, panel in zip(grid[:, 0], panels, strict=True):
         chosen = points[matching(points, panel)]
         draw_panel(axes, chosen, runs, groups, colours, palette, columns, best)
         if panel:
-            axes.set_title(describe(panel), loc="left", fontsize=9)
+            axes.set_title(describe(panel), loc="left")
         axes.set_ylabel(label)
     grid[-1, 0].set_xlabel(name_text(groups))
     if colours:
         handles = [Patch(color=palette[level], label=level_text(colours, level)) for level in palette]
-        figure.legend(
-            handles=handles, title=name_text(colours), loc="outside right upper", frameon=False, fontsize=8
-        )
+        figure.legend(handles=handles, title=name_text(colours), loc="outside right upper")
     return figure
 
 
@@ -93,7 +90,7 @@ def draw_panel(
         place = order.index(point[colours]) if colours else 0
         x = levels.index(point[groups]) + (place - (len(order) - 1) / 2) * width
         if math.isnan(point[value]):
-            axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=7, color=INK)
+            axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
             continue
         face = LEFT_OUT if point["left_out"] else palette[order[place]]
         edge, thick = (BEST, 1.8) if index == best else ("white", 0.4)
@@ -112,4 +109,3 @@ def draw_panel(
             spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5
         )
     axes.set_xticks(range(len(levels)), [level_text(groups, level) for level in levels])
-    clean(axes)

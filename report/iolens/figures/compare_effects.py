@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iolens.figures.compare_bars import WIDTH
 from iolens.figures.compare_interaction import nice_ticks
-from iolens.figures.compare_style import INK, clean, error_bar
+from iolens.figures.compare_style import POINT, error_bar
+from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import level_text, name_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@styled
 def effect_forest(effects: pd.DataFrame) -> Figure:
     """One row per level against its base level (frame of `comparison_effects.effects`).
 
@@ -23,12 +24,12 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     to the largest effect that a single pair of points showed: a long one means that it depends on the other
     settings.
     """
-    figure = Figure(figsize=(WIDTH, 0.8 + 0.34 * len(effects)), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, 0.6 + 0.26 * len(effects)), layout="constrained")
     axes = figure.subplots()
     texts = []
     for y, row in enumerate(effects.itertuples()):
         axes.plot([row.smallest, row.largest], [y, y], color="#bbbbbb", linewidth=3.5, solid_capstyle="round")
-        axes.plot(row.ratio, y, marker="D", markersize=5, color="#31688e", zorder=5)
+        axes.plot(row.ratio, y, marker="D", markersize=5, color=POINT, zorder=5)
         error_bar(axes, y, row.low, row.high, horizontal=True)
         base, level = level_text(row.setting, row.base), level_text(row.setting, row.level)
         texts.append(f"{name_text(row.setting)}  {base} → {level}")
@@ -48,7 +49,8 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     axes.set_yticks(range(len(texts)), texts)
     axes.set_ylim(len(texts) - 0.5, -0.5)
     axes.set_xlabel("bandwidth, as a multiple of the base level (1× = no effect)")
-    clean(axes, grid="x")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
     return figure
 
 

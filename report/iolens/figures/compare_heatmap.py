@@ -12,8 +12,9 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from iolens.figures.compare_bars import WIDTH, matching
+from iolens.figures.compare_bars import matching
 from iolens.figures.compare_style import BEST
+from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ COLUMNS = 12
 """Columns of numbers that stay readable across a page, over all panels side by side."""
 
 
+@styled
 def heatmap(
     points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None
 ) -> Figure:
@@ -37,12 +39,12 @@ def heatmap(
     across = max(1, min(len(panels), COLUMNS // len(sorted_levels(points[pair[1]]))))
     down = math.ceil(len(panels) / across)
     rows = len(sorted_levels(points[pair[0]]))
-    figure = Figure(figsize=(WIDTH, down * max(1.9, 0.75 + 0.42 * rows)), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, down * max(1.9, 0.75 + 0.42 * rows)), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
     scale = Normalize(0, float(points["value"].max()))
     for axes, panel in zip(grid.flat, panels, strict=False):
         draw_cells(axes, points[matching(points, panel)], pair, scale, best)
-        axes.set_title(describe(panel), fontsize=9)
+        axes.set_title(describe(panel))
     for axes in grid.flat[len(panels) :]:
         axes.remove()
     bar = matplotlib.cm.ScalarMappable(scale, "viridis")
@@ -78,4 +80,5 @@ def draw_cells(axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: A
     axes.set_yticks(range(len(down)), [level_text(pair[0], level) for level in down])
     axes.set(xlabel=name_text(pair[1]), ylabel=name_text(pair[0]))
     axes.tick_params(length=0)
+    axes.grid(visible=False)
     axes.spines[:].set_visible(False)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iolens.figures.compare_bars import WIDTH
-from iolens.figures.compare_style import clean, error_bar, level_colours
+from iolens.figures.compare_style import error_bar, level_colours
+from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.settings import describe_one, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 MARKERS = "osD^vP*X"
 
 
+@styled
 def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) -> Figure:
     """`cells`: the pair's columns, `value`, `low`, `high`. x is `pair[1]`, a line is a level of `pair[0]`.
 
     The bandwidth axis is logarithmic, so that equal factors have equal slopes.
     """
-    figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, 2.5), layout="constrained")
     axes = figure.subplots()
     across = sorted_levels(cells[pair[1]])
     lines = level_colours(sorted_levels(cells[pair[0]]))
@@ -41,8 +42,7 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_xticks(range(len(across)), [level_text(pair[1], level) for level in across])
     axes.set(xlabel=name_text(pair[1]), ylabel=label)
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    clean(axes)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 

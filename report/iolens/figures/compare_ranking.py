@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from iolens.figures.compare_bars import WIDTH
-from iolens.figures.compare_style import BEST, LEFT_OUT, clean, error_bar
+from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar
+from iolens.figures.style import FULL_WIDTH, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,18 +16,20 @@ MOST = 36
 """Rows that stay readable on a page."""
 
 
+@styled
 def ranking(points: pd.DataFrame, label: str) -> Figure:
     """The points with a value, best first (the `MOST` best); orange: cannot be told from the best."""
     ranked = points.dropna(subset=["value"]).sort_values("value", ascending=False).head(MOST)
-    figure = Figure(figsize=(WIDTH, 0.7 + 0.2 * len(ranked)), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, 0.5 + 0.17 * len(ranked)), layout="constrained")
     axes = figure.subplots()
     for y, (_, point) in enumerate(ranked.iterrows()):
-        colour = LEFT_OUT if point["left_out"] else BEST if point["tied"] else "#31688e"
+        colour = LEFT_OUT if point["left_out"] else BEST if point["tied"] else POINT
         error_bar(axes, y, point["low"], point["high"], horizontal=True)
-        axes.plot(point["value"], y, "o", markersize=5, color=colour, zorder=5)
-    axes.set_yticks(range(len(ranked)), list(ranked["label"]), fontsize=7.5)
+        axes.plot(point["value"], y, "o", markersize=4, color=colour, zorder=5)
+    axes.set_yticks(range(len(ranked)), list(ranked["label"]))
     axes.set_ylim(len(ranked) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.set_xlabel(label)
-    clean(axes, grid="x")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
     return figure

@@ -1,19 +1,20 @@
-"""What the comparison's figures share: colours of ordered levels, error bars, axis words."""
+"""What the comparison's figures share: colours of ordered levels and error bars."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
+
+from iolens.figures.style import INK, WRITE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BEST = "#d55e00"
-LEFT_OUT = "#b8b8b8"
-INK = "#333333"
+BEST = WRITE
+POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 
 
 def level_colours(levels: Sequence[Any]) -> dict[Any, Any]:
@@ -31,10 +32,3 @@ def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = 
     at = (middle, x) if horizontal else (x, middle)
     xerr, yerr = (half, None) if horizontal else (None, half)
     axes.errorbar(*at, xerr=xerr, yerr=yerr, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, zorder=4)
-
-
-def clean(axes: Axes, grid: Literal["x", "y"] = "y") -> None:
-    """A quiet frame: no box, a light grid along one axis, behind the data."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis=grid, color="#e4e4e4", linewidth=0.6)
-    axes.set_axisbelow(True)
