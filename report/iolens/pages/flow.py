@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from reportlab.lib.colors import HexColor
 from reportlab.lib.styles import ParagraphStyle
-from reportlab.platypus import Flowable, KeepTogether, Paragraph, Preformatted, Spacer
+from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Preformatted
 from reportlab.platypus import Table as Grid
 
 from iolens.pages.document import Block, FigureBlock, Row, Table, Text
@@ -15,13 +15,22 @@ from iolens.pages.fonts import BOLD, MONO, PLAIN, font
 from iolens.pages.grid import grid
 from iolens.pages.vector import draw_figure
 
-GAP = 12.0
+GAP, BELOW = 12.0, 11.0
+LONG, ROOM = 16, 110.0
+"""A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
 INK, QUIET = HexColor("#222222"), HexColor("#555555")
 
 STYLES: dict[str, dict[str, Any]] = {
     "body": {"fontName": PLAIN, "fontSize": 8.5, "leading": 12, "textColor": INK, "spaceAfter": 5},
     "lead": {"fontName": BOLD, "fontSize": 10, "leading": 14, "textColor": INK, "spaceAfter": 7},
-    "note": {"fontName": PLAIN, "fontSize": 7, "leading": 9.5, "textColor": QUIET, "spaceAfter": 5},
+    "note": {
+        "fontName": PLAIN,
+        "fontSize": 7,
+        "leading": 9.5,
+        "textColor": QUIET,
+        "spaceBefore": 3,
+        "spaceAfter": 5,
+    },
     "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": INK, "spaceAfter": 7},
     "heading": {
         "fontName": BOLD,
@@ -30,7 +39,6 @@ STYLES: dict[str, dict[str, Any]] = {
         "textColor": INK,
         "spaceBefore": 4,
         "spaceAfter": 3,
-        "keepWithNext": 1,
     },
     "code": {
         "fontName": MONO,
@@ -93,15 +101,28 @@ class Drawing(Flowable):  # type: ignore[misc]
 
 
 def flowables(block: Block, width: float) -> list[Flowable]:
-    """What a block becomes in a column of `width` points."""
+    """What a block becomes in a column of `width` points: whole, except that a long table may be split."""
+    if isinstance(block, Table) and len(block.rows) > LONG:
+        return [CondPageBreak(ROOM), *parts(block, width)]
+    return [KeepTogether(parts(block, width))]
+
+
+def parts(block: Block, width: float) -> list[Flowable]:
+    """The pieces of a block, from top to bottom."""
     if isinstance(block, Text):
         return [paragraph(block.text, block.style)]
     if isinstance(block, FigureBlock):
-        parts = [Drawing(block.figure, min(width, block.width or width))]
-        return [KeepTogether([*titled(block.title), *parts, *noted(block.caption), Spacer(0, 6)])]
+        figure = Drawing(block.figure, min(width, block.width or width))
+        return spaced([*titled(block.title), figure, *noted(block.caption)])
     if isinstance(block, Table):
-        return [*titled(block.title), grid(block, width), Spacer(0, 3), *noted(block.note), Spacer(0, 6)]
+        return spaced([*titled(block.title), grid(block, width), *noted(block.note)])
     return [side_by_side(block, width)]
+
+
+def spaced(flow: list[Flowable]) -> list[Flowable]:
+    """Leave room below the last piece, unless a page ends there."""
+    flow[-1].spaceAfter = BELOW
+    return flow
 
 
 def titled(title: str) -> list[Flowable]:
@@ -119,14 +140,12 @@ def side_by_side(row: Row, width: float) -> Flowable:
     shares = row.shares or [1.0] * len(row.blocks)
     room = width - GAP * (len(row.blocks) - 1)
     widths = [room * share / sum(shares) for share in shares]
-    cells = [flowables(block, wide) for block, wide in zip(row.blocks, widths, strict=True)]
+    cells = [parts(block, wide) for block, wide in zip(row.blocks, widths, strict=True)]
     columns = [wide + (GAP if i < len(widths) - 1 else 0) for i, wide in enumerate(widths)]
-    style = [("VALIGN", (0, 0), (-1, -1), "TOP")] + [
-        (f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")
+    style = [
+        ("FONTNAME", (0, 0), (-1, -1), font(PLAIN)),
+        ("VALIGN", (0, 0), (-1, -1), "TOP"),
+        *((f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")),
     ]
-    return Grid([[plain(cell) for cell in cells]], colWidths=columns, style=style, hAlign="LEFT")
-
-
-def plain(cell: list[Flowable]) -> list[Flowable]:
-    """A cell's content without KeepTogether, which cells do not know."""
-    return [part for item in cell for part in (item._content if isinstance(item, KeepTogether) else [item])]
+    found = Grid([cells], colWidths=columns, style=style, hAlign="LEFT")
+    return spaced([found])[0]
