@@ -1,12 +1,16 @@
-"""Run self-expecting C programs under the profiler and read its logs with libdarshan-util (PyPI `darshan`)."""
+"""Run self-expecting C programs under the profiler; read its logs with libdarshan-util (PyPI `darshan`)."""
 
 from __future__ import annotations
 
+import json
 import os
+import struct
 import subprocess
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import darshan
 
@@ -56,7 +60,7 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
 def run(
     program: Path | str, *arguments: str, folder: Path, stdin: str = "", **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run in `folder` under the profiler; IOLENS_* settings as keyword arguments; standard input is a file."""
+    """Run in `folder` under the profiler; settings as keyword arguments; standard input is a file."""
     (folder / "stdin.txt").write_text(stdin)
     with (folder / "stdin.txt").open() as source:
         return subprocess.run(
@@ -99,6 +103,15 @@ def logs(folder: Path) -> list[Path]:
     found = sorted((folder / "logs").iterdir())
     assert all(path.suffix == ".darshan" for path in found), found
     return found
+
+
+def private_region(path: Path, name: str) -> Any:
+    """A JSON region behind Darshan's, read by the layout of profiler/LOG.md."""
+    data = path.read_bytes()
+    magic, offset, size, _ = struct.unpack("<8sQQQ", data[-32:])
+    assert magic == b"iolens01"
+    (region,) = [r for r in json.loads(data[offset : offset + size])["regions"] if r["name"] == name]
+    return json.loads(zlib.decompress(data[region["offset"] : region["offset"] + region["bytes"]]))
 
 
 def counters(report: darshan.DarshanReport, path: str) -> dict[str, int]:

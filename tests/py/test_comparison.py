@@ -205,7 +205,7 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
     results = load_results(write_sweep(tmp_path / "sweep", GRID))
     found = words.remedy(results, compare(results.runs, results.settings))
     assert found is not None
-    assert found.stripes == "lfs setstripe -c 4 -S 1048576 DIRECTORY"
+    assert found.stripes == "lfs setstripe -c 4 -S 1M DIRECTORY"
     assert set(found.hints) == {
         "romio_cb_write enable",
         "cb_config_list *:*",

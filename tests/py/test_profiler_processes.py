@@ -1,0 +1,178 @@
+"""How processes begin and end under the profiler, where logs go, and what users notice: nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+@pytest.mark.parametrize("how", ["exit", "_exit", "_Exit", "thread_exit", "stderr_closed", "vfork", "fork"])
+def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
+    result = harness.run(harness.build_program("posix_fork"), how, folder=tmp_path)
+    assert (result.returncode, result.stderr) == (3, "")
+    expected = list(harness.expectations(result.stdout))
+    found = harness.logs(tmp_path)
+    assert len(found) == len(expected) == (2 if how == "fork" else 1)
+    for one in expected:
+        (log,) = [path for path in found if f"-{one.process}_" in path.name]
+        assert not harness.differences(one, harness.counters(harness.read_log(log), one.path))
+    if how == "stderr_closed":
+        assert (tmp_path / "not_stderr").read_bytes() == b""
+
+
+def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:
+    result = harness.run(harness.build_program("posix_fork"), "fork", folder=tmp_path)
+    child, parent = (one.process for one in harness.expectations(result.stdout))
+    jobs = {
+        harness.read_log(path).metadata["job"]["metadata"].get("fork_parent")
+        for path in harness.logs(tmp_path)
+    }
+    assert jobs == {None, str(parent)}
+    assert {harness.read_log(path).metadata["job"]["jobid"] for path in harness.logs(tmp_path)} == {parent}
+    assert child != parent
+
+
+def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> None:
+    result = harness.run(
+        harness.build_program("posix_fork"), folder=tmp_path, IOLENS_LOGPATH="/nonexistent/folder"
+    )
+    assert result.returncode == 3
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("iolens: cannot write the log /nonexistent/folder/")
+    assert "IOLENS_LOGPATH" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "setting", [{"IOLENS_DISABLE": "1"}, {"DARSHAN_DISABLE": "1"}, {"IOLENS_NONMPI": "0"}]
+)
+def test_switched_off(setting: dict[str, str], tmp_path: Path) -> None:
+    result = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **setting)
+    assert (result.returncode, result.stderr) == (3, "")
+    assert harness.logs(tmp_path) == []
+
+
+def test_no_file_no_log_unless_it_is_named(tmp_path: Path) -> None:
+    assert harness.run("/bin/true", folder=tmp_path).returncode == 0
+    assert harness.logs(tmp_path) == []
+    name = tmp_path / "logs" / "named.darshan"
+    assert harness.run("/bin/true", folder=tmp_path, IOLENS_LOGFILE=str(name)).returncode == 0
+    report = harness.read_log(name)
+    assert report.metadata["job"]["nprocs"] == 1
+    assert dict(report.modules) == {}
+
+
+def test_relative_folder_is_taken_at_the_start(tmp_path: Path) -> None:
+    program = harness.build_program("posix_many")
+    assert harness.run(program, "3", folder=tmp_path, IOLENS_LOGPATH="logs").returncode == 0
+    assert len(harness.logs(tmp_path)) == 1
+
+
+def test_no_limit_at_a_thousand_files(tmp_path: Path) -> None:
+    assert harness.run(harness.build_program("posix_many"), "3000", folder=tmp_path).returncode == 0
+    report = harness.read_log(harness.logs(tmp_path)[0])
+    frame = report.records["POSIX"].to_df()["counters"]
+    assert len(frame) == 3000
+    assert int(frame["POSIX_BYTES_WRITTEN"].sum()) == 15000
+    assert not report.modules["POSIX"]["partial_flag"]
+    assert harness.private_region(harness.logs(tmp_path)[0], "job")["partial"] == []
+
+
+def test_memory_limit_marks_the_module_partial(tmp_path: Path) -> None:
+    program = harness.build_program("posix_many")
+    assert harness.run(program, "3000", folder=tmp_path, IOLENS_MEMORY="1").returncode == 0
+    (log,) = harness.logs(tmp_path)
+    report = harness.read_log(log)
+    assert 100 < len(report.records["POSIX"].to_df()["counters"]) < 3000
+    assert report.modules["POSIX"]["partial_flag"]
+    reasons = harness.private_region(log, "job")["partial"]
+    assert any("POSIX" in reason and "IOLENS_MEMORY" in reason for reason in reasons)
+
+
+def test_job_region(tmp_path: Path) -> None:
+    program = harness.build_program("posix_many")
+    settings = {
+        "IOLENS_JOBID": "4711",
+        "IOLENS_MOUNTS": "lustre:/scratch,ost:/work dir",
+        "IOLENS_STORAGE": "emulated",
+    }
+    assert harness.run(program, "1", folder=tmp_path, IOLENS_TOKEN="secret", **settings).returncode == 0
+    (log,) = harness.logs(tmp_path)
+    assert "_posix_many_id4711-" in log.name
+    report = harness.read_log(log)
+    job = report.metadata["job"]
+    assert job["jobid"] == 4711
+    assert job["metadata"]["lib_ver"].startswith("iolens-")
+    assert report.metadata["exe"] == f"{program} 1"
+    assert job["run_time"] >= 0
+    assert ("/scratch", "lustre") in report.mounts
+    own = harness.private_region(log, "job")
+    assert own["storage"] == "emulated"
+    assert (own["mpi"], own["rank_host"]) == (None, [0])
+    assert own["environment"]["IOLENS_JOBID"] == "4711"
+    assert "IOLENS_TOKEN" not in own["environment"]
+
+
+COMMANDS = {
+    "ls": ["ls", "-l", "--time-style=+", "."],
+    "dd": ["dd", "if=source.c", "of=copy.out", "bs=3", "status=none"],
+    "cat": ["cat", "source.c", "missing"],
+    "python3": ["python3", "-c", "import os,sys,subprocess;print(sorted(os.listdir('.')));sys.exit(5)"],
+    "bash": ["bash", "-c", "for i in 1 2; do echo $i | tr 1 2; done; cat < source.c; (exit 4)"],
+    "daemon": ["bash", "-c", "(sleep 0.05; echo late > late.out) & wait; cat late.out"],
+    "git": ["git", "status", "--short"],
+    "gcc": ["gcc", "-O1", "source.c", "-o", "program"],
+    "sort": ["bash", "-c", "seq 1 20000 | sort -R | sort -n --parallel=2 | tail -1"],
+    "tar": ["bash", "-c", "tar cf - source.c | tar tvf - | wc -l"],
+    "find": ["find", ".", "-name", "*.c", "-newer", "nothing"],
+}
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_transparent(name: str, tmp_path: Path) -> None:
+    outcomes = []
+    for folder, profiled in ((tmp_path / "plain", False), (tmp_path / "profiled", True)):
+        folder.mkdir()
+        (folder / "source.c").write_text("int main(void) { return 0; }\n")
+        subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
+        env = harness.environment(folder.parent) | {"LC_ALL": "C"}
+        if not profiled:
+            del env["LD_PRELOAD"]
+        result = subprocess.run(
+            COMMANDS[name], cwd=folder, env=env, capture_output=True, check=False, timeout=120
+        )
+        outcomes.append(
+            (result.returncode, result.stdout, result.stderr, sorted(p.name for p in folder.iterdir()))
+        )
+    assert outcomes[0] == outcomes[1]
+    for log in harness.logs(tmp_path):
+        assert harness.read_log(log).metadata["job"]["nprocs"] == 1
+
+
+def test_strace_counts_the_same(tmp_path: Path) -> None:
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    program = harness.build_program("posix_pattern")
+    trace = tmp_path / "trace"
+    command = ["strace", "-f", "-y", "-e", "trace=pwrite64,pread64", "-o", str(trace), str(program)]
+    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip("strace may not trace here")
+    traced: dict[str, list[int]] = {"pwrite64": [], "pread64": []}
+    for line in trace.read_text().splitlines():
+        call = line.split(maxsplit=1)[1].split("(")[0]
+        if call in traced and str(tmp_path) in line:
+            traced[call].append(int(line.rsplit("= ", 1)[1]))
+    assert harness.run(program, folder=tmp_path).returncode == 0
+    frame = harness.read_log(harness.logs(tmp_path)[0]).records["POSIX"].to_df()["counters"]
+    assert int(frame["POSIX_WRITES"].sum()) == len(traced["pwrite64"])
+    assert int(frame["POSIX_BYTES_WRITTEN"].sum()) == sum(traced["pwrite64"])
+    assert int(frame["POSIX_READS"].sum()) == len(traced["pread64"])
+    assert int(frame["POSIX_BYTES_READ"].sum()) == sum(traced["pread64"])

@@ -1,0 +1,72 @@
+"""The tables of wrapped functions: each row exported, nothing else exported, each row called by a test."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+
+TABLES = [harness.ROOT / "profiler/src/modules" / name for name in ("posix.def", "stdio.def")]
+NEEDED = {
+    "libz.so.1",
+    "libc.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
+LEAVING = {"_exit", "_Exit"}  # their wrappers end the process and are written by hand
+
+# Rows that no test program calls, each with the reason.
+WAIVED = {
+    "__isoc23_fscanf": "a C library since 2.38 has it",
+    "__isoc23_scanf": "a C library since 2.38 has it",
+    "__isoc23_vfscanf": "a C library since 2.38 has it",
+    "__isoc23_vscanf": "a C library since 2.38 has it",
+    "__isoc99_fscanf": "what fscanf is compiled to",
+    "__isoc99_scanf": "what scanf is compiled to",
+    "__isoc99_vfscanf": "what vfscanf is compiled to",
+    "__isoc99_vscanf": "what vscanf is compiled to",
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def rows() -> set[str]:
+    """Names of all wrapped functions, from the tables."""
+    row = re.compile(
+        r"^(?:FN[BV]? ?\([^,]+, *|(?:WROTE|READ)\([^,]+, *|(?:FORMAT|SCAN|FNZ)\()(\w+)", re.MULTILINE
+    )
+    return {name for table in TABLES for name in row.findall(table.read_text())}
+
+
+def dynamic_symbols(*flags: str) -> set[str]:
+    listing = subprocess.run(
+        ["nm", "-D", *flags, harness.LIBRARY], capture_output=True, text=True, check=True
+    ).stdout
+    return {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+
+
+def test_exports_are_the_rows() -> None:
+    exported = {name for name in dynamic_symbols("--defined-only") if not name.startswith("iolens_")}
+    assert exported == rows() | LEAVING
+    assert len(rows()) > 140
+
+
+def test_every_row_is_called_by_a_test_program() -> None:
+    text = "".join(path.read_text() for path in (harness.ROOT / "tests/c").glob("*.c"))
+    missing = {name for name in rows() if not re.search(rf"\b{name}\b", text)}
+    assert missing == set(WAIVED)
+
+
+def test_the_library_needs_little() -> None:
+    listing = subprocess.run(
+        ["readelf", "-d", harness.LIBRARY], capture_output=True, text=True, check=True
+    ).stdout
+    assert set(re.findall(r"NEEDED.*\[(.*)\]", listing)) <= NEEDED
