@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,8 @@ def sweep_pages(results: Results, comparison: Comparison) -> Iterable[Page]:
         yield bars_page(comparison, label)
         yield effects_page(comparison, f"{label}, MiB/s")
         yield standing_page(comparison, f"{label}, MiB/s")
-    yield Page("All runs", [runs_table(comparison)])
+    table = runs_table(comparison)
+    yield Page(table.title, [Text(table.note, "note"), replace(table, title="", note="")])
 
 
 def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
@@ -77,6 +78,12 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
         figure = heatmap(comparison.points, (pair[0], pair[1]), rest, label, comparison.best)
         caption = "Typical bandwidth of each setting. Framed: the best; hatched: did not take effect."
         blocks.append(FigureBlock(figure, caption))
+    if len(comparison.effects):
+        caption = (
+            "Effect of each setting, the others balanced: mean ratio (diamond) and 95 % interval; the grey "
+            "bar spans the single pairs: a long one means that the effect depends on the other settings."
+        )
+        blocks.append(FigureBlock(effect_forest(comparison.effects), caption))
     found = remedy(results, comparison)
     if found is not None:
         blocks += remedy_blocks(found)
@@ -120,12 +127,6 @@ def bars_page(comparison: Comparison, label: str) -> Page:
 def effects_page(comparison: Comparison, label: str) -> Page:
     """What each setting does, alone and together."""
     blocks: list[Block] = []
-    if len(comparison.effects):
-        caption = (
-            "Effect of each setting, the others balanced: mean ratio (diamond) and 95 % interval; the grey "
-            "bar spans the single pairs: a long one means that the effect depends on the other settings."
-        )
-        blocks.append(FigureBlock(effect_forest(comparison.effects), caption))
     if comparison.interaction is not None:
         blocks.append(Text(interaction_sentence(comparison.interaction)))
         lines = interaction_lines(comparison.interaction.cells, comparison.interaction.names, label)

@@ -139,7 +139,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         for column in runs.columns
         if column.startswith("requested.") and run[column] is not None and run[column] == run[column]
     }
-    hints = {**dict((results.experiment.get("mpi") or {}).get("hints") or {}), **asked}
+    hints = asked | dict((results.experiment.get("mpi") or {}).get("hints") or {}) | asked
     lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
     return Remedy(stripe_line(asked), lines, holds_for(run))
 
@@ -148,8 +148,16 @@ def stripe_line(asked: Mapping[str, Any]) -> str | None:
     """The `lfs setstripe` line for the requested layout; None when none was requested."""
     if "stripe_count" not in asked:
         return None
-    size = f" -S {plain(asked['stripe_size'])}" if "stripe_size" in asked else ""
+    size = f" -S {lfs_size(asked['stripe_size'])}" if "stripe_size" in asked else ""
     return f"lfs setstripe -c {plain(asked['stripe_count'])}{size} DIRECTORY"
+
+
+def lfs_size(size: float) -> str:
+    """Bytes as `lfs setstripe -S` takes them: 1048576 -> '1M', 65536 -> '64K'."""
+    for unit, suffix in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
+        if size >= unit and size % unit == 0:
+            return f"{size / unit:.0f}{suffix}"
+    return plain(size)
 
 
 def plain(value: Any) -> str:

@@ -1,0 +1,115 @@
+"""The comparison PDF and `iolens compare`, on hand-made sweeps of several shapes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from comparison_example import MIB, write_sweep
+from iolens.cli.main import main
+from iolens.pages.comparison import write_comparison
+
+GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
+
+
+def pages_of(pdf: Path) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+
+
+def text_of(pdf: Path) -> str:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext (poppler-utils) is not installed")
+    done = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True)
+    return " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("matrix", "repetitions"),
+    [
+        (GRID, 3),
+        ({"stripe_count": [1, 2, 4, 8, 10]}, 6),
+        ({"method": ["full", "simple"], "cb_buffer_size": [MIB]}, 2),
+        ({"stripe_count": [4]}, 1),
+        ({}, 2),
+    ],
+)
+def test_any_matrix_becomes_a_pdf(tmp_path: Path, matrix: dict[str, list[Any]], repetitions: int) -> None:
+    summary = write_comparison(write_sweep(tmp_path / "sweep", matrix, repetitions), tmp_path / "out.pdf")
+    assert summary.pdf.read_bytes().startswith(b"%PDF")
+    assert 2 <= pages_of(summary.pdf) <= 40
+    assert summary.verdict.startswith("Best: ")
+
+
+def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
+    write_comparison(write_sweep(tmp_path / "sweep", GRID), tmp_path / "out.pdf")
+    text = text_of(tmp_path / "out.pdf")
+    for words in (
+        "BT-IO class A grid, 10 dumps",
+        "Best: 4 stripes, 4 aggregators, 16 MiB collective buffer",
+        "EMULATED STORAGE",
+        "lfs setstripe -c 4 -S 1M DIRECTORY",
+        "cb_nodes 4",
+        "cb_buffer_size 16777216",
+        "write bandwidth, MiB/s",
+        "I/O time, s",
+        "All runs",
+        "times the product of their single gains",
+        "page 1 of",
+    ):
+        assert words in text
+    # requested / effective / observed aggregators of 3 x 2 points x 3 runs
+    assert len(re.findall(r"4 ?/ ?4 ?/ ?4", text)) == 18
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "aggregators": [1, 2]}, 2)
+    for name in ("a.pdf", "b.pdf"):
+        write_comparison(folder, tmp_path / name)
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
+def test_a_sweep_where_everything_failed_still_gets_its_table(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, 1)
+    for run in folder.rglob("run.json"):
+        run.write_text(
+            json.dumps(json.loads(run.read_text()) | {"status": "failed", "reason": "no space left"})
+        )
+    summary = write_comparison(folder, tmp_path / "out.pdf")
+    assert "no space left" in summary.verdict
+    assert text_of(summary.pdf).count("failed: no space left") == 2
+
+
+def test_the_command_writes_pdf_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "aggregators": [1, 2]}, 3)
+    assert (
+        main(["compare", str(folder), "--csv", str(tmp_path / "csv"), "--json", str(tmp_path / "json")]) == 0
+    )
+    out = capsys.readouterr().out
+    assert "Best: 2 stripes, 2 aggregators" in out
+    assert str(folder / "comparison.pdf") in out
+    assert (folder / "comparison.pdf").exists()
+    with (tmp_path / "csv" / "comparison-runs.csv").open() as source:
+        rows = list(csv.DictReader(source))
+    assert len(rows) == 12
+    points = json.loads((tmp_path / "json" / "comparison-points.json").read_text())
+    assert [point["count"] for point in points] == [3, 3, 3, 3]
+    mine = [float(r["bandwidth"]) for r in rows if (r["stripe_count"], r["aggregators"]) == ("2", "2")]
+    product = mine[0] * mine[1] * mine[2]
+    assert points[3]["value"] == pytest.approx(product ** (1 / 3), rel=1e-6)
+
+
+def test_nothing_to_compare_is_one_line_and_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(tmp_path), "-o", str(tmp_path / "out.pdf")]) == 1
+    assert main(["compare", str(tmp_path / "missing")]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 2
+    assert all(line.startswith("iolens compare: ") for line in errors)
+    assert not (tmp_path / "out.pdf").exists()
