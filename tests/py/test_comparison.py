@@ -77,6 +77,9 @@ def test_the_complete_run_before_the_sweep_is_kept_apart(tmp_path: Path) -> None
     assert len(results.runs) == 4
     assert results.first is not None
     assert results.first["bandwidth"] == pytest.approx(99.0)
+    assert words.complete_run(results) == (
+        "The complete run before the sweep: verification successful, write bandwidth 99.0 MiB/s."
+    )
 
 
 def test_best_worst_and_baseline_are_the_model_s(tmp_path: Path) -> None:

@@ -15,7 +15,15 @@ from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages.comparison_tables import effects_table, points_table, runs_table
-from iolens.pages.comparison_words import Remedy, cautions, interaction_sentence, remedy, subtitle, verdict
+from iolens.pages.comparison_words import (
+    Remedy,
+    cautions,
+    complete_run,
+    interaction_sentence,
+    remedy,
+    subtitle,
+    verdict,
+)
 from iolens.pages.document import Block, FigureBlock, Page, Table, Text, write_pdf
 
 if TYPE_CHECKING:
@@ -78,16 +86,19 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
         figure = heatmap(comparison.points, (pair[0], pair[1]), rest, label, comparison.best)
         caption = "Typical bandwidth of each setting. Framed: the best; hatched: did not take effect."
         blocks.append(FigureBlock(figure, caption))
+    found = remedy(results, comparison)
+    if found is not None:
+        blocks += remedy_blocks(found)
+    blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
+    first = complete_run(results)
+    if first is not None:
+        blocks.append(Text(first))
     if len(comparison.effects):
         caption = (
             "Effect of each setting, the others balanced: mean ratio (diamond) and 95 % interval; the grey "
             "bar spans the single pairs: a long one means that the effect depends on the other settings."
         )
         blocks.append(FigureBlock(effect_forest(comparison.effects), caption))
-    found = remedy(results, comparison)
-    if found is not None:
-        blocks += remedy_blocks(found)
-    blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
     return Page("The answer", blocks)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from iolens.lab.results import Results
+from iolens.lab.results import METRICS, Results
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
@@ -105,8 +105,9 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
             "The storage is emulated on this machine: the MiB/s are those of a model of object storage "
             "targets. Take the ratios home, and repeat the sweep on the real file system."
         )
-    fewest = int(points["count"].min())
-    if fewest < 3:
+    compared = points.loc[points["left_out"] == "", "count"]
+    fewest = int(compared.min()) if len(compared) else 0
+    if 0 < fewest < 3:
         words.append(
             f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."
@@ -120,6 +121,18 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         )
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
+
+
+def complete_run(results: Results) -> str | None:
+    """The complete run that went before the sweep, in a sentence; None when there was none."""
+    first = results.first
+    if first is None:
+        return None
+    if first["status"] != "ok":
+        return f"The complete run before the sweep {first['status']}: {first['reason'] or 'no reason given'}."
+    speed = first["bandwidth"]
+    gave = "" if speed is None else f", {METRICS[results.metric][1]} {number(speed)} MiB/s"
+    return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
 
 
 def left_out(comparison: Comparison) -> list[str]:
