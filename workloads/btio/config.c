@@ -4,6 +4,8 @@
 #include "input.h"
 #include "store.h"
 
+#include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,6 +111,7 @@ static void find_problem(Config *config, MPI_Comm comm, Trouble *trouble)
     if (rank == 0)
         lies_there = access("inputbt.data", F_OK) == 0;
     MPI_Bcast(&lies_there, 1, MPI_INT, 0, comm);
+    config->input_ignored = lies_there && (own_grid || named);
     if (lies_there && !own_grid && !named && config->input == NULL)
         config->input = "inputbt.data";
     if (config->input != NULL) {
@@ -171,6 +174,26 @@ static void check_combination(const Config *config, Trouble *trouble)
                      "--verify-only goes with runs without a read interval: only those keep every dump");
 }
 
+/* Said before the run, not after minutes of computing. */
+static void check_writable(const char *option, const char *path, Trouble *trouble)
+{
+    if (access(path, W_OK | X_OK) != 0)
+        trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
+}
+
+static void check_directories(const Config *config, MPI_Comm comm, Trouble *trouble)
+{
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && !config->verify_only && method_named(config->method)->open != NULL)
+        check_writable("directory", config->directory, trouble);
+    if (rank == 0 && config->json != NULL && strcmp(config->json, "-") != 0) {
+        char *copy = strdup(config->json);
+        check_writable("json", dirname(copy), trouble);
+        free(copy);
+    }
+}
+
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
 {
     Trouble trouble = {0};
@@ -193,6 +216,8 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
         check_numbers(config, comm, &trouble);
         check_combination(config, &trouble);
     }
+    if (!trouble.any)
+        check_directories(config, comm, &trouble);
     if (trouble_shared(&trouble, comm))
         fail(EXIT_USAGE, "%s", trouble.text);
     const Class *class = class_like(config->grid, config->io_only ? 0 : config->steps);

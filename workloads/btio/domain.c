@@ -25,26 +25,26 @@ static void place(Cell *cell, const int grid[3], int edge)
     }
 }
 
-/* Rows are an odd number of vectors long, so that neighbouring rows do not fall on the same cache sets. */
+/* The first interior point of each row stands on a vector's boundary. A row's five components are neighbours,
+ * so that a step along y or z touches one page; rows are an odd number of vectors long to spread over the
+ * cache's sets. */
 static void lay_out(Cell *cell)
 {
-    ptrdiff_t row = (cell->size[0] + 2 * GHOSTS + LANES - 1) / LANES | 1;
+    ptrdiff_t front = LANES - cell->begin[0];
+    ptrdiff_t vectors = (front + cell->size[0] + GHOSTS + LANES - 1) / LANES;
     cell->stride[0] = 1;
-    cell->stride[1] = row * LANES;
+    cell->component = (vectors | 1) * LANES;
+    cell->stride[1] = cell->component * COMPONENTS;
     cell->stride[2] = cell->stride[1] * (cell->size[1] + 2 * GHOSTS);
-    cell->component = cell->stride[2] * (cell->size[2] + 2 * GHOSTS);
-}
-
-/* Vectors of lines may reach LANES rows past the end of the last component. */
-static size_t field_doubles(const Cell *cell)
-{
-    return (size_t)(COMPONENTS * cell->component + LANES * cell->stride[1]);
+    cell->origin = front + GHOSTS * (cell->stride[1] + cell->stride[2]);
+    /* Vectors of lines may reach LANES rows past the end. */
+    cell->doubles = cell->stride[2] * (cell->size[2] + 2 * GHOSTS) + LANES * cell->stride[1];
 }
 
 static double *new_field(const Cell *cell)
 {
-    double *all = allocate(field_doubles(cell), sizeof(double));
-    return all + GHOSTS * (cell->stride[0] + cell->stride[1] + cell->stride[2]);
+    double *all = allocate((size_t)cell->doubles, sizeof(double));
+    return all + cell->origin;
 }
 
 static void make_cells(Domain *domain, bool solver)
@@ -90,8 +90,8 @@ void domain_clear(const Domain *domain)
 {
     for (int c = 0; c < domain->edge; c++) {
         Cell *cell = &domain->cells[c];
-        double *all = cell->u - GHOSTS * (cell->stride[0] + cell->stride[1] + cell->stride[2]);
-        for (size_t k = 0; k < field_doubles(cell); k++)
+        double *all = cell->u - cell->origin;
+        for (ptrdiff_t k = 0; k < cell->doubles; k++)
             all[k] = 1.0;
     }
 }

@@ -2,9 +2,9 @@
  * cells in each direction, so that a sweep along any direction keeps every rank busy.
  *
  * Rank r = i + p j owns, for c = 0..p-1, the cell with coordinates ((i+c) mod p, (j-c) mod p, c). Directions
- * 0, 1, 2 are x, y, z. A field has five components, each an array [z][y][x] with GHOSTS points around the
- * cell; a pointer to a field points at component 0 of the cell's first own point. Local indices start there,
- * global ones at 0. */
+ * 0, 1, 2 are x, y, z. A field is an array [z][y][component][x] with GHOSTS points around the cell; a
+ * pointer to a field points at component 0 of the cell's first own point. Local indices start there, global
+ * ones at 0. */
 #ifndef BTIO_DOMAIN_H
 #define BTIO_DOMAIN_H
 
@@ -21,6 +21,8 @@ typedef struct Cell {
     int begin[3], end[3]; /* local half-open range of the points that are not on the boundary of the grid */
     ptrdiff_t stride[3];  /* doubles from a point to its neighbour */
     ptrdiff_t component;  /* doubles from a component to the next */
+    ptrdiff_t origin;     /* doubles in front of the first own point */
+    ptrdiff_t doubles;    /* of a whole field */
     double *u, *rhs, *forcing;
 } Cell;
 

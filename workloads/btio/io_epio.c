@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKER = sizeof(int32_t), LONGEST_RECORD = INT32_MAX - 2 * MARKER };
+enum { MARKER = EPIO_RECORD_EXTRA / 2, LONGEST_RECORD = INT32_MAX - EPIO_RECORD_EXTRA };
 
 static size_t cell_bytes(const Cell *cell)
 {
@@ -27,14 +27,14 @@ static void open_epio(Store *store, bool writing)
                      LONGEST_RECORD);
         return;
     }
-    store->record = allocate(longest + 2 * MARKER, 1);
+    store->record = allocate(longest + EPIO_RECORD_EXTRA, 1);
     posix_open(store, writing);
 }
 
 /* Byte at which a dump begins. */
 static long long dump_start(const Domain *domain, int dump)
 {
-    return dump * (domain->points * POINT_BYTES + domain->edge * 2LL * MARKER);
+    return dump * (domain->points * POINT_BYTES + domain->edge * EPIO_RECORD_EXTRA);
 }
 
 static void write_epio(Store *store, int dump)
@@ -47,8 +47,8 @@ static void write_epio(Store *store, int dump)
         memcpy(store->record, &marker, MARKER);
         memcpy(store->record + MARKER, from, bytes);
         memcpy(store->record + MARKER + bytes, &marker, MARKER);
-        posix_write(store, store->record, bytes + 2 * MARKER, offset);
-        offset += (long long)bytes + 2 * MARKER;
+        posix_write(store, store->record, bytes + EPIO_RECORD_EXTRA, offset);
+        offset += (long long)bytes + EPIO_RECORD_EXTRA;
         from += bytes;
     }
 }
@@ -60,14 +60,14 @@ static void read_epio(Store *store, int dump)
     for (int c = 0; c < store->domain->edge; c++) {
         size_t bytes = cell_bytes(&store->domain->cells[c]);
         int32_t before, after;
-        posix_read(store, store->record, bytes + 2 * MARKER, offset);
+        posix_read(store, store->record, bytes + EPIO_RECORD_EXTRA, offset);
         memcpy(&before, store->record, MARKER);
         memcpy(&after, store->record + MARKER + bytes, MARKER);
         if (before != (int32_t)bytes || after != (int32_t)bytes)
             trouble_note(&store->trouble, "%s: the record at byte %lld is not one of %zu bytes", store->path,
                          offset, bytes);
         memcpy(to, store->record + MARKER, bytes);
-        offset += (long long)bytes + 2 * MARKER;
+        offset += (long long)bytes + EPIO_RECORD_EXTRA;
         to += bytes;
     }
 }

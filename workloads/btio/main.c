@@ -18,7 +18,7 @@ static int finish(Run *run)
     report_statistics(run, &measured);
     report_footer(run, &measured, &verdict);
     report_json(run, &measured, &verdict, &trouble);
-    if (io && !run->config->keep && !run->config->verify_only)
+    if (io && !run->config->keep)
         store_remove(&run->store);
     if (trouble_shared(&trouble, run->domain.comm))
         fail(EXIT_FAILED, "%s", trouble.text);

@@ -25,9 +25,9 @@ Place pencil_place(const Cell *cell, const Sweep *sweep, int index)
     };
 }
 
-static double *start(const Cell *cell, const Sweep *sweep, Place place, double *field, int first)
+static ptrdiff_t offset_of(const Cell *cell, const Sweep *sweep, Place place, int first)
 {
-    return field + first * cell->stride[sweep->along] + place.side * cell->stride[sweep->side] +
+    return first * cell->stride[sweep->along] + place.side * cell->stride[sweep->side] +
            place.layer * cell->stride[sweep->layer];
 }
 
@@ -40,7 +40,7 @@ static int lanes_inside(const Cell *cell, const Sweep *sweep, Place place)
 void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                  lanes (*out)[COMPONENTS])
 {
-    const double *base = start(cell, sweep, place, field, first);
+    const double *base = field + offset_of(cell, sweep, place, first);
     ptrdiff_t along = cell->stride[sweep->along], side = cell->stride[sweep->side];
     for (int m = 0; m < COMPONENTS; m++) {
         const double *from = base + sweep->order[m] * cell->component;
@@ -55,10 +55,20 @@ void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *fiel
     }
 }
 
+void pencil_prefetch(const Cell *cell, const Sweep *sweep, Place place, const double *field, int row)
+{
+    ptrdiff_t side = cell->stride[sweep->side];
+    /* Along x a vector's worth of rows shares a cache line: each row asks for another lane's. */
+    int lane = side == 1 ? 0 : row & (LANES - 1);
+    const double *base = field + offset_of(cell, sweep, place, row - lane) + lane * side;
+    for (int m = 0; m < COMPONENTS; m++)
+        __builtin_prefetch(base + m * cell->component, 0, 2);
+}
+
 void pencil_store(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                   const lanes (*in)[COMPONENTS])
 {
-    double *base = start(cell, sweep, place, field, first);
+    double *base = field + offset_of(cell, sweep, place, first);
     ptrdiff_t along = cell->stride[sweep->along], side = cell->stride[sweep->side];
     int inside = lanes_inside(cell, sweep, place);
     for (int m = 0; m < COMPONENTS; m++) {

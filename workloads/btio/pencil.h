@@ -30,6 +30,10 @@ Place pencil_place(const Cell *cell, const Sweep *sweep, int index);
 void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                  lanes (*out)[COMPONENTS]);
 
+/* Asks for what the next load of that pencil will touch at about this row. Steps across rows and planes are
+ * too long for the hardware to foresee. */
+void pencil_prefetch(const Cell *cell, const Sweep *sweep, Place place, const double *field, int row);
+
 /* Stores the interior lanes. */
 void pencil_store(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                   const lanes (*in)[COMPONENTS]);

@@ -43,10 +43,12 @@ void report_header(const Run *run)
 {
     const Config *config = run->config;
     run_say(run, "\n\n NAS Parallel Benchmarks compatible -- BT Benchmark, iolens %s\n", VERSION);
-    if (config->input == NULL)
-        run_say(run, " No input file inputbt.data. Using the options and defaults");
-    else
+    if (config->input != NULL)
         run_say(run, " Reading from input file %s", config->input);
+    else if (config->input_ignored)
+        run_say(run, " Input file inputbt.data is there but was not read: the options name the problem");
+    else
+        run_say(run, " No input file inputbt.data. Using the options and defaults");
     if (config->collbuf_from_input)
         run_say(run, " collbuf_nodes %12d\n collbuf_size  %12d", config->collbuf[0], config->collbuf[1]);
     run_say(run, " Size: %4dx%4dx%4d  (class %s)", config->grid[0], config->grid[1], config->grid[2],

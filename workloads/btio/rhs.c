@@ -88,6 +88,11 @@ static void add_direction(const Domain *domain, const Cell *cell, int direction,
         Place place = pencil_place(cell, sweep, k);
         pencil_load(cell, sweep, place, cell->u, first - GHOSTS, rows + 2 * GHOSTS, u);
         pencil_load(cell, sweep, place, base, first, rows, out);
+        Place following = pencil_place(cell, sweep, k + 1);
+        for (int row = 0; row < rows; row++) {
+            pencil_prefetch(cell, sweep, following, cell->u, first + row);
+            pencil_prefetch(cell, sweep, following, base, first + row);
+        }
         add_line(u, &metric, weight, scale, rows, out);
         pencil_store(cell, sweep, place, cell->rhs, first, rows, out);
     }

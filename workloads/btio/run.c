@@ -230,7 +230,7 @@ void run_read_back(Run *run)
 {
     if (run->config->read_interval > 0)
         return;
-    store_reopen(&run->store);
+    store_reopen(&run->store, run->dumps);
     run->verify_seconds = read_dumps(run, run->dumps);
     store_close(&run->store);
     store_check(&run->store);

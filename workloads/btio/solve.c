@@ -5,19 +5,27 @@
 
 #include <string.h>
 
-/* One cell in a sweep. */
+/* What the waiting rows of a batch may take: about half of a core's second-level cache. */
+enum { WAITING_BYTES = 512 * 1024 };
+
+/* One cell in a sweep, and the pencils of it that a batch takes. */
 typedef struct Work {
     const Cell *cell;
     const Sweep *sweep;
     Metric metric;
     double dt;
-    int first, rows, pencils;
+    int first, rows; /* interior rows along the sweep */
+    int begin, end;  /* pencils */
+    Row *waiting;    /* [pencil][solver->longest] */
 } Work;
 
-static Work work_at(const Domain *domain, int direction, int at, double dt)
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+static Work work_at(const Solver *solver, const Domain *domain, int direction, int at, int batch, double dt)
 {
     const Cell *cell = domain_slice(domain, direction, at);
     const Sweep *sweep = &SWEEPS[direction];
+    int pencils = pencil_count(cell, sweep);
     return (Work){
         .cell = cell,
         .sweep = sweep,
@@ -25,39 +33,54 @@ static Work work_at(const Domain *domain, int direction, int at, double dt)
         .dt = dt,
         .first = cell->begin[direction],
         .rows = cell->end[direction] - cell->begin[direction],
-        .pencils = pencil_count(cell, sweep),
+        .begin = smaller(batch * solver->batch, pencils),
+        .end = smaller((batch + 1) * solver->batch, pencils),
+        .waiting = solver->rows + (size_t)at * solver->batch * solver->longest,
     };
 }
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+/* Rows of the longest, and pencils of the widest, cell of all ranks. */
+static void measure_cells(const Domain *domain, int most[2])
+{
+    most[0] = most[1] = 0;
+    for (int direction = 0; direction < 3; direction++)
+        for (int c = 0; c < domain->edge; c++) {
+            const Cell *cell = &domain->cells[c];
+            int rows = cell->end[direction] - cell->begin[direction];
+            int pencils = pencil_count(cell, &SWEEPS[direction]);
+            most[0] = rows > most[0] ? rows : most[0];
+            most[1] = pencils > most[1] ? pencils : most[1];
+        }
+    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, domain->comm);
+}
 
 void solver_make(Solver *solver, const Domain *domain)
 {
-    size_t stored = 0, pencils = 0, longest = 0;
-    for (int direction = 0; direction < 3; direction++) {
-        size_t waiting = 0;
-        for (int at = 0; at < domain->edge; at++) {
-            Work work = work_at(domain, direction, at, 0.0);
-            bool last = at == domain->edge - 1;
-            waiting += (size_t)work.rows * (last ? 1 : work.pencils);
-            pencils = larger(pencils, work.pencils);
-            longest = larger(longest, work.rows + 2);
-        }
-        stored = larger(stored, waiting);
+    int most[2], waiting_cells = domain->edge - 1;
+    measure_cells(domain, most);
+    solver->longest = most[0];
+    solver->batch = most[1];
+    if (waiting_cells > 0) {
+        int fits = WAITING_BYTES / (int)sizeof(Row) / (waiting_cells * solver->longest);
+        solver->batch = smaller(solver->batch, fits > 1 ? fits : 1);
     }
-    solver->rows = allocate(stored, sizeof *solver->rows);
-    solver->carry = allocate(pencils, sizeof *solver->carry);
-    solver->carried = allocate(pencils, sizeof *solver->carried);
-    solver->first = allocate(pencils, sizeof *solver->first);
-    solver->next = allocate(pencils, sizeof *solver->next);
+    solver->batches = (most[1] + solver->batch - 1) / solver->batch;
+    solver->rows =
+        allocate(((size_t)waiting_cells * solver->batch + 1) * solver->longest, sizeof *solver->rows);
+    solver->carry = allocate(solver->batch, sizeof *solver->carry);
+    solver->carried = allocate(solver->batch, sizeof *solver->carried);
+    solver->first = allocate(solver->batch, sizeof *solver->first);
+    solver->next = allocate(solver->batch, sizeof *solver->next);
     solver->blocks = allocate(3, sizeof *solver->blocks);
-    solver->u = allocate(longest, sizeof *solver->u);
-    solver->w = allocate(longest, sizeof *solver->w);
+    solver->u = allocate(solver->longest + 2, sizeof *solver->u);
+    solver->w = allocate(solver->longest, sizeof *solver->w);
 }
 
 /* Eliminates downwards through one pencil of a cell; `carried` is the row before its first. */
-static void forward(const Solver *solver, const Work *work, Place place, const Row carried, Row *rows)
+static void forward(const Solver *solver, const Work *work, int pencil, const Row carried, Row *rows)
 {
+    Place place = pencil_place(work->cell, work->sweep, pencil);
+    Place following = pencil_place(work->cell, work->sweep, pencil + 1);
     Blocks *blocks = solver->blocks;
     const lanes(*before)[6] = carried;
     pencil_load(work->cell, work->sweep, place, work->cell->u, work->first - 1, work->rows + 2, solver->u);
@@ -70,14 +93,17 @@ static void forward(const Solver *solver, const Work *work, Place place, const R
         blocks_of(solver->u[row + 2], &work->metric, work->dt, ahead);
         eliminate(behind, here, ahead, solver->w[row], before, rows[row]);
         before = rows[row];
+        pencil_prefetch(work->cell, work->sweep, following, work->cell->u, work->first + row);
+        pencil_prefetch(work->cell, work->sweep, following, work->cell->rhs, work->first + row);
     }
 }
 
 /* Substitutes upwards through one pencil of a cell; `next` is the solution behind its last row. Leaves the
  * first row's solution in solver->w[0]. */
-static void backward(const Solver *solver, const Work *work, Place place, const lanes next[COMPONENTS],
+static void backward(const Solver *solver, const Work *work, int pencil, const lanes next[COMPONENTS],
                      Row *rows)
 {
+    Place place = pencil_place(work->cell, work->sweep, pencil);
     for (int row = work->rows - 1; row >= 0; row--) {
         substitute(rows[row], next, solver->w[row]);
         next = solver->w[row];
@@ -85,7 +111,7 @@ static void backward(const Solver *solver, const Work *work, Place place, const 
     pencil_store(work->cell, work->sweep, place, work->cell->rhs, work->first, work->rows, solver->w);
 }
 
-/* Sends `doubles` to one neighbour while as many other lines' come from the opposite one. */
+/* Sends to one neighbour what its next cell needs, and takes the same from the opposite one. */
 static void pass(const Domain *domain, int to, const void *out, size_t sent, int from, void *in,
                  size_t received)
 {
@@ -93,51 +119,63 @@ static void pass(const Domain *domain, int to, const void *out, size_t sent, int
                  MPI_DOUBLE, from, 0, domain->comm, MPI_STATUS_IGNORE);
 }
 
-/* Forward through the cells from the first to the last; there each pencil is substituted at once. Returns
- * where the rows of the last cell were kept. */
-static Row *eliminate_cells(const Solver *solver, const Domain *domain, int direction, double dt)
+/* Through a cell from its first row to its last. */
+static void go_forward(const Solver *solver, const Work *work, bool first_cell)
 {
-    Row *rows = solver->rows;
+    static const Row nothing;
+    for (int k = 0; k < work->end - work->begin; k++) {
+        Row *rows = work->waiting + (size_t)k * solver->longest;
+        forward(solver, work, work->begin + k, first_cell ? nothing : solver->carried[k], rows);
+        memcpy(solver->carry[k], rows[work->rows - 1], sizeof(Row));
+    }
+}
+
+/* Through the last cell and back again, one pencil at a time. */
+static void turn_round(const Solver *solver, const Work *work, bool first_cell)
+{
     static const Row nothing;
     static const lanes end[COMPONENTS];
-    for (int at = 0; at < domain->edge; at++) {
-        Work work = work_at(domain, direction, at, dt);
-        bool last = at == domain->edge - 1;
-        for (int k = 0; k < work.pencils; k++) {
-            Place place = pencil_place(work.cell, work.sweep, k);
-            forward(solver, &work, place, at == 0 ? nothing : solver->carried[k], rows);
-            if (last) {
-                backward(solver, &work, place, end, rows);
-                memcpy(solver->first[k], solver->w[0], sizeof solver->first[k]);
-            } else {
-                memcpy(solver->carry[k], rows[work.rows - 1], sizeof(Row));
-                rows += work.rows;
-            }
-        }
-        if (!last) {
-            size_t next_pencils = work_at(domain, direction, at + 1, dt).pencils;
-            pass(domain, domain->after[direction], solver->carry, work.pencils * sizeof(Row),
-                 domain->before[direction], solver->carried, next_pencils * sizeof(Row));
-        }
+    for (int k = 0; k < work->end - work->begin; k++) {
+        forward(solver, work, work->begin + k, first_cell ? nothing : solver->carried[k], work->waiting);
+        backward(solver, work, work->begin + k, end, work->waiting);
+        memcpy(solver->first[k], solver->w[0], sizeof solver->first[k]);
     }
-    return rows;
+}
+
+/* Through a cell from its last row to its first. */
+static void go_back(const Solver *solver, const Work *work)
+{
+    for (int k = 0; k < work->end - work->begin; k++) {
+        backward(solver, work, work->begin + k, solver->next[k], work->waiting + (size_t)k * solver->longest);
+        memcpy(solver->first[k], solver->w[0], sizeof solver->first[k]);
+    }
+}
+
+static void solve_batch(const Solver *solver, const Domain *domain, int direction, int batch, double dt)
+{
+    int last = domain->edge - 1, before = domain->before[direction], after = domain->after[direction];
+    Work work = work_at(solver, domain, direction, 0, batch, dt);
+    for (int at = 0; at < last; at++) {
+        go_forward(solver, &work, at == 0);
+        size_t sent = work.end - work.begin;
+        work = work_at(solver, domain, direction, at + 1, batch, dt);
+        pass(domain, after, solver->carry, sent * sizeof(Row), before, solver->carried,
+             (work.end - work.begin) * sizeof(Row));
+    }
+    turn_round(solver, &work, last == 0);
+    for (int at = last - 1; at >= 0; at--) {
+        size_t sent = work.end - work.begin;
+        work = work_at(solver, domain, direction, at, batch, dt);
+        pass(domain, before, solver->first, sent * sizeof *solver->first, after, solver->next,
+             (work.end - work.begin) * sizeof *solver->next);
+        go_back(solver, &work);
+    }
 }
 
 void solve_direction(const Solver *solver, const Domain *domain, int direction, double dt)
 {
-    Row *rows = eliminate_cells(solver, domain, direction, dt);
-    for (int at = domain->edge - 2; at >= 0; at--) {
-        Work work = work_at(domain, direction, at, dt);
-        size_t sent_pencils = work_at(domain, direction, at + 1, dt).pencils;
-        pass(domain, domain->before[direction], solver->first, sent_pencils * sizeof *solver->first,
-             domain->after[direction], solver->next, work.pencils * sizeof *solver->next);
-        rows -= (size_t)work.rows * work.pencils;
-        for (int k = 0; k < work.pencils; k++) {
-            Place place = pencil_place(work.cell, work.sweep, k);
-            backward(solver, &work, place, solver->next[k], rows + (size_t)k * work.rows);
-            memcpy(solver->first[k], solver->w[0], sizeof solver->first[k]);
-        }
-    }
+    for (int batch = 0; batch < solver->batches; batch++)
+        solve_batch(solver, domain, direction, batch, dt);
 }
 
 void add_update(const Domain *domain)

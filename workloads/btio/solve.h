@@ -6,9 +6,12 @@
 #include "block.h"
 #include "domain.h"
 
-/* Memory that the sweeps share. */
+/* Memory that the sweeps share. A sweep takes the pencils in batches, each forward through all cells and back
+ * again, so that the rows that wait for the way back stay in the processor's cache. */
 typedef struct Solver {
-    Row *rows;            /* eliminated rows that wait for the backward pass */
+    int batch, batches;   /* pencils of a batch; batches of the largest cell: the same on all ranks */
+    int longest;          /* rows of the longest cell */
+    Row *rows;            /* eliminated rows that wait for the way back */
     Row *carry, *carried; /* [pencil] last row of a cell, sent on and received */
     lanes (*first)[COMPONENTS],
         (*next)[COMPONENTS];                  /* [pencil] first solution of a cell, sent back and received */
@@ -16,6 +19,7 @@ typedef struct Solver {
     lanes (*u)[COMPONENTS], (*w)[COMPONENTS]; /* [row] one pencil */
 } Solver;
 
+/* Collective. */
 void solver_make(Solver *solver, const Domain *domain);
 
 /* Solves along one direction for all lines inside the grid. Collective. */

@@ -24,13 +24,13 @@ typedef struct Method {
     void (*close)(Store *store);
 } Method;
 
-enum { POINT_BYTES = COMPONENTS * sizeof(double) };
+enum { POINT_BYTES = COMPONENTS * sizeof(double), EPIO_RECORD_EXTRA = 8 };
 
 struct Store {
     const Method *method;
     const Domain *domain;
     MPI_Info info;
-    bool fsync;
+    bool fsync, borrowed; /* borrowed: an earlier run's file, never removed */
     char path[PATH_MAX];
     double *buffer;  /* one dump of this rank: own cells one after the other, each [z][y][x][component] */
     long long calls; /* reads or writes since the file was opened */
@@ -52,16 +52,16 @@ void store_make(Store *store, const Config *config, const Domain *domain);
 /* Removes what an earlier run left, then creates the file. Collective. */
 void store_create(Store *store);
 
-/* Opens what is there for reading only. Collective. */
-void store_reopen(Store *store);
+/* Opens what is there for reading only; it must hold `dumps` dumps. Collective. */
+void store_reopen(Store *store, int dumps);
 
 /* Collective. */
 void store_close(Store *store);
 
-/* Removes the data files. Collective. */
+/* Removes the data files, if they are this run's. Collective. */
 void store_remove(Store *store);
 
-/* Ends the program, the data files removed, when any rank has had trouble. Collective. */
+/* Ends the program, the run's data files removed, when any rank has had trouble. Collective. */
 void store_check(Store *store);
 
 /* Copies u plus `shift` of all own points into the buffer. */

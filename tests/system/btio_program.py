@@ -1,0 +1,82 @@
+"""Starting build/bin/btio with mpirun, and reading what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+BTIO = ROOT / "build" / "bin" / "btio"
+COMPONENTS = 5
+NUMBER = re.compile(r"[-+]?\d+\.\d+E[-+]\d+")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run printed; `status` is mpirun's, which is the program's."""
+
+    status: int
+    text: str
+    errors: str
+
+    @property
+    def messages(self) -> list[str]:
+        """The program's own lines on standard error, without the launcher's."""
+        return [line for line in self.errors.splitlines() if line.startswith("btio: ")]
+
+    def value(self, name: str) -> str:
+        """Right side of the line ` name = value` or ` name : value`."""
+        found = re.search(rf"^ +{re.escape(name)} *[=:] *(.+)$", self.text, re.MULTILINE)
+        assert found, f"no line '{name}' in:\n{self.text}"
+        return found[1].strip()
+
+    def table(self, title: str, column: int = 0) -> list[float]:
+        """One column of the five lines below a title: 0 value, 1 reference, 2 relative difference."""
+        lines = self.text.split(title + "\n", 1)[1].splitlines()[:COMPONENTS]
+        return [float(NUMBER.findall(line)[column]) for line in lines]
+
+    def norms(self, name: str) -> list[list[float]]:
+        """The norms that --print-norms gives under this name, one list for each time it is printed."""
+        lines = [line for line in self.text.splitlines() if line.startswith(f" Norm of {name} ")]
+        return [[float(number) for number in NUMBER.findall(line)] for line in lines]
+
+
+def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321", timeout: float = 120) -> Outcome:
+    """Runs btio in the folder `where`, with room for more ranks than cores."""
+    settings = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_io": io,
+    }
+    done = subprocess.run(
+        ["mpirun", "-np", str(ranks), str(BTIO), *arguments],
+        cwd=where,
+        env=os.environ | settings,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def verified(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> Outcome:
+    """The same, and it must have verified its result."""
+    outcome = btio(where, *arguments, ranks=ranks, io=io)
+    assert outcome.status == 0, outcome.text + outcome.errors
+    assert outcome.value("Verification") == "SUCCESSFUL", outcome.text
+    return outcome
+
+
+def result(path: Path) -> dict[str, Any]:
+    """A result JSON."""
+    loaded: dict[str, Any] = json.loads(path.read_text())
+    return loaded
