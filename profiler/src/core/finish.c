@@ -72,11 +72,19 @@ static void write_names(struct writer *writer, const struct iolens_transport *tr
     buffer_free(&part);
 }
 
+static void create(struct writer *writer, const struct iolens_transport *transport, int64_t start_ns)
+{
+    char name[PATH_BYTES];
+    int n = 0;
+    do {
+        jobinfo_log_name(name, start_ns, ++n);
+    } while (!writer_create(writer, transport, name, iolens.settings.logfile));
+}
+
 void finish_log(const struct iolens_transport *transport)
 {
     struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
     struct writer writer;
-    char name[PATH_BYTES] = "";
     int64_t partial[MODULE_COUNT];
     bool agreed = true;
 
@@ -86,9 +94,8 @@ void finish_log(const struct iolens_transport *transport)
     count_partial(transport, partial);
     for (int m = 0; transport != &serial_transport && m < MODULE_COUNT; m++)
         agreed &= reduce_mark_shared(transport, m) == 0;
-    if (transport->rank == 0)
-        jobinfo_log_name(name, times.start_ns);
-    writer_open(&writer, transport, name, sizeof header);
+    create(&writer, transport, times.start_ns);
+    writer_open(&writer, sizeof header);
     if (!agreed)
         writer_fail(&writer, ENOMEM);
     write_job(&writer, transport, times);

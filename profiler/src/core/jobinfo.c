@@ -140,8 +140,6 @@ static void civil(int64_t days, int *month, int *day)
     *month = (int)(moon < 10 ? moon + 3 : moon - 9);
 }
 
-static bool exists(const char *path) { return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0; }
-
 static const char *user_name(char *buffer, size_t size)
 {
     const char *name = getenv("LOGNAME");
@@ -152,10 +150,10 @@ static const char *user_name(char *buffer, size_t size)
     return buffer;
 }
 
-void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns)
+void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns, int n)
 {
     char uid[16];
-    int month, day, n = 0, length;
+    int month, day, length;
     if (iolens.settings.logfile) {
         length = snprintf(name, PATH_BYTES, "%s", iolens.settings.logfile);
         if (iolens.fork_parent && length < PATH_BYTES)
@@ -163,9 +161,7 @@ void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns)
         return;
     }
     civil(start_ns / NANO / DAY, &month, &day);
-    do {
-        snprintf(name, PATH_BYTES, "%s/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.settings.logpath,
-                 user_name(uid, sizeof uid), program_invocation_short_name, (long long)iolens.jobid,
-                 (int)iolens.pid, month, day, (int)(start_ns / NANO % DAY), ++n);
-    } while (exists(name));
+    snprintf(name, PATH_BYTES, "%s/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.settings.logpath,
+             user_name(uid, sizeof uid), program_invocation_short_name, (long long)iolens.jobid,
+             (int)iolens.pid, month, day, (int)(start_ns / NANO % DAY), n);
 }

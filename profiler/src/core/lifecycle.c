@@ -14,7 +14,7 @@
 #include "serial.h"
 #include "wrap.h"
 
-enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB };
+enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB, DEFAULT_MEMORY = 512 };
 
 struct context iolens;
 __thread bool iolens_busy;
@@ -91,10 +91,13 @@ __attribute__((constructor)) static void start(void)
     if (!settings_true(iolens.settings.disable)) {
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
-        iolens.arena.limit = (size_t)positive(iolens.settings.memory, 512) * MIB;
+        iolens.arena.limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
         iolens.pid = getpid();
         iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
         fstat(STDERR_FILENO, &iolens.stderr_at_start);
+        if (positive(iolens.settings.memory, 0) == 0)
+            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
+                       DEFAULT_MEMORY);
         clock_start(&iolens.clock);
         pthread_atfork(NULL, NULL, after_fork);
         iolens.recording = true;
@@ -116,6 +119,8 @@ static void finish_alone(void)
     iolens_busy = true;
     if (!iolens.transport && log_is_wanted())
         finish_log(&serial_transport);
+    else if (iolens.transport && iolens.transport->rank == 0)
+        iolens_say("the program ended without MPI_Finalize, so there is no log");
     iolens_busy = false;
     errno = saved_errno;
 }

@@ -11,15 +11,26 @@ struct spin {
     atomic_flag held;
 };
 
+enum { SPIN_TURNS = 1 << 20 };
+
+/* A lock that a signal handler jumped out of is never given back; after SPIN_TURNS it is taken for abandoned.
+ */
+static inline void spin_wait(struct spin *lock)
+{
+    for (int turn = 0; turn < SPIN_TURNS; turn++) {
+        if (!atomic_flag_test_and_set_explicit(&lock->held, memory_order_acquire))
+            return;
+        sched_yield();
+    }
+}
+
 /* glibc's __libc_single_threaded where there is one (2.32), else a byte that is 0. */
 extern const char *spin_single_threaded;
 
 static inline void spin_lock(struct spin *lock)
 {
-    if (*spin_single_threaded)
-        return;
-    while (atomic_flag_test_and_set_explicit(&lock->held, memory_order_acquire))
-        sched_yield();
+    if (!*spin_single_threaded)
+        spin_wait(lock);
 }
 
 static inline void spin_unlock(struct spin *lock)

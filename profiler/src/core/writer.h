@@ -22,9 +22,14 @@ struct writer {
     char partial[PATH_BYTES]; /* while it is written */
 };
 
-/* Collective. `name` counts on rank 0. The first region will begin at `offset`. */
-void writer_open(struct writer *writer, const struct iolens_transport *transport, const char *name,
-                 uint64_t offset);
+/* On rank 0: create the file that is written. False when a log of that name is there or being written by
+ * another process, unless it is to be replaced; other failures show in writer_close. On other ranks: nothing.
+ */
+bool writer_create(struct writer *writer, const struct iolens_transport *transport, const char *name,
+                   bool replace);
+
+/* Collective. Open rank 0's file; the first region will begin at `offset`. */
+void writer_open(struct writer *writer, uint64_t offset);
 
 /* This rank cannot go on: the log will not get its final name. Collective calls must go on all the same. */
 void writer_fail(struct writer *writer, int error);

@@ -158,12 +158,15 @@ void stdio_on_close(const struct call *c)
     spin_unlock(&s->lock);
 }
 
-void stdio_before_reopen(FILE *handle)
+/* Without a path the stream stays with its file, and only its mode changes. */
+void stdio_before_reopen(FILE *handle, const char *path)
 {
     if (!handle || !iolens_is_this_process())
         return;
     int fd = fileno(handle);
     fds_forget(fd, fd);
+    if (path)
+        streams_forget(handle);
 }
 
 void stdio_before_scan(struct call *c, FILE *stream) { c->mark = streams_find(stream) ? ftello(stream) : -1; }

@@ -50,7 +50,7 @@ void stdio_on_seek(const struct call *c, FILE *stream);
 /* Closing and reopening take the stream and its descriptor out before they are gone. */
 void stdio_before_close(struct call *c, FILE *stream);
 void stdio_on_close(const struct call *c);
-void stdio_before_reopen(FILE *stream);
+void stdio_before_reopen(FILE *stream, const char *path);
 
 /* Position before a formatted read, whose size only the position tells. */
 void stdio_before_scan(struct call *c, FILE *stream);
