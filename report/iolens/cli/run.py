@@ -46,7 +46,7 @@ def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     """The surroundings that the options ask for."""
     application: dict[str, str] = {}
     if args.storage_mount:
-        from iolens.lab.stripes import emulated_environment
+        from iolens.lab.ost_mount import emulated_environment
 
         application |= emulated_environment(args.storage_mount)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=None)

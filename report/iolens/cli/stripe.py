@@ -1,0 +1,44 @@
+"""`iolens stripe set|get|mount`: stripes on Lustre and on emulated storage."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.lab.ost_mount import make_mount
+from iolens.lab.sizes import parse_size
+from iolens.lab.stripes import describe, get_stripes, set_stripes
+
+
+def size(text: str) -> int:
+    """A size on the command line."""
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The actions of `iolens stripe`."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    setter = actions.add_parser("set", help="set the stripes of files made in a directory from now on")
+    setter.add_argument("-c", "--count", type=int, required=True, help="stripes of a file")
+    setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe, such as 1M (default)")
+    setter.add_argument("-i", "--start", type=int, default=-1, help="target of the first stripe (default: any)")
+    setter.add_argument("path", type=Path, metavar="DIR")
+    getter = actions.add_parser("get", help="print the stripes of a file, or the default of a directory")
+    getter.add_argument("path", type=Path, metavar="PATH")
+    mounter = actions.add_parser("mount", help="make a directory an emulated file system with stripes")
+    mounter.add_argument("path", type=Path, metavar="DIR")
+    mounter.add_argument("--config", type=Path, metavar="FILE", help="targets and their speeds (default: ost.yaml)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do the action."""
+    if args.action == "set":
+        set_stripes(args.path, args.count, args.size, args.start)
+    elif args.action == "mount":
+        print(f"{make_mount(args.path, args.config)}: emulated storage; use it with: iolens run --storage-mount DIR")
+    else:
+        print(f"{args.path}: {describe(get_stripes(args.path))}")
+    return 0

@@ -1,0 +1,155 @@
+#include "model.h"
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+struct ost_piece ost_first_piece(const struct ost_layout *layout, int targets, int64_t offset, int64_t bytes)
+{
+    int64_t stripe = offset / layout->stripe_size;
+    int64_t within = offset % layout->stripe_size;
+    int64_t room = layout->stripe_size - within;
+    return (struct ost_piece){
+        .target = (int)((layout->start + stripe % layout->stripe_count) % targets),
+        .offset = offset,
+        .object_offset = stripe / layout->stripe_count * layout->stripe_size + within,
+        .bytes = bytes < room ? bytes : room,
+    };
+}
+
+/* Drop what is on the target by `now` from the account of dirty data. */
+static void settle(struct ost_session *session, double now)
+{
+    while (session->dirty_count > 0 && session->dirty[session->dirty_head].done <= now) {
+        session->dirty_bytes -= session->dirty[session->dirty_head].bytes;
+        session->dirty_head = (session->dirty_head + 1) % OST_MAX_QUEUED;
+        session->dirty_count--;
+    }
+}
+
+/* The earliest time from `now` on at which `bytes` more fit into the dirty budget. */
+static double room_for(const struct ost_params *params, struct ost_session *session, int64_t bytes,
+                       double now)
+{
+    settle(session, now);
+    while (session->dirty_count > 0 && (session->dirty_count == OST_MAX_QUEUED ||
+                                        session->dirty_bytes + bytes > params->dirty_per_target)) {
+        now = later(now, session->dirty[session->dirty_head].done);
+        settle(session, now);
+    }
+    return now;
+}
+
+/* Queue one RPC's worth of data at its target; returns when the target has moved it and answered. */
+static double transfer(const struct ost_params *params, struct ost_state *state, int client, int target,
+                       int64_t bytes, bool new_rpc, double network, double now)
+{
+    struct ost_client *sender = &state->clients[client];
+    struct ost_session *session = &sender->sessions[target];
+    struct ost_target *server = &state->targets[target];
+    double begin = now;
+    if (new_rpc && session->rpcs >= (uint32_t)params->rpcs_in_flight)
+        begin = later(begin,
+                      session->sent[(session->rpcs - (uint32_t)params->rpcs_in_flight) % OST_MAX_IN_FLIGHT]);
+    begin = later(begin, sender->link_free_at);
+    sender->link_free_at = begin + (double)bytes / params->link_bandwidth;
+    double service = (new_rpc ? params->ost_rpc : 0) + (double)bytes / params->ost_bandwidth;
+    double start = later(begin + network / 2, server->free_at);
+    server->free_at = start + service;
+    server->busy += service;
+    server->bytes += bytes;
+    double done = later(server->free_at, sender->link_free_at) + network / 2;
+    session->rpcs += new_rpc;
+    session->sent[(session->rpcs - 1) % OST_MAX_IN_FLIGHT] = done;
+    session->last_done = later(session->last_done, done);
+    return done;
+}
+
+/* Take the lock on [begin, end): other clients that hold any part give up their whole extent and flush what
+ * they have dirty on this target first; what is granted grows until the extents that remain. */
+static double take_lock(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
+                        int client, int target, int64_t begin, int64_t end, double now)
+{
+    if (object->extents[client].begin <= begin && end <= object->extents[client].end)
+        return now;
+    double granted = now + params->lock;
+    int64_t lowest = 0, highest = INT64_MAX;
+    for (int other = 0; other < OST_MAX_CLIENTS; other++) {
+        int64_t from = object->extents[other].begin, to = object->extents[other].end;
+        if (other == client || to <= from)
+            continue;
+        if (from < end && begin < to) {
+            granted = later(granted, state->clients[other].sessions[target].last_done + params->lock);
+            object->extents[other].end = object->extents[other].begin;
+            object->handovers++;
+        } else if (to <= begin) {
+            lowest = to > lowest ? to : lowest;
+        } else {
+            highest = from < highest ? from : highest;
+        }
+    }
+    object->extents[client].begin = lowest;
+    object->extents[client].end = highest;
+    return granted;
+}
+
+double ost_write(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
+                 int client, const struct ost_piece *piece, double now)
+{
+    struct ost_session *session = &state->clients[client].sessions[piece->target];
+    int64_t done = 0;
+    now = take_lock(params, state, object, client, piece->target, piece->object_offset,
+                    piece->object_offset + piece->bytes, now);
+    while (done < piece->bytes) {
+        int64_t at = piece->object_offset + done;
+        int64_t left = piece->bytes - done;
+        bool joins = session->rpc_object == object->key && session->rpc_end == at &&
+                     session->rpc_fill < params->rpc_size && session->rpc_fill > 0;
+        int64_t room = joins ? params->rpc_size - session->rpc_fill : params->rpc_size;
+        int64_t bytes = left < room ? left : room;
+        now = room_for(params, session, bytes, now);
+        double on_target =
+            transfer(params, state, client, piece->target, bytes, !joins, params->network, now);
+        uint32_t slot = (session->dirty_head + session->dirty_count) % OST_MAX_QUEUED;
+        session->dirty[slot].done = on_target;
+        session->dirty[slot].bytes = bytes;
+        session->dirty_count++;
+        session->dirty_bytes += bytes;
+        session->rpc_object = object->key;
+        session->rpc_fill = (joins ? session->rpc_fill : 0) + bytes;
+        session->rpc_end = at + bytes;
+        now += (double)bytes / params->memory_bandwidth;
+        done += bytes;
+    }
+    return now;
+}
+
+double ost_read(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
+                int client, const struct ost_piece *piece, double now)
+{
+    bool sequential = params->read_ahead && object->read_end[client] == piece->object_offset;
+    double arrived = now;
+    for (int other = 0; other < OST_MAX_CLIENTS; other++) {
+        int64_t from = object->extents[other].begin, to = object->extents[other].end;
+        if (other == client || to <= piece->object_offset || piece->object_offset + piece->bytes <= from)
+            continue;
+        now =
+            later(now + params->lock, state->clients[other].sessions[piece->target].last_done + params->lock);
+        object->extents[other].end = object->extents[other].begin;
+        object->handovers++;
+    }
+    for (int64_t done = 0; done < piece->bytes;) {
+        int64_t left = piece->bytes - done;
+        int64_t bytes = left < params->rpc_size ? left : params->rpc_size;
+        arrived = transfer(params, state, client, piece->target, bytes, true,
+                           sequential || done > 0 ? 0 : params->network, now);
+        done += bytes;
+    }
+    object->read_end[client] = piece->object_offset + piece->bytes;
+    return arrived;
+}
+
+double ost_flushed(const struct ost_params *params, struct ost_state *state, int client, double now)
+{
+    for (int target = 0; target < params->targets; target++)
+        now = later(now, state->clients[client].sessions[target].last_done);
+    return now;
+}

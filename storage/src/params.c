@@ -1,0 +1,139 @@
+#include "params.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum unit { COUNT, SIZE, MB_PER_S, MICROSECONDS, FLAG };
+
+static const struct row {
+    const char *key;
+    enum unit unit;
+    size_t field;
+    double least, most;
+} rows[] = {
+#define ROW(key, unit, field, least, most)                                                                   \
+    {                                                                                                        \
+        key, unit, offsetof(struct ost_params, field), least, most                                           \
+    }
+    ROW("targets", COUNT, targets, 1, OST_MAX_TARGETS),
+    ROW("ost_mb_per_s", MB_PER_S, ost_bandwidth, 1, 1e6),
+    ROW("ost_rpc_us", MICROSECONDS, ost_rpc, 0, 1e6),
+    ROW("rpc_size", SIZE, rpc_size, 4096, 1 << 30),
+    ROW("rpcs_in_flight", COUNT, rpcs_in_flight, 1, OST_MAX_IN_FLIGHT),
+    ROW("network_us", MICROSECONDS, network, 0, 1e6),
+    ROW("dirty_per_target", SIZE, dirty_per_target, 4096, 1e12),
+    ROW("link_mb_per_s", MB_PER_S, link_bandwidth, 1, 1e6),
+    ROW("memory_mb_per_s", MB_PER_S, memory_bandwidth, 1, 1e6),
+    ROW("lock_us", MICROSECONDS, lock, 0, 1e6),
+    ROW("read_ahead", FLAG, read_ahead, 0, 1),
+    ROW("flush_on_close", FLAG, flush_on_close, 0, 1),
+    ROW("ranks_per_client", COUNT, ranks_per_client, 1, 1e6),
+    ROW("stripe_count", COUNT, stripe_count, 1, OST_MAX_TARGETS),
+    ROW("stripe_size", SIZE, stripe_size, 4096, 1 << 30),
+#undef ROW
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+static double scale_of(char suffix)
+{
+    switch (tolower((unsigned char)suffix)) {
+    case 'k':
+        return 1024;
+    case 'm':
+        return 1024 * 1024;
+    case 'g':
+        return 1024 * 1024 * 1024;
+    default:
+        return 0;
+    }
+}
+
+static void store(struct ost_params *params, const struct row *row, double value)
+{
+    void *field = (char *)params + row->field;
+    switch (row->unit) {
+    case COUNT:
+        *(int *)field = (int)value;
+        break;
+    case SIZE:
+        *(int64_t *)field = (int64_t)value;
+        break;
+    case MB_PER_S:
+        *(double *)field = value * 1e6;
+        break;
+    case MICROSECONDS:
+        *(double *)field = value * 1e-6;
+        break;
+    case FLAG:
+        *(bool *)field = value != 0;
+        break;
+    }
+}
+
+/* One line without its comment; `key` and `value` point into it. Returns false for an empty line. */
+static bool split(char *line, char **key, char **value)
+{
+    line[strcspn(line, "#")] = '\0';
+    *key = line + strspn(line, " \t");
+    char *colon = strchr(*key, ':');
+    *value = colon ? colon + 1 + strspn(colon + 1, " \t") : NULL;
+    if (colon)
+        *colon = '\0';
+    char *last = *value ? *value : *key;
+    for (size_t n = strlen(last); n > 0 && isspace((unsigned char)last[n - 1]); n--)
+        last[n - 1] = '\0';
+    return **key != '\0';
+}
+
+static int parse_line(char *line, int number, struct ost_params *params, bool *seen, char *problem,
+                      size_t room)
+{
+    char *key, *value, *end;
+    if (!split(line, &key, &value))
+        return 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strcmp(rows[i].key, key) != 0)
+            continue;
+        double amount = value ? strtod(value, &end) : NAN;
+        if (value && rows[i].unit == SIZE && scale_of(*end) > 0)
+            amount *= scale_of(*end++);
+        if (!value || end == value || *end || !(amount >= rows[i].least && amount <= rows[i].most)) {
+            snprintf(problem, room, "line %d: %s must be a number from %.0f to %.0f, not '%s'", number, key,
+                     rows[i].least, rows[i].most, value ? value : "");
+            return -1;
+        }
+        store(params, &rows[i], amount);
+        seen[i] = true;
+        return 0;
+    }
+    snprintf(problem, room, "line %d: unknown key '%s'", number, key);
+    return -1;
+}
+
+int ost_params_parse(const char *text, struct ost_params *params, char *problem, size_t room)
+{
+    bool seen[ROWS] = {false};
+    memset(params, 0, sizeof *params);
+    for (int number = 1; *text; number++) {
+        char line[256];
+        size_t length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(length < 255 ? length : 255), text);
+        text += length + (text[length] == '\n');
+        if (parse_line(line, number, params, seen, problem, room) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < ROWS; i++)
+        if (!seen[i]) {
+            snprintf(problem, room, "the key '%s' is missing", rows[i].key);
+            return -1;
+        }
+    if (params->stripe_count > params->targets) {
+        snprintf(problem, room, "stripe_count %d is more than the %d targets", params->stripe_count,
+                 params->targets);
+        return -1;
+    }
+    return 0;
+}

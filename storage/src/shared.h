@@ -1,0 +1,53 @@
+/* What all processes of a job share: the targets' clocks, the locks, and the books that are balanced at the
+ * end. */
+#ifndef OST_SHARED_H
+#define OST_SHARED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "model.h"
+
+#define OST_OBJECTS 4096 /* objects (files times targets) that one job can touch */
+
+enum fault {
+    FAULT_MAPPED,    /* a file was written through mmap, which cannot be charged */
+    FAULT_UNCHARGED, /* a file grew by bytes that no covered call wrote */
+    FAULT_SLOW_DISK, /* real calls took longer than the model allows */
+    FAULT_OBJECTS,   /* more objects than the table holds */
+    FAULT_CLIENTS,   /* more clients than the model holds */
+    FAULT_HOSTS,     /* the job spans hosts, whose clocks are not shared */
+    FAULT_COUNT
+};
+
+extern const char *const fault_reason[FAULT_COUNT];
+
+struct shared {
+    uint32_t ready;
+    char boot[40]; /* boot id: the same on one running kernel only */
+    pthread_mutex_t lock;
+    struct ost_params params;
+    struct ost_state state;
+    uint32_t faults; /* bit set of enum fault */
+    int64_t bytes_written, bytes_read;
+    double modelled, excess; /* seconds: of all calls by the model; what real calls took beyond it */
+    uint64_t handovers;
+    struct ost_object objects[OST_OBJECTS];
+};
+
+/* Map the state of job `job` below `mount`, made from the configuration text by whoever comes first. NULL,
+ * with one sentence in `problem`, when that fails. */
+struct shared *shared_open(const char *mount, const char *job, const char *config, char *problem,
+                           size_t room);
+
+void shared_lock(struct shared *shared);
+void shared_unlock(struct shared *shared);
+
+/* The object of `file` on `target`, made when it is new; NULL, and the fault noted, when the table is full.
+ */
+struct ost_object *shared_object(struct shared *shared, uint64_t file, int target);
+
+/* Write the job's books, as they stand, to MOUNT/.ost/jobs/JOB.json. */
+void shared_report(struct shared *shared, const char *mount, const char *job);
+
+#endif

@@ -1,0 +1,108 @@
+/* ost-simulate: replay a trace of transfers through the model at settings of one's choice.
+ *
+ * The trace is CSV on standard input, `time,client,op,file,offset,bytes` with op r or w, in the order of
+ * time. A client's next transfer never begins before its previous one returned. Printed: when everything is
+ * on the targets, and what each target did. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "params.h"
+#include "sys.h"
+
+#define OBJECTS 4096
+
+struct replay {
+    struct ost_params params;
+    struct ost_layout layout;
+    struct ost_state state;
+    struct ost_object objects[OBJECTS];
+    double returned[OST_MAX_CLIENTS];
+};
+
+static struct ost_object *object_of(struct replay *replay, uint64_t file, int target)
+{
+    uint64_t key = file * OST_MAX_TARGETS + (uint64_t)target + 1;
+    for (size_t i = 0; i < OBJECTS; i++) {
+        if (replay->objects[i].key == 0)
+            replay->objects[i].key = key;
+        if (replay->objects[i].key == key)
+            return &replay->objects[i];
+    }
+    return NULL;
+}
+
+static int replay_line(struct replay *replay, const char *line)
+{
+    double time;
+    int client;
+    char op;
+    uint64_t file;
+    int64_t offset, bytes;
+    if (sscanf(line, "%lf,%d,%c,%" SCNu64 ",%" SCNd64 ",%" SCNd64, &time, &client, &op, &file, &offset,
+               &bytes) != 6 ||
+        client < 0 || client >= OST_MAX_CLIENTS || (op != 'r' && op != 'w') || offset < 0 || bytes < 0)
+        return -1;
+    double now = time > replay->returned[client] ? time : replay->returned[client];
+    double end = now;
+    for (int64_t done = 0; done < bytes;) {
+        struct ost_piece piece =
+            ost_first_piece(&replay->layout, replay->params.targets, offset + done, bytes - done);
+        struct ost_object *object = object_of(replay, file, piece.target);
+        if (!object)
+            return -1;
+        double after = op == 'w' ? ost_write(&replay->params, &replay->state, object, client, &piece, end)
+                                 : ost_read(&replay->params, &replay->state, object, client, &piece, now);
+        end = after > end ? after : end;
+        done += piece.bytes;
+    }
+    replay->returned[client] = end;
+    return 0;
+}
+
+static void print(struct replay *replay)
+{
+    double end = 0;
+    for (int client = 0; client < OST_MAX_CLIENTS; client++) {
+        double flushed = ost_flushed(&replay->params, &replay->state, client, replay->returned[client]);
+        end = flushed > end ? flushed : end;
+    }
+    printf("seconds,%.9f\ntarget,bytes,busy_seconds\n", end);
+    for (int target = 0; target < replay->params.targets; target++)
+        printf("%d,%" PRId64 ",%.9f\n", target, replay->state.targets[target].bytes,
+               replay->state.targets[target].busy);
+}
+
+int main(int argc, char **argv)
+{
+    static struct replay replay;
+    char text[8192], problem[512], line[256];
+    if (argc != 5) {
+        fprintf(stderr, "usage: ost-simulate CONFIG STRIPE_COUNT STRIPE_SIZE START < trace.csv\n");
+        return 2;
+    }
+    if (sys_slurp(argv[1], text, sizeof text) < 0) {
+        perror(argv[1]);
+        return 2;
+    }
+    if (ost_params_parse(text, &replay.params, problem, sizeof problem) != 0) {
+        fprintf(stderr, "ost-simulate: %s: %s\n", argv[1], problem);
+        return 2;
+    }
+    replay.layout = (struct ost_layout){atoll(argv[3]), atoi(argv[2]), atoi(argv[4])};
+    if (replay.layout.stripe_size < 1 || replay.layout.stripe_count < 1 ||
+        replay.layout.stripe_count > replay.params.targets || replay.layout.start < 0) {
+        fprintf(stderr,
+                "ost-simulate: stripe count 1 to %d, a stripe size in bytes, and a first target are needed\n",
+                replay.params.targets);
+        return 2;
+    }
+    for (int number = 1; fgets(line, sizeof line, stdin); number++)
+        if (!strstr(line, "time") && replay_line(&replay, line) != 0) {
+            fprintf(stderr, "ost-simulate: line %d is not time,client,r|w,file,offset,bytes\n", number);
+            return 1;
+        }
+    print(&replay);
+    return 0;
+}

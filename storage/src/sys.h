@@ -1,0 +1,52 @@
+/* The shim's own system calls: made directly, so that no other preloaded library sees or counts them. */
+#ifndef OST_SYS_H
+#define OST_SYS_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline int sys_open(const char *path, int flags, mode_t mode)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static inline void sys_close(int fd) { syscall(SYS_close, fd); }
+
+static inline ssize_t sys_read(int fd, void *buffer, size_t bytes)
+{
+    return syscall(SYS_read, fd, buffer, bytes);
+}
+
+static inline ssize_t sys_write(int fd, const void *buffer, size_t bytes)
+{
+    return syscall(SYS_write, fd, buffer, bytes);
+}
+
+static inline int sys_rename(const char *from, const char *to)
+{
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+static inline off_t sys_seek(int fd, off_t offset, int whence)
+{
+    return syscall(SYS_lseek, fd, offset, whence);
+}
+
+/* Size, inode and type; `path` NULL asks about the descriptor. Returns 0 or -1. */
+static inline int sys_statx(int fd, const char *path, struct statx *out)
+{
+    int flags = path ? 0 : AT_EMPTY_PATH;
+    return (int)syscall(SYS_statx, fd, path ? path : "", flags, STATX_BASIC_STATS, out);
+}
+
+/* The whole of a small file as a string; returns its length, or -1. */
+ssize_t sys_slurp(const char *path, char *buffer, size_t room);
+
+/* Replace a file by `text`: written aside, then renamed. Returns 0 or -1. */
+int sys_replace(const char *path, const char *text, size_t bytes);
+
+#endif
