@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
+    from iolens.pages.comparison import ComparisonSummary
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -30,11 +32,31 @@ def run(args: argparse.Namespace) -> int:
     for folder, kind in ((args.csv, "csv"), (args.json, "json")):
         if folder is not None:
             export(summary.frames, folder, kind)
-    print(summary.verdict)
-    for caution in summary.cautions:
-        print(f"note: {caution}")
+    tell(summary)
     print(f"comparison: {output}")
     return 0
+
+
+def tell(summary: ComparisonSummary) -> None:
+    """The points as a table, the verdict, what to beware of and what to paste, for a terminal or a log."""
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=False)
+    table = Table(title=summary.points.title, box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in summary.points.columns:
+        table.add_column(escape(column))
+    for row in summary.points.rows:
+        table.add_row(*(escape(cell) for cell in row))
+    console.print(table)
+    console.print(escape(summary.verdict), style="bold")
+    for caution in summary.cautions:
+        console.print(escape(f"note: {caution}"))
+    if summary.remedy is not None:
+        lines = [line for line in (summary.remedy.stripes, *summary.remedy.hints) if line]
+        console.print("to use it: " + escape("; ".join(lines)))
 
 
 def export(frames: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from iolens.errors import UsageError
@@ -122,7 +123,7 @@ def experiment(
 
 def data_bytes(arguments: Sequence[str]) -> int | None:
     """Bytes that a btio command line writes; None when its arguments do not tell."""
-    given = dict(zip(arguments, arguments[1:], strict=False))
+    given = dict(pairwise(arguments))
     npb = CLASSES.get(given.get("--class", ""))
     if npb is None:
         return None

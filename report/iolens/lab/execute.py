@@ -59,9 +59,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     return with_environment(command, settings), command
 
 
-def execute(
-    words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None
-) -> Outcome:
+def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
     """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
     line, _ = instrumented(words, setup)
     before = set(setup.logs.glob("*.darshan"))

@@ -47,7 +47,10 @@ def find_workload(name: str) -> Path:
 
 def storage_config() -> Path:
     """The configuration of the emulated storage that is used unless another one is given."""
-    candidates = [CHECKOUT / "storage" / "ost.yaml", Path(sys.prefix).parents[2] / "share" / "iolens" / "ost.yaml"]
+    candidates = [
+        CHECKOUT / "storage" / "ost.yaml",
+        Path(sys.prefix).parents[2] / "share" / "iolens" / "ost.yaml",
+    ]
     for path in candidates:
         if path.is_file():
             return path

@@ -59,7 +59,12 @@ def flavour_of_launcher(launcher: str) -> Flavour | None:
 def find_launcher(flavour: Flavour | None) -> str:
     """A launcher of that MPI: on PATH, else beside this Python; raises when there is none."""
     beside = Path(sys.executable).parent
-    candidates = [shutil.which("mpirun"), shutil.which("mpiexec"), str(beside / "mpirun"), str(beside / "mpiexec")]
+    candidates = [
+        shutil.which("mpirun"),
+        shutil.which("mpiexec"),
+        str(beside / "mpirun"),
+        str(beside / "mpiexec"),
+    ]
     for candidate in candidates:
         if candidate and Path(candidate).exists() and flavour_of_launcher(candidate) == flavour:
             return candidate

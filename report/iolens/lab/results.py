@@ -83,9 +83,7 @@ def load_results(directory: Path) -> Results:
         raise IolensError(f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first")
     settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
     rows.sort(key=lambda row: [*(order(row["settings"].get(name)) for name in settings), row["repetition"]])
-    columns = {
-        name: pd.Series([row["settings"].get(name) for row in rows], dtype=object) for name in settings
-    }
+    columns = {name: pd.Series([row["settings"].get(name) for row in rows], dtype=object) for name in settings}
     runs = pd.concat([pd.DataFrame(columns), pd.DataFrame(rows).drop(columns="settings")], axis=1)
     title = str(experiment.get("title") or experiment.get("name") or directory.name)
     name = str(experiment.get("name") or directory.name)
@@ -117,20 +115,26 @@ def metric_of(experiment: Mapping[str, Any]) -> str:
 
 
 def read_run(path: Path, operation: str) -> dict[str, Any]:
-    """One run.json (report/RUN.md) and its result.json as a row; `settings` holds the point's settings."""
+    """One run.json (report/RUN.md) and its result.json as a row; `settings` holds the point's settings.
+
+    `usable` runs have a bandwidth to show; one that `ignored` a setting counts for its point, which is left
+    out.
+    """
     run = json.loads(path.read_text(encoding="utf-8"))
     point = dict(run["point"] or {})
     repetition = int(point.pop("repetition", 1))
     storage, mpi, observed = (run.get(key) or {} for key in ("storage", "mpi", "observed"))
     took_effect = run.get("took_effect") or {}
+    ignored = tuple(key for key, value in took_effect.items() if value is False)
+    sound = run["status"] == "ok" or (run["status"] == "invalid" and bool(ignored))
     row: dict[str, Any] = {
         "run": str(run["id"]),
         "settings": point,
         "repetition": repetition,
         "status": str(run["status"]),
         "reason": run.get("reason") or storage.get("reason"),
-        "usable": run["status"] == "ok" and storage.get("valid") is not False,
-        "ignored": tuple(key for key, value in took_effect.items() if value is False),
+        "usable": sound and storage.get("valid") is not False,
+        "ignored": ignored,
         "confirmed": bool(took_effect) and all(value is True for value in took_effect.values()),
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
@@ -153,9 +157,7 @@ def read_phase(path: Path, operation: str) -> dict[str, Any]:
 
     bandwidth = bytes / seconds.max / 2^20: what the job saw, since it waits for its slowest rank.
     """
-    missing: dict[str, Any] = dict.fromkeys(
-        ("bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs")
-    )
+    missing: dict[str, Any] = dict.fromkeys(("bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs"))
     missing["verification"] = None
     if not path.exists():
         return missing

@@ -45,7 +45,9 @@ def set_stripes(path: Path, count: int, size: int, start: int = ANY_TARGET) -> N
     if mount:
         targets = int(config_value(mount, "targets"))
         if not 1 <= count <= targets or not ANY_TARGET <= start < targets:
-            raise UsageError(f"{path} has {targets} targets: at most that many stripes, first target 0 to {targets - 1}")
+            raise UsageError(
+                f"{path} has {targets} targets: at most that many stripes, first target 0 to {targets - 1}"
+            )
         if size < 4096 or size % 4096:
             raise UsageError(f"a stripe is a multiple of 4096 bytes, not {size}")
         write_aside(layout_file(mount, path), f"{count} {size} {start}\n")

@@ -1,0 +1,139 @@
+"""`iolens sweep experiment.yaml`: run a matrix of settings, then compare them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.errors import UsageError
+from iolens.lab.classes import Choices, class_experiment, default_experiment
+from iolens.lab.experiment import Experiment, load_experiment
+from iolens.lab.matrix import schedule
+from iolens.lab.sizes import parse_size
+from iolens.lab.sweep import Sweep, prepare, progress_bar, run_sweep, without_sweep
+
+if TYPE_CHECKING:
+    from iolens.pages.document import Table
+
+
+def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
+    """A list of numbers or sizes in one word, separated by blanks or commas."""
+
+    def parse(text: str) -> tuple[int, ...]:
+        try:
+            values = tuple(convert(word) for word in text.replace(",", " ").split())
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        if not values or min(values) < 1 or len(set(values)) != len(values):
+            raise argparse.ArgumentTypeError(f"{text!r} must be different numbers of at least 1")
+        return values
+
+    return parse
+
+
+CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
+    ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 2 4')"),
+    ("--aggregators", {"type": numbers(int), "metavar": "LIST"}, "aggregators, cb_nodes (default '1 2 4')"),
+    ("--cb-buffer", {"type": numbers(parse_size), "metavar": "LIST"}, "cb_buffer_size (default '1M 16M')"),
+    (
+        "--repeat",
+        {"type": int, "dest": "repetitions", "metavar": "N"},
+        "repetitions of every point (default 3)",
+    ),
+    ("--method", {"choices": ("full", "simple", "epio", "fortran")}, "BT-IO's method (default full)"),
+    ("--steps", {"type": int, "metavar": "N"}, "time steps (default: the class's)"),
+    ("--full", {"action": "store_true", "default": None}, "run the solver at every point"),
+    ("--dir", {"type": Path, "dest": "directory", "metavar": "DIR"}, "where the data files go"),
+)
+"""Options that shape a sweep of an NPB class, one row each; the names are the fields of `Choices`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `iolens sweep`."""
+    parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml")
+    parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
+    parser.add_argument("--default", action="store_true", help="the quick sweep of `make run`")
+    for option, settings, text in CHOICES:
+        parser.add_argument(option, help=text, **settings)
+    parser.add_argument("--no-sweep", action="store_true", help="the complete run alone")
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    parser.add_argument("--dry-run", action="store_true", help="say what would run, and stop")
+    parser.add_argument("--no-report", action="store_true", help="leave the PDF out")
+
+
+def experiment_of(args: argparse.Namespace) -> Experiment:
+    """The experiment that the options name."""
+    names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in CHOICES]
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    if sum((args.experiment is not None, args.npb_class is not None, args.default)) != 1:
+        raise UsageError("give one of: an experiment.yaml, --class LETTER, --default")
+    if args.experiment:
+        if given:
+            raise UsageError(f"with an experiment.yaml, {', '.join(sorted(given))} are set in that file")
+        return load_experiment(args.experiment)
+    choices = Choices(**given)
+    experiment = default_experiment(choices) if args.default else class_experiment(args.npb_class, choices)
+    return without_sweep(experiment) if args.no_sweep else experiment
+
+
+def run(args: argparse.Namespace) -> int:
+    """Sweep, report, and tell how it went; 0 when every run is good, 1 otherwise."""
+    experiment = experiment_of(args)
+    if args.dry_run:
+        for item in schedule(experiment):
+            print(item.id)
+        return 0
+    sweep = prepare(experiment, args.results / experiment.name)
+    announce(sweep)
+    with progress_bar(sweep.total, sweep.total - len(sweep.todo)) as progress:
+        bad = run_sweep(sweep, progress)
+    for record in bad:
+        print(f"{record['id']}: {record['status']}: {record['reason']}")
+    if not args.no_report:
+        finish(sweep)
+    return 1 if any(record["status"] == "failed" for record in bad) else 0
+
+
+def announce(sweep: Sweep) -> None:
+    """What is about to happen."""
+    experiment = sweep.experiment
+    storage = "emulated storage" if sweep.bench.emulated else f"{sweep.bench.data}"
+    print(f"{experiment.title}: {len(sweep.todo)} of {sweep.total} runs to do, on {storage}, into {sweep.folder}")
+
+
+def print_table(table: Table) -> None:
+    """A table of the report in the terminal."""
+    from rich import table as rich_table
+    from rich.console import Console
+
+    grid = rich_table.Table(title=table.title, caption=table.note or None)
+    for column in table.columns:
+        grid.add_column(str(column))
+    for row in table.rows:
+        grid.add_row(*(str(cell) for cell in row))
+    console = Console()
+    console.width = max(console.width, 100)
+    console.print(grid)
+
+
+def finish(sweep: Sweep) -> None:
+    """Write the PDFs and print where they are; the best setting comes from the comparison."""
+    first = sorted((sweep.folder / "first").glob("*.darshan"))
+    if first:
+        from iolens.pages.job import write_job_pdf
+
+        pdf = sweep.folder / "first.pdf"
+        write_job_pdf(first[-1], pdf)
+        print(f"complete run: {pdf}")
+    if sweep.total:
+        from iolens.pages.comparison import write_comparison
+
+        summary = write_comparison(sweep.folder, sweep.folder / "comparison.pdf")
+        print_table(summary.points)
+        print(summary.verdict)
+        for caution in summary.cautions:
+            print(f"note: {caution}")
+        print(f"comparison: {summary.pdf}")

@@ -1,0 +1,286 @@
+"""Perform one run of a sweep: a fresh striped directory, the program under the profiler, and its record."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab import mpi
+from iolens.lab.execute import Outcome, Setup, execute
+from iolens.lab.experiment import Experiment
+from iolens.lab.installation import find_library, find_workload
+from iolens.lab.matrix import Run
+from iolens.lab.observe import observed
+from iolens.lab.ost_mount import STATE, emulated_environment, forget_job, job_status
+from iolens.lab.record import RunRecord, now_text, run_key, write_record
+from iolens.lab.romio import effective_hints
+from iolens.lab.stripes import file_system, set_stripes
+
+BUNDLED = {"btio"}
+"""Workloads that take --directory, --hint and --json (workloads/RESULT.md)."""
+
+NOT_SET = "the setting did not take effect: "
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What stays the same for all runs of a sweep."""
+
+    experiment: Experiment
+    program: Path
+    flavour: mpi.Flavour | None
+    launcher: str
+    data: Path
+    emulated: bool
+
+
+def set_up(experiment: Experiment, data: Path) -> Bench:
+    """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
+    program = find_workload(experiment.program)
+    flavour = mpi.flavour_of_program(program)
+    return Bench(
+        experiment,
+        program,
+        flavour,
+        mpi.find_launcher(flavour),
+        data.resolve(),
+        experiment.storage == "emulated",
+    )
+
+
+def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
+    """Stripes and hints that this run asks for, in the names of run.json."""
+    settings = {"stripe_size": bench.experiment.stripe_size, **run.point.settings}
+    if "aggregators" in settings:
+        settings["cb_nodes"] = settings.pop("aggregators")
+    return settings
+
+
+def hints_of(bench: Bench, requested: Mapping[str, int]) -> dict[str, str]:
+    """All MPI-IO hints of a run: the experiment's, then the point's."""
+    varied = {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
+    return {**bench.experiment.hints, **varied}
+
+
+def command_of(
+    bench: Bench, arguments: tuple[str, ...], hints: Mapping[str, str], data: Path, folder: Path
+) -> list[str]:
+    """The launcher's command line for one run."""
+    words = [bench.launcher, "-np", str(bench.experiment.ranks), str(bench.program), *arguments]
+    if bench.program.name in BUNDLED:
+        words += ["--directory", str(data), "--json", str(folder / "result.json")]
+        for key, value in hints.items():
+            words += ["--hint", f"{key}={value}"]
+        return words
+    return [word.replace("{directory}", str(data)).replace("{json}", str(folder / "result.json")) for word in words]
+
+
+def key_of(bench: Bench, run: Run | None, arguments: tuple[str, ...]) -> str:
+    """What decides the outcome of a run; paths do not."""
+    libraries = [find_library(name) for name in ("libiolens.so", f"libiolens-{bench.flavour}.so", "libost.so")]
+    config = bench.data / STATE / "ost.yaml"
+    parts: dict[str, Any] = {
+        "arguments": arguments,
+        "ranks": bench.experiment.ranks,
+        "launcher": bench.launcher,
+    }
+    if run:
+        requested = requested_settings(bench, run)
+        parts |= {"requested": requested, "hints": hints_of(bench, requested)}
+        parts |= {"io": bench.experiment.io_component, "storage": bench.experiment.storage}
+    files = [bench.program, *(path for path in libraries if path)]
+    return run_key(parts, [*files, *([config] if bench.emulated and config.exists() else [])])
+
+
+def perform(bench: Bench, run: Run, folder: Path) -> RunRecord:
+    """Perform one repetition of a point into `folder` and write its run.json."""
+    requested = requested_settings(bench, run)
+    hints = hints_of(bench, requested)
+    return carry_out(bench, folder, run.id, bench.experiment.arguments, requested, hints, run)
+
+
+def perform_first(bench: Bench, folder: Path) -> RunRecord:
+    """Perform the complete run that goes before a sweep."""
+    arguments = bench.experiment.first or ()
+    return carry_out(bench, folder, "first", arguments, {"stripe_size": bench.experiment.stripe_size}, {}, None)
+
+
+def carry_out(
+    bench: Bench,
+    folder: Path,
+    name: str,
+    arguments: tuple[str, ...],
+    requested: Mapping[str, int],
+    hints: Mapping[str, str],
+    run: Run | None,
+) -> RunRecord:
+    """Prepare, execute, collect, clean up."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    data = bench.data / name.replace("/", "_")
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(parents=True)
+    job = name.replace("/", "_")
+    try:
+        if "stripe_count" in requested:
+            set_stripes(data, requested["stripe_count"], requested["stripe_size"])
+        key, load, started = key_of(bench, run, arguments), os.getloadavg()[0], now_text()
+        command = command_of(bench, arguments, hints, data, folder)
+        setup = surroundings(bench, folder, hints, job)
+        outcome = execute(command, setup, folder / "stdout.txt", folder / "stderr.txt")
+        storage = storage_status(bench, job)
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+        if bench.emulated:
+            forget_job(bench.data, job)
+    record = collect(bench, folder, name, run, requested, outcome, storage, key, load, started)
+    write_record(folder, record)
+    return record
+
+
+def surroundings(bench: Bench, folder: Path, hints: Mapping[str, str], job: str) -> Setup:
+    """Environment of launcher and application; a fresh set of clocks for the emulated storage."""
+    application: dict[str, str] = {}
+    if bench.emulated:
+        forget_job(bench.data, job)
+        application |= emulated_environment(bench.data, job)
+    if bench.flavour == "openmpi":
+        hint_file = folder / "hints.txt"
+        hint_file.write_text("".join(f"{key} {value}\n" for key, value in hints.items()), encoding="utf-8")
+        application |= {"ROMIO_HINTS": str(hint_file), "ROMIO_PRINT_HINTS": "1"}
+    component = bench.experiment.io_component
+    return Setup(
+        logs=folder,
+        emulated=bench.emulated,
+        application=application,
+        launcher=mpi.environment(bench.flavour, bench.experiment.ranks, component),
+    )
+
+
+def storage_status(bench: Bench, job: str) -> dict[str, Any]:
+    """The `storage` part of run.json."""
+    if not bench.emulated:
+        kind, _ = file_system(bench.data)
+        return {"kind": "native", "file_system": kind, "valid": None, "reason": None}
+    try:
+        books = job_status(bench.data, job)
+    except IolensError as error:
+        return {"kind": "emulated", "file_system": "ost", "valid": False, "reason": str(error)}
+    reason = "; ".join(books.reasons) or None
+    return {
+        "kind": "emulated",
+        "file_system": "ost",
+        "valid": books.valid,
+        "reason": reason,
+        "bytes_written": books.bytes_written,
+        "lock_handovers": books.lock_handovers,
+    }
+
+
+def collect(
+    bench: Bench,
+    folder: Path,
+    name: str,
+    run: Run | None,
+    requested: Mapping[str, int],
+    outcome: Outcome,
+    storage: Mapping[str, Any],
+    key: str,
+    load: float,
+    started: str,
+) -> RunRecord:
+    """Everything that the run left behind, as its record."""
+    result = read_result(folder / "result.json")
+    log = outcome.logs[-1] if outcome.logs else None
+    seen = observed(log) if log else {}
+    effective = effective_settings(bench, folder, result)
+    effect = took_effect(requested, effective, seen) if run else {}
+    status, reason = judge(folder, outcome, storage, effect)
+    return RunRecord(
+        id=name,
+        status=status,
+        reason=reason,
+        command=outcome.command,
+        started=started,
+        seconds=round(outcome.seconds, 6),
+        exit_code=outcome.exit_code,
+        point={**run.point.settings, "repetition": run.repetition} if run else {},
+        requested=dict(requested),
+        effective=effective,
+        observed=seen,
+        took_effect=effect,
+        storage=storage,
+        launcher=bench.experiment.launcher,
+        mpi=result.get("mpi") or {},
+        hosts=[platform.node()],
+        load_before=load,
+        log=log.name if log else None,
+        result="result.json" if result else None,
+        key=key,
+    )
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """The workload's result.json; empty when it left none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
+    """What was in force: stripes from the file, hints from ROMIO's own print, or from MPICH's MPI_File_get_info.
+
+    Open MPI's MPI_File_get_info echoes the request, so it is no source.
+    """
+    files = result.get("files") or [{}]
+    if bench.flavour == "mpich":
+        hints = (result.get("hints") or {}).get("effective") or {}
+    else:
+        hints = effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
+    numbers = {
+        key: int(hints[key]) if str(hints.get(key, "")).isdigit() else None for key in ("cb_nodes", "cb_buffer_size")
+    }
+    return {
+        "stripe_count": files[0].get("stripe_count"),
+        "stripe_size": files[0].get("stripe_size"),
+        **numbers,
+    }
+
+
+def took_effect(
+    requested: Mapping[str, int], effective: Mapping[str, int | None], seen: Mapping[str, Any]
+) -> dict[str, bool | None]:
+    """Per requested setting: in force (True), not (False), or nobody says (None).
+
+    A wish for more aggregators than were seen writing is no failure as such: small files leave some idle.
+    """
+    effect: dict[str, bool | None] = {}
+    for key, value in requested.items():
+        known = effective.get(key)
+        if known is None and key == "cb_nodes" and "aggregators" in seen:
+            known = seen["aggregators"]
+        effect[key] = None if known is None else known == value
+    return effect
+
+
+def judge(
+    folder: Path, outcome: Outcome, storage: Mapping[str, Any], effect: Mapping[str, bool | None]
+) -> tuple[str, str | None]:
+    """`ok`, `failed` or `invalid`, and why."""
+    if outcome.exit_code != 0:
+        lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        own = [line for line in lines if line.startswith("btio")]
+        return "failed", f"exit code {outcome.exit_code}: {(own or lines or ['no message'])[0]}"
+    if storage.get("valid") is False:
+        return "invalid", str(storage.get("reason"))
+    ignored = [key for key, value in effect.items() if value is False]
+    return ("invalid", NOT_SET + ", ".join(ignored)) if ignored else ("ok", None)

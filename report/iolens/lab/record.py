@@ -1,0 +1,99 @@
+"""run.json: what is known about one run (report/RUN.md), and the key by which a finished run is recognised."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from iolens.lab.execute import Outcome, Setup
+from iolens.lab.ost_mount import write_aside
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The fields of run.json; see report/RUN.md."""
+
+    id: str
+    status: str
+    reason: str | None
+    command: Sequence[str]
+    started: str
+    seconds: float
+    exit_code: int
+    point: Mapping[str, int]
+    requested: Mapping[str, Any]
+    effective: Mapping[str, Any]
+    observed: Mapping[str, Any]
+    took_effect: Mapping[str, bool | None]
+    storage: Mapping[str, Any]
+    launcher: str
+    mpi: Mapping[str, Any]
+    hosts: Sequence[str]
+    load_before: float
+    log: str | None
+    result: str | None
+    key: str
+    schema: int = field(default=SCHEMA)
+
+
+def write_record(folder: Path, record: RunRecord) -> None:
+    """Write run.json into the run's folder, whole or not at all."""
+    write_aside(folder / "run.json", json.dumps(asdict(record), indent=1) + "\n")
+
+
+def read_record(folder: Path) -> dict[str, Any] | None:
+    """The run.json of a folder; None when there is none that can be read."""
+    try:
+        content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
+    """SHA-256 over everything that decides the outcome: settings and the contents of programs and libraries."""
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode())
+    for path in files:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def now_text() -> str:
+    """The time, in UTC."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
+    """The run.json of one `iolens run`."""
+    record = RunRecord(
+        id=folder.name,
+        status="ok" if outcome.exit_code == 0 else "failed",
+        reason=None if outcome.exit_code == 0 else f"exit code {outcome.exit_code}",
+        command=outcome.command,
+        started=now_text(),
+        seconds=outcome.seconds,
+        exit_code=outcome.exit_code,
+        point={},
+        requested={},
+        effective={},
+        observed={},
+        took_effect={},
+        storage={"kind": "emulated" if setup.emulated else "native", "valid": None, "reason": None},
+        launcher="local",
+        mpi={},
+        hosts=[platform.node()],
+        load_before=os.getloadavg()[0],
+        log=outcome.logs[-1].name if outcome.logs else None,
+        result=None,
+        key=run_key({"command": outcome.command}, []),
+    )
+    write_record(folder, record)

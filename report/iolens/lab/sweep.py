@@ -1,0 +1,183 @@
+"""Run an experiment's matrix on this machine: validated first, resumed where it stopped, one run at a time."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.classes import data_bytes
+from iolens.lab.experiment import Experiment, to_yaml
+from iolens.lab.matrix import Run, schedule
+from iolens.lab.ost_mount import make_mount, remove_mount, write_aside
+from iolens.lab.perform import Bench, key_of, perform, perform_first, set_up
+from iolens.lab.record import read_record
+from iolens.lab.stripes import file_system
+
+MARGIN = 1.05
+"""Free space wanted, relative to the data of one run."""
+
+Progress = Callable[[int, int, str, float], None]
+"""Called after every run with done, total, a line about it, and the seconds that are likely left."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep that is set up: its folder, its bench, and the runs that are still to do."""
+
+    experiment: Experiment
+    folder: Path
+    bench: Bench
+    own_data: bool
+    todo: tuple[Run, ...]
+    first_todo: bool
+    total: int
+
+
+def prepare(experiment: Experiment, folder: Path) -> Sweep:
+    """Check everything that can be checked beforehand, make the folders and find out what is missing."""
+    own_data = experiment.directory is None
+    data = (experiment.directory or folder / "data") / (experiment.name if not own_data else "")
+    check_space(experiment, data)
+    check_stripes(experiment, data)
+    bench = set_up(experiment, data)
+    folder.mkdir(parents=True, exist_ok=True)
+    data.mkdir(parents=True, exist_ok=True)
+    if bench.emulated:
+        make_mount(data)
+    write_aside(folder / "experiment.yaml", to_yaml(experiment))
+    runs = schedule(experiment)
+    todo = tuple(
+        run for run in runs if not finished(folder / "points" / run.id, key_of(bench, run, experiment.arguments))
+    )
+    first_todo = experiment.first is not None and not finished(folder / "first", key_of(bench, None, experiment.first))
+    drop_strangers(folder / "points", {run.id for run in runs})
+    return Sweep(experiment, folder, bench, own_data, todo, first_todo, len(runs))
+
+
+def finished(folder: Path, key: str) -> bool:
+    """True when this folder holds a good run of exactly this setting; runs that failed or are invalid run again."""
+    record = read_record(folder)
+    return record is not None and record.get("key") == key and record.get("status") == "ok"
+
+
+def drop_strangers(folder: Path, known: set[str]) -> None:
+    """Move runs that this experiment no longer has out of the comparison, into `set-aside`; nothing is deleted."""
+    for record in sorted(folder.glob("*/rep-*/run.json")):
+        if str(record.parent.relative_to(folder)) not in known:
+            aside = folder.parent / "set-aside" / record.parent.relative_to(folder)
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(aside, ignore_errors=True)
+            record.replace(record.with_name("run-set-aside.json"))
+            record.parent.replace(aside)
+
+
+def check_stripes(experiment: Experiment, data: Path) -> None:
+    """A directory without stripes cannot vary them."""
+    if experiment.storage == "emulated":
+        return
+    kind, mount = file_system(existing(data))
+    if kind != "lustre" and {"stripe_count", "stripe_size"} & set(experiment.matrix):
+        raise UsageError(
+            f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
+            "leave stripe_count out of the matrix, or set storage.kind to emulated"
+        )
+
+
+def check_space(experiment: Experiment, data: Path) -> None:
+    """Raise when the largest run's data does not fit; says how much is needed, and where."""
+    volumes = [data_bytes(arguments) for arguments in (experiment.arguments, experiment.first or ())]
+    needed = int(max((volume for volume in volumes if volume), default=0) * MARGIN)
+    place = existing(data)
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise IolensError(
+            f"one run writes {needed / 1e9:.2f} GB below {place}, where {free / 1e9:.2f} GB are free; "
+            "make room, or choose another folder with DIR= (storage.directory)"
+        )
+
+
+def existing(path: Path) -> Path:
+    """The path itself, or its nearest ancestor that exists."""
+    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+
+
+def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
+    """Do what is missing; returns the records of the runs that did not end well.
+
+    SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
+    """
+    began = time.monotonic()
+    done = sweep.total - len(sweep.todo)
+    bad: list[dict[str, Any]] = []
+    with interruptible():
+        try:
+            if sweep.first_todo:
+                record = perform_first(sweep.bench, sweep.folder / "first")
+                progress(done, sweep.total, f"complete run: {record.status}", 0)
+                bad += [vars(record)] if record.status != "ok" else []
+                began = time.monotonic()
+            for count, run in enumerate(sweep.todo, 1):
+                record = perform(sweep.bench, run, sweep.folder / "points" / run.id)
+                bad += [vars(record)] if record.status != "ok" else []
+                left = (time.monotonic() - began) / count * (len(sweep.todo) - count)
+                progress(done + count, sweep.total, f"{run.id}: {record.reason or 'ok'}", left)
+        finally:
+            if sweep.own_data:
+                remove_mount(sweep.bench.data)
+    return bad
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn SIGTERM into KeyboardInterrupt while the sweep runs."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def without_sweep(experiment: Experiment) -> Experiment:
+    """The complete run alone."""
+    return replace(experiment, repetitions=0)
+
+
+def plain_progress(done: int, total: int, line: str, left: float) -> None:
+    """One line per run, for logs and pipes."""
+    print(f"[{done}/{total}] {line}" + (f" (about {left:.0f} s left)" if left else ""), flush=True)
+
+
+@contextmanager
+def progress_bar(total: int, done: int) -> Iterator[Progress]:
+    """A progress bar with an estimate of the time left on a terminal, else one line per run."""
+    if not sys.stdout.isatty():
+        yield plain_progress
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns) as bar:
+        task = bar.add_task("", total=total, completed=done, left="")
+
+        def show(count: int, _: int, line: str, left: float) -> None:
+            bar.update(task, completed=count, description=line, left=f"{left:.0f} s left" if left else "")
+
+        yield show
