@@ -166,21 +166,8 @@ IOLENS_EXPORT void iolens_mpiio_hint(struct iolens_mpiio_file *file, const char 
     leave(file);
 }
 
-static const unsigned char INT_MERGE[] = {
-#define INT(name, merge) merge,
-#define DOUBLE(name, merge)
-#include "mpiio_counters.def"
-#undef INT
-#undef DOUBLE
-};
-
-static const unsigned char DOUBLE_MERGE[] = {
-#define INT(name, merge)
-#define DOUBLE(name, merge) merge,
-#include "mpiio_counters.def"
-#undef INT
-#undef DOUBLE
-};
+#define COUNTERS "mpiio_counters.def"
+#include "merge_tables.h"
 
 static const struct record_shape SHAPE = {
     .ints = MPIIO_INTS,

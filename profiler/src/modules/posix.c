@@ -405,21 +405,8 @@ void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssiz
     spin_unlock(&s->lock);
 }
 
-static const unsigned char INT_MERGE[] = {
-#define INT(name, merge) merge,
-#define DOUBLE(name, merge)
-#include "posix_counters.def"
-#undef INT
-#undef DOUBLE
-};
-
-static const unsigned char DOUBLE_MERGE[] = {
-#define INT(name, merge)
-#define DOUBLE(name, merge) merge,
-#include "posix_counters.def"
-#undef INT
-#undef DOUBLE
-};
+#define COUNTERS "posix_counters.def"
+#include "merge_tables.h"
 
 static const struct record_shape SHAPE = {
     .ints = POSIX_INTS,

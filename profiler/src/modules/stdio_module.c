@@ -179,21 +179,8 @@ void stdio_on_scan(const struct call *c, FILE *stream)
     }
 }
 
-static const unsigned char INT_MERGE[] = {
-#define INT(name, merge) merge,
-#define DOUBLE(name, merge)
-#include "stdio_counters.def"
-#undef INT
-#undef DOUBLE
-};
-
-static const unsigned char DOUBLE_MERGE[] = {
-#define INT(name, merge)
-#define DOUBLE(name, merge) merge,
-#include "stdio_counters.def"
-#undef INT
-#undef DOUBLE
-};
+#define COUNTERS "stdio_counters.def"
+#include "merge_tables.h"
 
 static const struct record_shape SHAPE = {
     .ints = STDIO_INTS,
