@@ -1,0 +1,157 @@
+"""A log file's header, and its regions inflated: everything about the container, nothing about what is in it.
+
+Formats 3.0 to 3.41, either byte order, zlib, bzip2 or none. Offsets and lengths are bytes.
+"""
+
+from __future__ import annotations
+
+import bz2
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.errors import IolensError
+
+MAGIC = 6567223
+KNOWN_FORMATS = ((3, 0), (3, 10), (3, 20), (3, 21), (3, 41))
+WIDE = (3, 41)
+"""The first format with room for 64 modules, nanoseconds and PNETCDF_VAR."""
+
+MODULE_NAMES = (
+    *("NULL", "POSIX", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "BG/Q", "LUSTRE", "STDIO"),
+    *("DXT_POSIX", "DXT_MPIIO", "MDHIM", "APXC", "APMPI", "HEATMAP", "DFS", "DAOS"),
+)
+LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
+"""(position, format): formats before that one lack the module, and their later modules count one less."""
+
+INFLATED_LIMIT = 4 << 30
+"""Bytes that one region may inflate to; more is taken for damage."""
+
+
+class LogError(IolensError):
+    """A log that cannot be read: the file and the reason."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a module's records lie, compressed, in which record version, and the header's partial flag."""
+
+    name: str
+    offset: int
+    length: int
+    version: int = 0
+    partial: bool = False
+
+
+@dataclass(frozen=True)
+class Container:
+    """The file in memory, and its map."""
+
+    path: Path
+    data: bytes
+    format: tuple[int, int]
+    order: str
+    compression: str
+    job: Region
+    names: Region
+    modules: tuple[Region, ...]
+
+
+def open_container(path: Path) -> Container:
+    """Read a file and its header; LogError when it is not a log or its map does not fit the file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LogError(path, f"cannot be read ({error.strerror})") from error
+    version = format_of(path, data)
+    order = next(
+        (o for o in "<>" if len(data) >= 16 and struct.unpack_from(f"{o}q", data, 8)[0] == MAGIC), None
+    )
+    if order is None:
+        raise LogError(path, "is not a Darshan log: the magic number in its header is wrong")
+    wide = version >= WIDE
+    size = 1328 if wide else 360
+    if len(data) < size:
+        raise LogError(path, f"is cut off within its header ({len(data)} of {size} bytes)")
+    if data[16] > 2:
+        raise LogError(path, f"has an unknown compression ({data[16]})")
+    names, modules = header_map(data, order, version)
+    for region in (names, *modules):
+        if region.length and not size <= region.offset <= region.offset + region.length <= len(data):
+            raise LogError(path, f"is cut off or damaged: its {region.name} region lies outside the file")
+    ends = [region.offset for region in (names, *modules) if region.offset > 0]
+    job = Region("job", size, (names.offset or min(ends, default=len(data))) - size)
+    if job.length <= 0:
+        raise LogError(path, "is damaged: it has no job region")
+    return Container(path, data, version, order, ("zlib", "bzip2", "none")[data[16]], job, names, modules)
+
+
+def format_of(path: Path, data: bytes) -> tuple[int, int]:
+    """The format from the first eight bytes."""
+    text = data[:8].split(b"\0")[0]
+    major, dot, minor = text.partition(b".")
+    if not (dot and major.isdigit() and minor.isdigit()):
+        raise LogError(path, "is not a Darshan log: it does not begin with a format version")
+    found = (int(major), int(minor))
+    if found not in KNOWN_FORMATS:
+        known = ", ".join(f"{a}.{b}" for a, b in KNOWN_FORMATS)
+        raise LogError(path, f"is in log format {text.decode()}, which is not known (known: {known})")
+    return found
+
+
+def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Region, tuple[Region, ...]]:
+    """The names region and the modules that have data, under today's module names."""
+    count, flags_at = (64, 24) if version >= WIDE else (16, 20)
+    flags = struct.unpack_from(f"{order}{'Q' if version >= WIDE else 'I'}", data, flags_at)[0]
+    name_at = 32 if version >= WIDE else 24
+    maps = struct.unpack_from(f"{order}{2 * (count + 1)}Q", data, name_at)
+    versions = struct.unpack_from(f"{order}{count}I", data, name_at + 16 * (count + 1))
+    missing = [place for place, since in LATER_MODULES if version < since]
+    ids = [place for place in range(count + len(missing)) if place not in missing][:count]
+    found = [
+        Region(module_name(ids[i]), maps[2 * i + 2], maps[2 * i + 3], versions[i], bool(flags >> i & 1))
+        for i in range(count)
+    ]
+    return Region("names", maps[0], maps[1]), tuple(
+        region for region in found if region.length or region.partial
+    )
+
+
+def module_name(number: int) -> str:
+    """A module's name, or its number where it is not known."""
+    return MODULE_NAMES[number] if number < len(MODULE_NAMES) else f"module {number}"
+
+
+def inflate(log: Container, region: Region) -> bytes:
+    """A region's content: complete compressed streams, one after another, are joined."""
+    stored = log.data[region.offset : region.offset + region.length]
+    if log.compression == "none":
+        return stored
+    pieces: list[bytes] = []
+    room = INFLATED_LIMIT
+    while stored:
+        try:
+            piece, stored = inflate_stream(log.compression, stored, room + 1)
+        except (zlib.error, OSError, EOFError) as error:
+            raise LogError(
+                log.path, f"is damaged: its {region.name} region does not inflate ({error})"
+            ) from error
+        room -= len(piece)
+        if room < 0:
+            limit = f"{INFLATED_LIMIT >> 20} MiB"
+            raise LogError(log.path, f"is damaged: its {region.name} region inflates to more than {limit}")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def inflate_stream(compression: str, stored: bytes, room: int) -> tuple[bytes, bytes]:
+    """The first stream inflated to at most `room` bytes, and what follows it."""
+    inflater = zlib.decompressobj() if compression == "zlib" else bz2.BZ2Decompressor()
+    piece = inflater.decompress(stored, room)
+    if not inflater.eof and len(piece) < room:
+        raise EOFError("it is cut off")
+    return piece, inflater.unused_data

@@ -1,0 +1,84 @@
+"""What a log says: one job, its modules' records as frames, and everything else that was in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A mounted file system: its type (`lustre`, `ost`, `ext4` …) and where it is mounted."""
+
+    kind: str
+    point: str
+
+
+@dataclass(frozen=True)
+class ModuleInfo:
+    """A module of the log: record version, compressed size in bytes, whether its records are incomplete.
+
+    `unread` is the reason for having no frame, or empty; `note` is what a reader of the frame should know.
+    """
+
+    name: str
+    version: int
+    bytes: int
+    partial: bool
+    unread: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job. Times are seconds: `start` and `end` since 1970, all others since `start`.
+
+    `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's
+    counters; LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the
+    regions that only this profiler writes, by name: a frame or a dict.
+    """
+
+    path: Path
+    version: str
+    byte_order: str
+    compression: str
+    exe: str
+    command: str
+    uid: int
+    jobid: int
+    start: float
+    end: float
+    run_time: float
+    nprocs: int
+    metadata: Mapping[str, str]
+    mounts: tuple[Mount, ...]
+    names: Mapping[int, str]
+    modules: tuple[ModuleInfo, ...]
+    frames: Mapping[str, pd.DataFrame]
+    private: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def partial(self) -> tuple[str, ...]:
+        """Why the log is not whole, in sentences; empty when it is."""
+        reasons = [
+            f"{module.name}: the profiler ran out of room; some records are missing."
+            for module in self.modules
+            if module.partial
+        ]
+        said = (
+            self.private.get("job", {}).get("partial", [])
+            if isinstance(self.private.get("job"), dict)
+            else []
+        )
+        return (*reasons, *(str(reason) for reason in said))
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the storage was emulated on the machine that ran the job."""
+        info = self.private.get("job")
+        return isinstance(info, dict) and info.get("storage") == "emulated"

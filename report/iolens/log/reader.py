@@ -1,0 +1,75 @@
+"""From a log file to a Job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.log.container import Container, Region, open_container
+from iolens.log.fallback import read_with_darshan
+from iolens.log.fixed import read_fixed
+from iolens.log.header import read_job, read_names
+from iolens.log.job import Job, ModuleInfo
+from iolens.log.layouts import MODULES
+from iolens.log.private import read_private
+from iolens.log.variable import read_dxt, read_heatmap, read_lustre
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VARIABLE = {
+    "LUSTRE": (read_lustre, (1, 2)),
+    "DXT_POSIX": (read_dxt, (1, 2)),
+    "DXT_MPIIO": (read_dxt, (1, 2, 3)),
+    "HEATMAP": (read_heatmap, (1,)),
+}
+"""Reader and known record versions of the modules whose records differ in length."""
+
+
+def read_log(path: Path | str) -> Job:
+    """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
+    log = open_container(Path(path))
+    fields = read_job(log)
+    frames: dict[str, pd.DataFrame] = {}
+    modules = []
+    for region in log.modules:
+        frame, unread, note = read_module(log, region) if region.length else (None, "", "")
+        if frame is not None:
+            frames[region.name] = frame
+        modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note))
+    return Job(
+        path=log.path,
+        version=f"{log.format[0]}.{log.format[1]}",
+        byte_order="little" if log.order == "<" else "big",
+        compression=log.compression,
+        exe=fields.command.split(" ")[0],
+        command=fields.command,
+        uid=fields.uid,
+        jobid=fields.jobid,
+        start=fields.start,
+        end=fields.end,
+        run_time=fields.run_time,
+        nprocs=fields.nprocs,
+        metadata=fields.metadata,
+        mounts=fields.mounts,
+        names=read_names(log),
+        modules=tuple(modules),
+        frames=frames,
+        private=read_private(log),
+    )
+
+
+def read_module(log: Container, region: Region) -> tuple[pd.DataFrame | None, str, str]:
+    """A module's frame, or the reason for having none, and a note."""
+    if region.name in VARIABLE:
+        read, known = VARIABLE[region.name]
+        if region.version in known:
+            return read(log, region), "", ""
+    elif region.name in MODULES and region.version in MODULES[region.name].versions:
+        frame, note = read_fixed(log, region)
+        return frame, "", note
+    elif region.name in MODULES:
+        found, reason = read_with_darshan(log.path, region.name)
+        reason = reason and f"record version {region.version} is not known; {reason}"
+        return found, reason, "read by libdarshan-util" if found is not None else ""
+    return None, f"records of {region.name} in version {region.version} are not read", ""
