@@ -77,9 +77,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
 def test_a_sweep_where_everything_failed_still_gets_its_table(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, 1)
     for run in folder.rglob("run.json"):
-        run.write_text(
-            json.dumps(json.loads(run.read_text()) | {"status": "failed", "reason": "no space left"})
-        )
+        run.write_text(json.dumps(json.loads(run.read_text()) | {"status": "failed", "reason": "no space left"}))
     summary = write_comparison(folder, tmp_path / "out.pdf")
     assert "no space left" in summary.verdict
     assert text_of(summary.pdf).count("failed: no space left") == 2
@@ -87,11 +85,12 @@ def test_a_sweep_where_everything_failed_still_gets_its_table(tmp_path: Path) ->
 
 def test_the_command_writes_pdf_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "aggregators": [1, 2]}, 3)
-    assert (
-        main(["compare", str(folder), "--csv", str(tmp_path / "csv"), "--json", str(tmp_path / "json")]) == 0
-    )
+    assert main(["compare", str(folder), "--csv", str(tmp_path / "csv"), "--json", str(tmp_path / "json")]) == 0
     out = capsys.readouterr().out
-    assert "Best: 2 stripes, 2 aggregators" in out
+    words = " ".join(out.split())
+    assert "Best: 2 stripes, 2 aggregators, " in words
+    assert "lfs setstripe -c 2 -S 1M DIRECTORY" in words
+    assert "[" in words.partition("Best:")[2]
     assert str(folder / "comparison.pdf") in out
     assert (folder / "comparison.pdf").exists()
     with (tmp_path / "csv" / "comparison-runs.csv").open() as source:
@@ -104,9 +103,7 @@ def test_the_command_writes_pdf_and_tables(tmp_path: Path, capsys: pytest.Captur
     assert points[3]["value"] == pytest.approx(product ** (1 / 3), rel=1e-6)
 
 
-def test_nothing_to_compare_is_one_line_and_no_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_to_compare_is_one_line_and_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(tmp_path), "-o", str(tmp_path / "out.pdf")]) == 1
     assert main(["compare", str(tmp_path / "missing")]) == 2
     errors = capsys.readouterr().err.splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.pages.comparison import ComparisonSummary
+
+
+NO_BREAK = "\u00a0"
+PLAIN_WIDTH = 110
+"""Columns of a log or a pipe."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,12 +50,12 @@ def tell(summary: ComparisonSummary) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
     table = Table(title=summary.points.title, box=box.SIMPLE_HEAD, pad_edge=False)
     for column in summary.points.columns:
         table.add_column(escape(column))
     for row in summary.points.rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(escape(cell.replace(" ", NO_BREAK)) for cell in row))
     console.print(table)
     console.print(escape(summary.verdict), style="bold")
     for caution in summary.cautions:

@@ -14,7 +14,7 @@ from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
-from iolens.pages.comparison_tables import effects_table, points_table, runs_table
+from iolens.pages.comparison_tables import brief_table, effects_table, points_table, runs_table
 from iolens.pages.comparison_words import (
     Remedy,
     cautions,
@@ -60,7 +60,7 @@ def write_comparison(results_dir: Path, pdf: Path) -> ComparisonSummary:
         verdict=verdict(comparison),
         cautions=tuple(cautions(results, comparison)),
         remedy=remedy(results, comparison),
-        points=points_table(comparison),
+        points=brief_table(comparison),
         frames=frames,
     )
 
@@ -118,9 +118,7 @@ def bars_page(comparison: Comparison, label: str) -> Page:
     """Throughput and I/O time of every point."""
     bars = [
         FigureBlock(
-            grouped_bars(
-                comparison.points, comparison.runs, comparison.factors, columns, axis, comparison.best
-            ),
+            grouped_bars(comparison.points, comparison.runs, comparison.factors, columns, axis, comparison.best),
             caption,
         )
         for columns, axis, caption in (
@@ -151,6 +149,4 @@ def standing_page(comparison: Comparison, label: str) -> Page:
     caption = "From best to worst. Orange: cannot be told from the best; grey: did not take effect."
     if len(comparison.points) > MOST:
         caption += f" The best {MOST} of {len(comparison.points)}."
-    return Page(
-        "Every setting", [FigureBlock(ranking(comparison.points, label), caption), points_table(comparison)]
-    )
+    return Page("Every setting", [FigureBlock(ranking(comparison.points, label), caption), points_table(comparison)])

@@ -18,27 +18,46 @@ NONE = "n/a"
 
 def points_table(comparison: Comparison) -> Table:
     """Every point: typical bandwidth and time with intervals, ratio to the baseline, its standing."""
-    names = [name_text(name) for name in comparison.factors]
-    columns = [*names, "runs", "MiB/s", "I/O time, s", "× baseline", "standing"]
+    methods = sorted(set(comparison.points["interval_method"].dropna()))
+    coverage = comparison.points["coverage"].min()
+    note = f"Typical value and interval: {'; '.join(methods) or NONE}"
+    note += f" (coverage at least {100 * coverage:.1f} %). " if coverage == coverage else ". "
+    note += "Ratios are of geometric means; their intervals hold together with 95 % over all points."
+    columns = [*map(name_text, comparison.factors), "runs", "MiB/s", "I/O time, s", "× baseline", "standing"]
     rows = [
         [
             *(level_text(name, point[name]) for name in comparison.factors),
             f"{point['count']}/{point['planned']}",
             with_interval(point, "value", "low", "high"),
             with_interval(point, "seconds", "seconds_low", "seconds_high"),
-            "1 (baseline)"
-            if i == comparison.baseline
-            else with_interval(point, "ratio", "ratio_low", "ratio_high"),
+            against_baseline(comparison, i, point),
             standing(comparison, i, point),
         ]
         for i, point in comparison.points.iterrows()
     ]
-    methods = sorted(set(comparison.points["interval_method"].dropna()))
-    coverage = comparison.points["coverage"].min()
-    note = f"Typical value and interval: {'; '.join(methods) or NONE}"
-    note += f" (coverage at least {100 * coverage:.1f} %). " if coverage == coverage else ". "
-    note += "Ratios are of geometric means; their intervals hold together with 95 % over all points."
     return Table("Settings and what they gave", columns, rows, note)
+
+
+def brief_table(comparison: Comparison) -> Table:
+    """The points, best first, narrow enough for a terminal."""
+    columns = [*map(name_text, comparison.factors), "MiB/s", "× baseline", "standing"]
+    rows = [
+        [
+            *(level_text(name, point[name]) for name in comparison.factors),
+            with_interval(point, "value", "low", "high"),
+            against_baseline(comparison, i, point),
+            standing(comparison, i, point),
+        ]
+        for i, point in comparison.points.sort_values("value", ascending=False, kind="stable").iterrows()
+    ]
+    return Table("Settings and what they gave, best first", columns, rows)
+
+
+def against_baseline(comparison: Comparison, index: Any, point: Mapping[str, Any]) -> str:
+    """The point's ratio to the baseline, with its interval."""
+    if index == comparison.baseline:
+        return "baseline"
+    return with_interval(point, "ratio", "ratio_low", "ratio_high")
 
 
 def with_interval(row: Mapping[str, Any], value: str, low: str, high: str) -> str:
@@ -73,9 +92,7 @@ def effects_table(comparison: Comparison) -> Table:
         "Geometric mean of the bandwidth ratios of all pairs of points that differ in this setting alone, "
         "with a 95 % interval; then the smallest and the largest ratio of a single pair."
     )
-    return Table(
-        "Effect of each setting", ["setting", "change", "mean ×", "single pairs ×", "pairs"], rows, note
-    )
+    return Table("Effect of each setting", ["setting", "change", "mean ×", "single pairs ×", "pairs"], rows, note)
 
 
 def runs_table(comparison: Comparison) -> Table:
