@@ -1,4 +1,5 @@
 #include "wrap.h"
+#include "old_libc.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,0 +1,14 @@
+#include "spin.h"
+#include "old_libc.h"
+
+#include <dlfcn.h>
+
+const char *spin_single_threaded = "";
+
+/* Looked up by name, so that the library loads with an older C library too. */
+__attribute__((constructor)) static void find_thread_flag(void)
+{
+    const char *flag = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+    if (flag)
+        spin_single_threaded = flag;
+}
