@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -32,28 +33,21 @@ def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
 def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:
     result = harness.run(harness.build_program("posix_fork"), "fork", folder=tmp_path)
     child, parent = (one.process for one in harness.expectations(result.stdout))
-    jobs = {
-        harness.read_log(path).metadata["job"]["metadata"].get("fork_parent")
-        for path in harness.logs(tmp_path)
-    }
+    jobs = {harness.read_log(path).metadata["job"]["metadata"].get("fork_parent") for path in harness.logs(tmp_path)}
     assert jobs == {None, str(parent)}
     assert {harness.read_log(path).metadata["job"]["jobid"] for path in harness.logs(tmp_path)} == {parent}
     assert child != parent
 
 
 def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> None:
-    result = harness.run(
-        harness.build_program("posix_fork"), folder=tmp_path, IOLENS_LOGPATH="/nonexistent/folder"
-    )
+    result = harness.run(harness.build_program("posix_fork"), folder=tmp_path, IOLENS_LOGPATH="/nonexistent/folder")
     assert result.returncode == 3
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("iolens: cannot write the log /nonexistent/folder/")
     assert "IOLENS_LOGPATH" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "setting", [{"IOLENS_DISABLE": "1"}, {"DARSHAN_DISABLE": "1"}, {"IOLENS_NONMPI": "0"}]
-)
+@pytest.mark.parametrize("setting", [{"IOLENS_DISABLE": "1"}, {"DARSHAN_DISABLE": "1"}, {"IOLENS_NONMPI": "0"}])
 def test_switched_off(setting: dict[str, str], tmp_path: Path) -> None:
     result = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **setting)
     assert (result.returncode, result.stderr) == (3, "")
@@ -146,12 +140,8 @@ def test_transparent(name: str, tmp_path: Path) -> None:
         env = harness.environment(folder.parent) | {"LC_ALL": "C"}
         if not profiled:
             del env["LD_PRELOAD"]
-        result = subprocess.run(
-            COMMANDS[name], cwd=folder, env=env, capture_output=True, check=False, timeout=120
-        )
-        outcomes.append(
-            (result.returncode, result.stdout, result.stderr, sorted(p.name for p in folder.iterdir()))
-        )
+        result = subprocess.run(COMMANDS[name], cwd=folder, env=env, capture_output=True, check=False, timeout=120)
+        outcomes.append((result.returncode, result.stdout, result.stderr, sorted(p.name for p in folder.iterdir())))
     assert outcomes[0] == outcomes[1]
     for log in harness.logs(tmp_path):
         assert harness.read_log(log).metadata["job"]["nprocs"] == 1

@@ -1,6 +1,8 @@
 #include "finish.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include "context.h"
 #include "jobinfo.h"
@@ -72,6 +74,23 @@ static void write_names(struct writer *writer, const struct iolens_transport *tr
     buffer_free(&part);
 }
 
+/* A write beyond the file size limit raises SIGXFSZ, which would end the program: hold it back, and take what
+ * came. */
+static void hold_signal(sigset_t *signal, sigset_t *mask_before)
+{
+    sigemptyset(signal);
+    sigaddset(signal, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, signal, mask_before);
+}
+
+static void drop_signal(const sigset_t *signal, const sigset_t *mask_before)
+{
+    const struct timespec at_once = {0, 0};
+    if (!sigismember(mask_before, SIGXFSZ))
+        sigtimedwait(signal, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, mask_before, NULL);
+}
+
 static void create(struct writer *writer, const struct iolens_transport *transport, int64_t start_ns)
 {
     char name[PATH_BYTES];
@@ -87,7 +106,9 @@ void finish_log(const struct iolens_transport *transport)
     struct writer writer;
     int64_t partial[MODULE_COUNT];
     bool agreed = true;
+    sigset_t signal, mask_before;
 
+    hold_signal(&signal, &mask_before);
     arena_start(&iolens.zlib, ZLIB_BYTES);
     transport->barrier();
     struct job_times times = finish_clock(transport);
@@ -107,4 +128,5 @@ void finish_log(const struct iolens_transport *transport)
     if (transport->rank == 0)
         writer_put(&writer, 0, &header, sizeof header);
     writer_close(&writer);
+    drop_signal(&signal, &mask_before);
 }
