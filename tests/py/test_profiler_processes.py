@@ -47,6 +47,24 @@ def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> N
     assert "IOLENS_LOGPATH" in result.stderr
 
 
+def test_file_size_limit_does_not_kill_the_program(tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    result = subprocess.run(
+        [harness.build_program("posix_many"), "500"],
+        cwd=tmp_path,
+        env=harness.environment(tmp_path),
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        check=False,
+    )
+    assert result.returncode == 0
+    assert result.stderr.startswith("iolens: cannot write the log")
+    assert harness.logs(tmp_path) == []
+
+
 @pytest.mark.parametrize("setting", [{"IOLENS_DISABLE": "1"}, {"DARSHAN_DISABLE": "1"}, {"IOLENS_NONMPI": "0"}])
 def test_switched_off(setting: dict[str, str], tmp_path: Path) -> None:
     result = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **setting)
