@@ -127,6 +127,9 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
                 began = time.monotonic()
             for count, run in enumerate(sweep.todo, 1):
                 record = perform(sweep.bench, run, sweep.folder / "points" / run.id)
+                if record.status == "invalid" and record.storage.get("valid") is False:
+                    # Something else kept this machine busy; the emulation says so, once more may be luckier.
+                    record = perform(sweep.bench, run, sweep.folder / "points" / run.id)
                 bad += [vars(record)] if record.status != "ok" else []
                 left = (time.monotonic() - began) / count * (len(sweep.todo) - count)
                 progress(done + count, sweep.total, f"{run.id}: {record.reason or 'ok'}", left)
