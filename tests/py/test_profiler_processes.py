@@ -82,6 +82,12 @@ def test_no_file_no_log_unless_it_is_named(tmp_path: Path) -> None:
     assert dict(report.modules) == {}
 
 
+def test_a_child_that_only_inherits_leaves_no_log(tmp_path: Path) -> None:
+    result = harness.run("/bin/bash", "-c", "exec 9<stdin.txt; (:)", folder=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(harness.logs(tmp_path)) == 1
+
+
 def test_relative_folder_is_taken_at_the_start(tmp_path: Path) -> None:
     program = harness.build_program("posix_many")
     assert harness.run(program, "3", folder=tmp_path, IOLENS_LOGPATH="logs").returncode == 0

@@ -107,7 +107,7 @@ __attribute__((constructor)) static void start(void)
 
 static bool log_is_wanted(void)
 {
-    return settings_true(iolens.settings.nonmpi) && (iolens.registry.named > 0 || iolens.settings.logfile);
+    return settings_true(iolens.settings.nonmpi) && (iolens.registry.used > 0 || iolens.settings.logfile);
 }
 
 /* The end of a process that is not in an MPI job: its own log. A job without MPI_Finalize has none. */

@@ -34,7 +34,6 @@ static struct file *add(uint64_t id, const char *absolute)
     *bucket_of(id) = file;
     *registry->last = file;
     registry->last = &file->next;
-    registry->named += absolute[0] != '<';
     return file;
 }
 
@@ -71,6 +70,7 @@ void *registry_state(struct file *file, enum module_index module, int fd)
         if (type->init)
             type->init(state, file, fd);
         file->state[module] = state;
+        iolens.registry.used += file->path[0] != '<';
     }
     if (!state)
         iolens.registry.partial |= 1u << module;
