@@ -1,0 +1,91 @@
+"""Where the time of an average process went, and what was transferred: per layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.layers import LAYERS, MIB, io_time, seconds, total
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def io_cost(job: Job) -> pd.DataFrame:
+    """Seconds per process spent in read, write, meta and other, one row a layer (`module`).
+
+    The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as
+    darshan-job-summary defines it; other is the rest of the run time, 0 where threads overlap so that nothing is
+    left. Layers lie above one another: MPI-IO time contains the POSIX time beneath it.
+    """
+    import pandas as pd
+
+    rows = []
+    for name, layer in LAYERS.items():
+        frame = job.frames.get(name)
+        if frame is not None:
+            spent = [seconds(frame, f"{layer.prefix}_F_{kind}_TIME") for kind in ("READ", "WRITE", "META")]
+            each = [value / max(1, job.nprocs) for value in spent]
+            rows.append((name, *each, max(0.0, job.run_time - sum(each))))
+    return pd.DataFrame(rows, columns=["module", "read", "write", "meta", "other"])
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A layer's traffic and its estimated speed: bytes, seconds, MiB/s (None when no time was spent)."""
+
+    module: str
+    files: int
+    bytes_read: int
+    bytes_written: int
+    seconds: float
+    mib_per_second: float | None
+
+
+def performance(job: Job, name: str) -> Performance:
+    """The estimate "by slowest" of darshan-util.
+
+    Time = the largest, over ranks, of the rank's time in files of its own, plus for each shared file (rank -1) the
+    time of its slowest rank; speed = all bytes read and written, divided by that time.
+    """
+    frame, prefix = job.frames[name], LAYERS[name].prefix
+    shared = frame["rank"] < 0
+    own = io_time(frame[~shared], prefix).groupby(frame.loc[~shared, "rank"]).sum()
+    spent = float(own.max() if len(own) else 0.0) + seconds(frame[shared], f"{prefix}_F_SLOWEST_RANK_TIME")
+    read, written = total(frame, f"{prefix}_BYTES_READ") or 0, total(frame, f"{prefix}_BYTES_WRITTEN") or 0
+    speed = (read + written) / MIB / spent if spent > 0 else None
+    return Performance(name, int(frame["id"].nunique()), read, written, spent, speed)
+
+
+def all_performance(job: Job) -> list[Performance]:
+    """Every layer's performance."""
+    return [performance(job, name) for name in LAYERS if name in job.frames]
+
+
+def average_io(job: Job) -> pd.DataFrame:
+    """Average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
+
+    Independent: records of one rank; shared: records of all ranks together (rank -1). POSIX and STDIO are added:
+    neither contains the other. Sums divided by the number of processes; metadata moves no bytes (NaN).
+    """
+    import pandas as pd
+
+    rows = []
+    for kind in ("independent", "shared"):
+        for what, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN"), ("metadata", None)):
+            spent, moved = 0.0, 0
+            for name in ("POSIX", "STDIO"):
+                frame = job.frames.get(name)
+                if frame is None:
+                    continue
+                part = frame[(frame["rank"] < 0) == (kind == "shared")]
+                time = {"read": "READ", "write": "WRITE", "metadata": "META"}[what]
+                spent += seconds(part, f"{name}_F_{time}_TIME")
+                moved += (total(part, f"{name}_{counter}") or 0) if counter else 0
+            each = max(1, job.nprocs)
+            rows.append((kind, what, spent / each, moved / each if counter else np.nan))
+    return pd.DataFrame(rows, columns=["kind", "what", "seconds", "bytes"])

@@ -1,0 +1,142 @@
+"""Files: how they were used, which cost most, where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.layers import LAYERS, io_time
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+LOWEST = ("POSIX", "STDIO")
+"""The layers at which bytes reach a file; neither contains the other's calls."""
+
+CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
+
+
+def files(job: Job, name: str) -> pd.DataFrame:
+    """One row a file of a layer, its records added up.
+
+    Columns: id, path, processes (-1: all), bytes_read, bytes_written, seconds (of its slowest process: the slowest
+    rank of a shared record, the largest record else), seconds_sum (over all processes), size (highest offset seen
+    plus one; NaN where the layer knows no offsets).
+    """
+    import pandas as pd
+
+    frame, layer = job.frames[name], LAYERS[name]
+    shared = frame["rank"] < 0
+    spent = io_time(frame, layer.prefix)
+    slowest = frame.get(f"{layer.prefix}_F_SLOWEST_RANK_TIME", spent)
+    highest = (
+        np.maximum(frame[f"{layer.prefix}_MAX_BYTE_READ"], frame[f"{layer.prefix}_MAX_BYTE_WRITTEN"]) + 1
+        if layer.offsets
+        else np.full(len(frame), np.nan)
+    )
+    rows = pd.DataFrame(
+        {
+            "id": frame["id"],
+            "processes": np.where(shared, job.nprocs, 1),
+            "bytes_read": frame[f"{layer.prefix}_BYTES_READ"].clip(lower=0),
+            "bytes_written": frame[f"{layer.prefix}_BYTES_WRITTEN"].clip(lower=0),
+            "seconds": np.where(shared, slowest, spent),
+            "seconds_sum": spent,
+            "size": highest,
+        }
+    )
+    if rows["id"].is_unique:
+        found = rows
+    else:
+        largest = {"seconds": "max", "size": "max"}
+        how = {column: largest.get(column, "sum") for column in rows.columns if column != "id"}
+        found = rows.groupby("id", sort=False, as_index=False).agg(how)
+    moved = (found["bytes_read"] > 0) | (found["bytes_written"] > 0)
+    found["size"] = found["size"].where(moved)
+    found.insert(1, "path", paths(job, found["id"]))
+    return found
+
+
+def paths(job: Job, ids: Iterable[int]) -> list[str]:
+    """The paths of records; a record without a name keeps its number."""
+    return [job.names.get(int(key)) or f"record {int(key)}" for key in ids]
+
+
+def all_files(job: Job) -> pd.DataFrame:
+    """`files` of POSIX and STDIO together, one row a path, with `module` (the first that saw it)."""
+    import pandas as pd
+
+    parts = [files(job, name).assign(module=name) for name in LOWEST if name in job.frames]
+    if not parts:
+        return pd.DataFrame(columns=["path", "bytes_read", "bytes_written", "seconds", "size", "module"])
+    if len(parts) == 1:
+        return parts[0]
+    both = pd.concat(parts, ignore_index=True)
+    largest = {"size": "max", "processes": "max", "path": "first", "module": "first"}
+    how = {column: largest.get(column, "sum") for column in both.columns if column != "id"}
+    return both.groupby("id", sort=False, as_index=False).agg(how)
+
+
+def file_counts(job: Job) -> pd.DataFrame:
+    """Number, average and largest size of the files per `category`, over POSIX and STDIO.
+
+    The size of a file is the highest offset that the job touched in it, plus one: a file may be larger. Read-only:
+    bytes were read and none written. The log does not tell which files the job created.
+    """
+    import pandas as pd
+
+    found = all_files(job)
+    read, written = found["bytes_read"] > 0, found["bytes_written"] > 0
+    masks = (read | True, read & ~written, ~read & written, read & written, ~read & ~written)
+    rows = []
+    for category, mask in zip(CATEGORIES, masks, strict=True):
+        sizes = found.loc[mask, "size"].dropna()
+        average, largest = (float(sizes.mean()), float(sizes.max())) if len(sizes) else (np.nan, np.nan)
+        rows.append((category, int(mask.sum()), average, largest))
+    return pd.DataFrame(rows, columns=["category", "files", "average_size", "largest_size"])
+
+
+def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
+    """The files with the most `by` (`seconds` or `bytes`), most first; files without any are left out."""
+    found = all_files(job)
+    if found.empty:
+        return found
+    found = found.assign(bytes=found["bytes_read"] + found["bytes_written"])
+    return found[found[by] > 0].nlargest(limit, by).reset_index(drop=True)
+
+
+def file_systems(job: Job) -> pd.DataFrame:
+    """Bytes written and read and the number of files per mount point, over POSIX and STDIO, most bytes first.
+
+    Columns: mount, type, files, bytes_written, bytes_read. A path belongs to the longest mount point that is one of
+    its parents; standard streams and names without a path stand under `(no mount point)`.
+    """
+    found = all_files(job)
+    kinds = {mount.point: mount.kind for mount in job.mounts}
+    where = mounts_of(found["path"], kinds)
+    table = found.assign(mount=where, files=1).groupby("mount", as_index=False)
+    sums = table[["files", "bytes_written", "bytes_read"]].sum()
+    sums.insert(1, "type", [kinds.get(mount, "") for mount in sums["mount"]])
+    sums["bytes"] = sums["bytes_written"] + sums["bytes_read"]
+    return sums.sort_values(["bytes", "mount"], ascending=[False, True], ignore_index=True).drop(columns="bytes")
+
+
+def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:
+    """The mount point of each path; each folder is looked up once."""
+    known: dict[str, str] = {point.rstrip("/"): point for point in kinds}
+    nowhere = "(no mount point)"
+
+    def find(folder: str) -> str:
+        chain = []
+        while folder not in known and folder:
+            chain.append(folder)
+            folder = folder.rpartition("/")[0]
+        found = known.get(folder, nowhere)
+        known.update(dict.fromkeys(chain, found))
+        return found
+
+    return [find(name) if name.startswith("/") else nowhere for name in names]

@@ -1,0 +1,126 @@
+"""The layers of I/O that are reported on, and which of Darshan's counters mean the same thing in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A module with reads and writes: its counters' prefix, and the counters of each kind of operation.
+
+    `sized` tells whether the layer keeps a histogram of access sizes, `offsets` whether it keeps the highest
+    offset of a file.
+    """
+
+    name: str
+    prefix: str
+    operations: Mapping[str, tuple[str, ...]]
+    sized: bool = False
+    offsets: bool = False
+
+
+LAYERS: dict[str, Layer] = {
+    layer.name: layer
+    for layer in (
+        Layer(
+            "POSIX",
+            "POSIX",
+            {
+                "read": ("READS",),
+                "write": ("WRITES",),
+                "open": ("OPENS",),
+                "stat": ("STATS",),
+                "seek": ("SEEKS",),
+                "mmap": ("MMAPS",),
+                "fsync": ("FSYNCS", "FDSYNCS"),
+            },
+            sized=True,
+            offsets=True,
+        ),
+        Layer(
+            "MPI-IO",
+            "MPIIO",
+            {
+                "independent read": ("INDEP_READS", "NB_READS"),
+                "independent write": ("INDEP_WRITES", "NB_WRITES"),
+                "independent open": ("INDEP_OPENS",),
+                "collective read": ("COLL_READS", "SPLIT_READS"),
+                "collective write": ("COLL_WRITES", "SPLIT_WRITES"),
+                "collective open": ("COLL_OPENS",),
+                "sync": ("SYNCS",),
+            },
+            sized=True,
+        ),
+        Layer(
+            "STDIO",
+            "STDIO",
+            {
+                "read": ("READS",),
+                "write": ("WRITES",),
+                "open": ("OPENS",),
+                "seek": ("SEEKS",),
+                "flush": ("FLUSHES",),
+            },
+            offsets=True,
+        ),
+        Layer(
+            "H5D",
+            "H5D",
+            {"read": ("READS",), "write": ("WRITES",), "open": ("OPENS",), "flush": ("FLUSHES",)},
+            sized=True,
+        ),
+        Layer(
+            "PNETCDF_VAR",
+            "PNETCDF_VAR",
+            {
+                "independent read": ("INDEP_READS", "NB_READS"),
+                "independent write": ("INDEP_WRITES", "NB_WRITES"),
+                "collective read": ("COLL_READS",),
+                "collective write": ("COLL_WRITES",),
+                "open": ("OPENS",),
+            },
+            sized=True,
+        ),
+        Layer(
+            "DFS", "DFS", {"read": ("READS", "READXS"), "write": ("WRITES", "WRITEXS"), "open": ("OPENS",)}, sized=True
+        ),
+        Layer(
+            "DAOS",
+            "DAOS",
+            {
+                "read": ("OBJ_FETCHES", "ARRAY_READS", "KV_GETS"),
+                "write": ("OBJ_UPDATES", "ARRAY_WRITES", "KV_PUTS"),
+                "open": ("OBJ_OPENS", "ARRAY_OPENS", "KV_OPENS"),
+            },
+            sized=True,
+        ),
+    )
+}
+"""In the order in which they are shown."""
+
+
+def total(frame: pd.DataFrame, *columns: str) -> int | None:
+    """Sum of counters over all records; None when they were not recorded (-1 in every record)."""
+    recorded = [frame[column] for column in columns if column in frame and (frame[column] >= 0).any()]
+    if not recorded:
+        return None if len(frame) else 0
+    return int(sum(int(values.clip(lower=0).sum()) for values in recorded))
+
+
+def seconds(frame: pd.DataFrame, column: str) -> float:
+    """Sum of a time over all records; what was not recorded (-1) counts as none."""
+    return float(frame[column].clip(lower=0).sum())
+
+
+def io_time(frame: pd.DataFrame, prefix: str) -> pd.Series[float]:
+    """Read, write and metadata time of each record, in seconds."""
+    times = [frame[f"{prefix}_F_{kind}_TIME"].clip(lower=0) for kind in ("READ", "WRITE", "META")]
+    return times[0] + times[1] + times[2]

@@ -1,0 +1,90 @@
+"""MPI-IO: hints requested and effective, who really wrote, and what collective buffering did to the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.files import paths
+from iolens.metrics.layers import total
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def hints(job: Job) -> pd.DataFrame | None:
+    """MPI-IO hints by `path` and `key`: `requested` in an MPI_Info, `effective` as MPI_File_get_info said at close.
+
+    Empty text: not given, not reported. None where the log does not record them (Darshan does not).
+    """
+    found = job.private.get("mpiio_hints")
+    if found is None or isinstance(found, dict) or not len(found):
+        return None
+    rows = found.drop_duplicates(["file", "key"])
+    return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "effective"]]
+
+
+def aggregators(job: Job) -> pd.DataFrame | None:
+    """Who wrote to each file that several ranks opened: the observed aggregators.
+
+    One row a file: path, writers (ranks with POSIX writes), bytes, writes, largest_write, common_write (most
+    frequent size, weighted by its count), not_aligned (share of the writes whose offset is no multiple of the file's
+    alignment), seconds (POSIX write time of the slowest writer). None where the log does not record it.
+    """
+    import pandas as pd
+
+    found = job.private.get("file_ranks")
+    if found is None or isinstance(found, dict) or not len(found):
+        return None
+    active = found[found["writes"] > 0]
+    rows = []
+    for key, part in active.groupby("file", sort=False):
+        common = part.groupby("common_write")["common_write_count"].sum()
+        rows.append(
+            {
+                "path": paths(job, [key])[0],
+                "writers": sorted(int(rank) for rank in part["rank"]),
+                "bytes": int(part["bytes_written"].sum()),
+                "writes": int(part["writes"].sum()),
+                "largest_write": int(part["largest_write"].max()),
+                "common_write": int(common.idxmax()),
+                "not_aligned": float(part["writes_not_aligned"].sum() / part["writes"].sum()),
+                "seconds": float(part["write_time"].max()),
+            }
+        )
+    table = pd.DataFrame(rows)
+    return table.nlargest(20, "bytes").reset_index(drop=True) if rows else table
+
+
+def byte_ratios(job: Job) -> dict[str, float | None]:
+    """Bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files that both saw.
+
+    1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from or stayed in a
+    buffer or another layer. None without such files or bytes.
+    """
+    mpi, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
+    if mpi is None or posix is None:
+        return {"read": None, "write": None}
+    both = posix[posix["id"].isin(mpi["id"])]
+    theirs = mpi[mpi["id"].isin(posix["id"])]
+    found: dict[str, float | None] = {}
+    for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
+        below, above = total(both, f"POSIX_{counter}"), total(theirs, f"MPIIO_{counter}")
+        found[kind] = below / above if below is not None and above else None
+    return found
+
+
+def rank_list(ranks: Sequence[Any]) -> str:
+    """Ranks as ranges: `0-3, 8`."""
+    parts: list[str] = []
+    begin = previous = None
+    for rank in [*ranks, None]:
+        if previous is not None and rank != previous + 1:
+            parts.append(str(begin) if begin == previous else f"{begin}-{previous}")
+            begin = rank
+        elif begin is None:
+            begin = rank
+        previous = rank
+    return ", ".join(parts)

@@ -1,0 +1,102 @@
+"""How often each operation was called, in which sizes, and in which order of offsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.log.counters import BUCKETS
+from iolens.metrics.layers import LAYERS, total
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def operation_counts(job: Job) -> pd.DataFrame:
+    """Calls by `module` and `operation`, summed over all records; None (NaN) where they were not recorded."""
+    import pandas as pd
+
+    rows = [
+        (name, operation, total(job.frames[name], *(f"{layer.prefix}_{counter}" for counter in counters)))
+        for name, layer in LAYERS.items()
+        if name in job.frames
+        for operation, counters in layer.operations.items()
+    ]
+    return pd.DataFrame(rows, columns=["module", "operation", "count"])
+
+
+def access_sizes(job: Job, name: str) -> pd.DataFrame:
+    """Reads and writes per range of sizes (`bucket`), summed over all records of one layer.
+
+    A bucket's upper limit belongs to it. MPI-IO, HDF5 and PnetCDF count a process's whole access, however many
+    pieces its datatype has.
+    """
+    import pandas as pd
+
+    frame, prefix = job.frames[name], LAYERS[name].prefix
+    infix = "AGG_" if f"{prefix}_SIZE_READ_AGG_0_100" in frame else ""
+    rows = [
+        (
+            bucket,
+            total(frame, f"{prefix}_SIZE_READ_{infix}{bucket}") or 0,
+            total(frame, f"{prefix}_SIZE_WRITE_{infix}{bucket}") or 0,
+        )
+        for bucket in BUCKETS
+    ]
+    return pd.DataFrame(rows, columns=["bucket", "reads", "writes"])
+
+
+def common_sizes(job: Job, name: str, limit: int = 4) -> pd.DataFrame:
+    """The most frequent access sizes of a layer: `size` in bytes, `count`, most frequent first.
+
+    A record keeps its four most frequent sizes (reads and writes together); their counts are summed over records,
+    so that a size that is frequent nowhere but common to all may be missing.
+    """
+    import pandas as pd
+
+    frame, prefix = job.frames[name], LAYERS[name].prefix
+    parts = [
+        frame[[f"{prefix}_ACCESS{n}_ACCESS", f"{prefix}_ACCESS{n}_COUNT"]].set_axis(["size", "count"], axis=1)
+        for n in range(1, 5)
+    ]
+    sizes = pd.concat(parts)
+    sums = sizes[sizes["count"] > 0].groupby("size", as_index=False)["count"].sum()
+    return sums.sort_values(["count", "size"], ascending=False, ignore_index=True).head(limit)
+
+
+def access_pattern(job: Job) -> pd.DataFrame | None:
+    """POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive.
+
+    Sequential: at a higher offset than the last access of the same process to the file; consecutive: exactly where
+    that one ended (so consecutive accesses are sequential, too). None without POSIX.
+    """
+    import pandas as pd
+
+    frame = job.frames.get("POSIX")
+    if frame is None:
+        return None
+    rows = [
+        (kind, *(total(frame, f"POSIX_{start}{kind.upper()}S") or 0 for start in ("", "SEQ_", "CONSEC_")))
+        for kind in ("read", "write")
+    ]
+    return pd.DataFrame(rows, columns=["kind", "total", "sequential", "consecutive"])
+
+
+def alignment(job: Job) -> pd.DataFrame | None:
+    """Share of POSIX accesses not aligned in the file and in memory, and switches between reading and writing."""
+    import pandas as pd
+
+    frame = job.frames.get("POSIX")
+    if frame is None:
+        return None
+    accesses = (total(frame, "POSIX_READS") or 0) + (total(frame, "POSIX_WRITES") or 0)
+    rows = [
+        (label, total(frame, counter), accesses)
+        for label, counter in (
+            ("not aligned in the file", "POSIX_FILE_NOT_ALIGNED"),
+            ("not aligned in memory", "POSIX_MEM_NOT_ALIGNED"),
+            ("switches between reading and writing", "POSIX_RW_SWITCHES"),
+        )
+    ]
+    return pd.DataFrame(rows, columns=["what", "count", "accesses"])

@@ -1,0 +1,59 @@
+"""How files are striped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.files import all_files, paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def layouts(job: Job) -> pd.DataFrame | None:
+    """One row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example path.
+
+    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None
+    without a LUSTRE module.
+    """
+    frame = job.frames.get("LUSTRE")
+    if frame is None or frame.empty:
+        return None
+    moved = all_files(job)
+    bytes_of = dict(zip(moved["id"], moved["bytes_read"] + moved["bytes_written"], strict=True)) if len(moved) else {}
+    frame = frame.drop_duplicates(["id", "component"])
+    first = frame["component"] == 0
+    rows = frame.assign(
+        bytes=[bytes_of.get(key, 0) if head else 0 for key, head in zip(frame["id"], first, strict=True)]
+    )
+    keys = ["component", "stripe_size", "stripe_count", "extent_end", "pool"]
+    found = rows.groupby(keys, as_index=False).agg(files=("id", "nunique"), bytes=("bytes", "sum"), id=("id", "first"))
+    found["path"] = paths(job, found["id"])
+    return found.sort_values(["bytes", "files"], ascending=False, ignore_index=True)
+
+
+def targets(job: Job) -> pd.DataFrame | None:
+    """How many files have a stripe on each object storage target (`ost`); None without a LUSTRE module."""
+    frame = job.frames.get("LUSTRE")
+    if frame is None or frame.empty:
+        return None
+    pairs = frame[["id", "osts"]].explode("osts").dropna().drop_duplicates()
+    return pairs.groupby("osts", as_index=False).agg(files=("id", "count")).rename(columns={"osts": "ost"})
+
+
+def file_layouts(job: Job, limit: int = 20) -> pd.DataFrame | None:
+    """The layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
+    frame = job.frames.get("LUSTRE")
+    if frame is None or frame.empty:
+        return None
+    moved = all_files(job)
+    if moved.empty:
+        return None
+    moved = moved.assign(bytes=moved["bytes_read"] + moved["bytes_written"])
+    both = frame.merge(moved[["id", "bytes"]].drop_duplicates("id"), on="id")
+    both = both.drop_duplicates(["id", "component"])
+    both = both[both["bytes"] > 0].sort_values(["bytes", "id", "component"], ascending=[False, True, True])
+    both = both.head(limit).reset_index(drop=True)
+    return both.assign(path=paths(job, both["id"]))

@@ -1,0 +1,86 @@
+"""When I/O happened: from the first to the last access of each rank and file, and bytes over time. Seconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.files import LOWEST, paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def spans(job: Job) -> pd.DataFrame:
+    """The time from the first access's start to the last one's end of every record.
+
+    Columns: id, rank (-1: all), kind (`read`, `write`), start, end; POSIX and STDIO; records without an access of
+    the kind (timestamp 0) are left out.
+    """
+    import pandas as pd
+
+    parts = []
+    for name in LOWEST:
+        frame = job.frames.get(name)
+        if frame is None:
+            continue
+        for kind in ("read", "write"):
+            start, end = (f"{name}_F_{kind.upper()}_{edge}_TIMESTAMP" for edge in ("START", "END"))
+            seen = frame.loc[frame[end] > 0, ["id", "rank", start, end]]
+            parts.append(seen.set_axis(["id", "rank", "start", "end"], axis=1).assign(kind=kind))
+    if not parts:
+        columns = {"id": "u8", "rank": "i8", "start": "f8", "end": "f8", "kind": object}
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in columns.items()})
+    return pd.concat(parts, ignore_index=True)
+
+
+def rank_spans(job: Job) -> pd.DataFrame:
+    """Per `rank` and `kind`: first start and last end over the files that the rank has for itself in the log."""
+    found = spans(job)
+    own = found[found["rank"] >= 0]
+    return own.groupby(["kind", "rank"], as_index=False).agg(start=("start", "min"), end=("end", "max"))
+
+
+def shared_spans(job: Job, limit: int = 20) -> pd.DataFrame:
+    """The spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`."""
+    found = spans(job)
+    shared = found[found["rank"] < 0]
+    length = (shared["end"] - shared["start"]).rename("length")
+    longest = shared.assign(length=length).groupby("id")["length"].max().nlargest(limit).index
+    kept = shared[shared["id"].isin(longest)].sort_values(["start", "id"], ignore_index=True)
+    return kept.assign(path=paths(job, kept["id"]))
+
+
+def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """Bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
+
+    Ranks and bins are added up in groups so that there are at most `rows` and `columns`; bins after the end of the
+    job are left out. None without a HEATMAP of that module.
+    """
+    frame = job.frames.get("HEATMAP")
+    if frame is None or not (frame["module"] == module).any():
+        return None
+    frame = frame[frame["module"] == module]
+    width = float(frame["width"].iloc[0])
+    bins = int(frame["bin"].max()) + 1
+    used = max(1, min(bins, int(np.ceil(job.run_time / width)))) if width > 0 else bins
+    ranks = int(frame["rank"].max()) + 1
+    grids = []
+    for column in ("written", "read"):
+        grid = np.zeros((ranks, bins))
+        np.add.at(grid, (frame["rank"].to_numpy(), frame["bin"].to_numpy()), frame[column].to_numpy())
+        grids.append(grouped(grouped(grid[:, :used], rows, 0), columns, 1))
+    group = -(-used // columns) if used > columns else 1
+    return grids[0], grids[1], width * group
+
+
+def grouped(grid: np.ndarray, most: int, axis: int) -> np.ndarray:
+    """The grid with equal groups of neighbours added up along an axis, so that at most `most` remain."""
+    size = grid.shape[axis]
+    group = -(-size // most)
+    if group <= 1:
+        return grid
+    return np.add.reduceat(grid, np.arange(0, size, group), axis=axis)
