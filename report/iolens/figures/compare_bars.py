@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, level_colours
+from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, level_colours, reach
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
@@ -34,9 +34,7 @@ def grouped_bars(
     was left out of the comparison.
     """
     groups, colours, rest = factors[0], factors[1] if len(factors) > 1 else None, list(factors[2:])
-    panels = [
-        dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
-    ]
+    panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
     figure = Figure(figsize=(FULL_WIDTH, panel_height(len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
     palette = level_colours(sorted_levels(points[colours])) if colours else {None: POINT}
@@ -46,6 +44,8 @@ def grouped_bars(
         if panel:
             axes.set_title(describe(panel), loc="left")
         axes.set_ylabel(label)
+    shown = runs.loc[runs["usable"], columns[3]].dropna().astype(float)
+    grid[-1, 0].set_ylim(0, reach(shown, points[columns[2]]))
     grid[-1, 0].set_xlabel(name_text(groups))
     if colours:
         handles = [Patch(color=palette[level], label=level_text(colours, level)) for level in palette]
@@ -105,7 +105,5 @@ def draw_panel(
         )
         error_bar(axes, x, point[low], point[high])
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
-        axes.scatter(
-            spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5
-        )
+        axes.scatter(spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
     axes.set_xticks(range(len(levels)), [level_text(groups, level) for level in levels])

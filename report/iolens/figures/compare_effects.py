@@ -38,12 +38,13 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
             (1.01, y),
             xycoords=("axes fraction", "data"),
             va="center",
-            fontsize=8,
             color=INK,
         )
     axes.axvline(1.0, color=INK, linewidth=0.8)
     axes.set_xscale("log")
-    ticks = ratio_ticks(min(float(effects["smallest"].min()), 1.0), max(float(effects["largest"].max()), 1.0))
+    low, high = limits(effects)
+    ticks = ratio_ticks(low, high)
+    axes.set_xlim(low, high)
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yticks(range(len(texts)), texts)
@@ -54,10 +55,16 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     return figure
 
 
+def limits(effects: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the axis: all effects and 1 fit, and intervals too unless they are far wider than the effects."""
+    least, most = min(float(effects["smallest"].min()), 1.0), max(float(effects["largest"].max()), 1.0)
+    low = max(min(float(effects[["smallest", "low"]].min().min()), 1.0), least / 3)
+    high = min(max(float(effects[["largest", "high"]].max().max()), 1.0), most * 3)
+    return low / 1.08, high * 1.08
+
+
 def ratio_ticks(low: float, high: float) -> list[float]:
     """Ticks of a ratio axis; finer when all effects are small."""
     if high / low < 1.6:
-        return [
-            t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low / 1.1 <= t <= high * 1.1
-        ]
+        return [t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low <= t <= high]
     return nice_ticks(low, high)

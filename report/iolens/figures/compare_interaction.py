@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MARKERS = "osD^vP*X"
+MOST_TICKS = 9
 
 
 @styled
@@ -31,13 +32,13 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
         chosen = cells[cells[pair[0]] == level]
         x = [across.index(v) + (i - (len(lines) - 1) / 2) * 0.04 for v in chosen[pair[1]]]
         marker = MARKERS[i % len(MARKERS)]
-        axes.plot(
-            x, chosen["value"], color=colour, marker=marker, label=describe_one(pair[0], level), zorder=3
-        )
+        axes.plot(x, chosen["value"], color=colour, marker=marker, label=describe_one(pair[0], level), zorder=3)
         for at, low, high in zip(x, chosen["low"], chosen["high"], strict=True):
             error_bar(axes, at, low, high)
     axes.set_yscale("log")
-    ticks = nice_ticks(float(cells["value"].min()), float(cells["value"].max()))
+    low, high = float(cells["value"].min()) / 1.4, float(cells["value"].max()) * 1.4
+    ticks = nice_ticks(low, high)
+    axes.set_ylim(low, high)
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_xticks(range(len(across)), [level_text(pair[1], level) for level in across])
@@ -47,6 +48,9 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """Ticks 1, 1.5, 2, 3, 4, 5, 7 times powers of ten around [low, high]; at most one step outside."""
-    steps = [m * 10.0**e for e in range(-6, 10) for m in (1, 1.5, 2, 3, 4, 5, 7)]
-    return [s for s in steps if low * 0.7 <= s <= high * 1.4]
+    """Round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
+    for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        ticks = [m * 10.0**e for e in range(-9, 12) for m in steps if low <= m * 10.0**e <= high]
+        if len(ticks) <= MOST_TICKS:
+            break
+    return ticks

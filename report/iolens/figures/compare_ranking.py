@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar
+from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, reach
 from iolens.figures.style import FULL_WIDTH, styled
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def ranking(points: pd.DataFrame, label: str) -> Figure:
         axes.plot(point["value"], y, "o", markersize=4, color=colour, zorder=5)
     axes.set_yticks(range(len(ranked)), list(ranked["label"]))
     axes.set_ylim(len(ranked) - 0.4, -0.6)
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, reach(ranked["value"], ranked["high"]))
     axes.set_xlabel(label)
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")

@@ -11,6 +11,7 @@ import matplotlib
 from iolens.figures.style import INK, WRITE
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 BEST = WRITE
@@ -22,6 +23,12 @@ def level_colours(levels: Sequence[Any]) -> dict[Any, Any]:
     scale = matplotlib.colormaps["viridis"]
     steps = max(1, len(levels) - 1)
     return {level: scale(0.15 + 0.65 * i / steps) for i, level in enumerate(levels)}
+
+
+def reach(singles: pd.Series[float], highs: pd.Series[float]) -> float:
+    """Where an axis ends: all runs fit, and intervals too unless they are far wider than the runs."""
+    top = float(singles.max())
+    return 1.06 * min(max(top, float(highs.max())), 1.5 * top) if highs.notna().any() else 1.06 * top
 
 
 def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = False) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
 from iolens.metrics.settings import SETTINGS, describe, sorted_levels
-from iolens.metrics.statistics import Ratio, family, typical
+from iolens.metrics.statistics import Ratio, family
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Comparison:
     worst: int | None
 
 
-SPEED, TIME = ["value", "low", "high"], ["seconds", "seconds_low", "seconds_high"]
-NUMBERS = [*SPEED, *TIME, "coverage", "ratio", "ratio_low", "ratio_high"]
+NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]
+NUMBERS += ["ratio", "ratio_low", "ratio_high"]
 
 
 def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
@@ -52,14 +52,13 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
     order = list(dict.fromkeys(keys))
     runs = runs.assign(point=[order.index(key) for key in keys])
     points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i]) for i, key in enumerate(order)])
+    speeds = [measured(runs[runs["point"] == i], "bandwidth") for i in range(len(order))]
     groups: Groups = {
-        key: bandwidths(runs[runs["point"] == i])
-        for i, key in enumerate(order)
-        if not points.loc[i, "left_out"]
+        key: values for key, values, reason in zip(order, speeds, points["left_out"], strict=True) if not reason
     }
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups or order]) for i, name in enumerate(names))
-    points = points.join(standing(order, groups, base))
+    points = points.join([typicals(speeds), times(runs, len(order)), standing(order, groups, base)])
     points[NUMBERS] = points[NUMBERS].astype(float)
     ranked = points.loc[points["left_out"] == "", "value"]
     best = int(ranked.idxmax()) if len(ranked) else None
@@ -76,31 +75,36 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
     )
 
 
-def bandwidths(runs: pd.DataFrame) -> list[float]:
-    """The usable bandwidths of some runs, MiB/s."""
-    return [float(v) for v in runs.loc[runs["usable"], "bandwidth"].dropna()]
+def measured(runs: pd.DataFrame, column: str) -> list[float]:
+    """The values of the usable runs."""
+    return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
 
 
 def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame) -> dict[str, Any]:
-    """One row of `Comparison.points` but for its ratio."""
-    values = bandwidths(runs)
+    """One row of `Comparison.points` but for its numbers."""
+    count = len(measured(runs, "bandwidth"))
     row = dict(zip(names, key, strict=True))
-    row |= {"label": describe(row) or "the only point", "planned": len(runs), "count": len(values)}
-    row["left_out"] = left_out(runs, len(values))
-    if not values:
-        return row | dict.fromkeys([*SPEED, *TIME, "interval_method", "coverage"])
-    speed = typical(values)
-    time = typical([float(v) for v in runs.loc[runs["usable"], "io_seconds"].dropna()])
-    return row | {
-        "value": speed.value,
-        "low": speed.low,
-        "high": speed.high,
-        "interval_method": speed.method,
-        "coverage": speed.coverage,
-        "seconds": time.value,
-        "seconds_low": time.low,
-        "seconds_high": time.high,
-    }
+    row |= {"label": describe(row) or "the only point", "planned": len(runs), "count": count}
+    return row | {"left_out": left_out(runs, count)}
+
+
+def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Typical value, interval, method and coverage of each point; missing where a point has no value."""
+    present = [i for i, group in enumerate(groups) if group]
+    together = family([groups[i] for i in present])
+    found = {i: together.typical(place) for place, i in enumerate(present)}
+    rows = [
+        (t.value, t.low, t.high, t.method, t.coverage) if (t := found.get(i)) else (None,) * 5
+        for i in range(len(groups))
+    ]
+    return pd.DataFrame(rows, columns=["value", "low", "high", "interval_method", "coverage"])
+
+
+def times(runs: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Typical I/O time of each point and its interval, seconds."""
+    found = typicals([measured(runs[runs["point"] == i], "io_seconds") for i in range(count)])
+    names = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
+    return found.rename(columns=names)[list(names.values())]
 
 
 def left_out(runs: pd.DataFrame, usable: int) -> str:

@@ -22,6 +22,11 @@ MEDIAN_FROM = 6
 """Repetitions from which [smallest, largest] covers the median with at least 95 % (1 - 2/2^6 = 96.9 %)."""
 
 
+SINGLE = "single run, no interval"
+GEOMETRIC = "geometric mean, t interval on logarithms with the spread of all points"
+MEDIAN = "median, order-statistic interval"
+
+
 @dataclass(frozen=True)
 class Typical:
     """The typical value of repeated measurements, with an interval where the repetitions allow one.
@@ -53,18 +58,8 @@ class Ratio:
 
 
 def typical(values: Sequence[float], confidence: float = CONFIDENCE) -> Typical:
-    """Below six values geometric mean and t interval on logarithms, else median and order statistics."""
-    if not values or min(values) <= 0:
-        raise ValueError("typical() takes one or more positive values")
-    if len(values) >= MEDIAN_FROM:
-        low, high, coverage = median_interval(values, confidence)
-        return Typical(len(values), median(values), low, high, "median, order-statistic interval", coverage)
-    if len(values) == 1:
-        return Typical(1, values[0], None, None, "single run, no interval", None)
-    mean = contrast([(1.0, values)], confidence)
-    return Typical(
-        len(values), mean.value, mean.low, mean.high, "geometric mean, t interval on logarithms", confidence
-    )
+    """The typical value of one group alone; see `Family.typical`."""
+    return family([values]).typical(0, confidence)
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
@@ -133,6 +128,18 @@ class Family:
     squares: Sequence[float | None]
     freedom: int
 
+    def typical(self, index: int, confidence: float = CONFIDENCE) -> Typical:
+        """Below six values geometric mean and t interval on logarithms, else median and order statistics."""
+        values, square = self.groups[index], self.squares[index]
+        if len(values) >= MEDIAN_FROM:
+            low, high, coverage = median_interval(values, confidence)
+            return Typical(len(values), median(values), low, high, MEDIAN, coverage)
+        mean = fmean(math.log(v) for v in values)
+        if square is None:
+            return Typical(1, values[0], None, None, SINGLE, None)
+        half = t_quantile(0.5 + confidence / 2, self.freedom) * math.sqrt(square / len(values))
+        return Typical(len(values), math.exp(mean), math.exp(mean - half), math.exp(mean + half), GEOMETRIC, confidence)
+
     def against(self, index: int, base: int, confidence: float = CONFIDENCE) -> Ratio:
         """Group `index` over group `base`; by Bonferroni the intervals of all groups hold together."""
         estimate, error = self.difference(index, base)
@@ -171,10 +178,10 @@ class Family:
 
 def family(groups: Sequence[Sequence[float]]) -> Family:
     """Groups of positive values as a family."""
+    if any(not group or min(group) <= 0 for group in groups):
+        raise ValueError("a group of measurements needs one or more positive values")
     own = [variance([math.log(v) for v in group]) if len(group) > 1 else None for group in groups]
     freedom = sum(len(group) - 1 for group in groups)
-    total = sum(
-        square * (len(group) - 1) for square, group in zip(own, groups, strict=True) if square is not None
-    )
+    total = sum(square * (len(group) - 1) for square, group in zip(own, groups, strict=True) if square is not None)
     common = total / freedom if freedom else 0.0
     return Family(groups, [None if square is None else max(square, common) for square in own], freedom)
