@@ -46,8 +46,8 @@ class Outcome:
         return [[float(number) for number in NUMBER.findall(line)] for line in lines]
 
 
-def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321", timeout: float = 120) -> Outcome:
-    """Runs btio in the folder `where`, with room for more ranks than cores."""
+def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321") -> Outcome:
+    """Runs a command under mpirun in the folder `where`, with room for more ranks than cores."""
     settings = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -56,16 +56,21 @@ def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321", tim
         "OMPI_MCA_io": io,
     }
     done = subprocess.run(
-        ["mpirun", "-np", str(ranks), str(BTIO), *arguments],
+        ["mpirun", "-np", str(ranks), *command],
         cwd=where,
         env=os.environ | settings,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=120,
         check=False,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> Outcome:
+    """Runs btio."""
+    return launch(where, [str(BTIO), *arguments], ranks, io)
 
 
 def verified(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> Outcome:

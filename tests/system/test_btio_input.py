@@ -115,11 +115,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=10m", "tmpfs", str(place)]
-    if (
-        os.geteuid() != 0
-        or shutil.which("mount") is None
-        or subprocess.run(mount, check=False).returncode != 0
-    ):
+    if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
         pytest.skip("mounting a small file system needs root")
     yield place
     subprocess.run(["umount", str(place)], check=True)
@@ -138,10 +134,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 )
 def test_no_space_left_in_mid_run(tmp_path: Path, small_disk: Path, method: str, io: str) -> None:
     """Never a silent success. Open MPI's own component hides the error; then the file is found too short."""
+    start = ["--class", "W", "--steps", "100", "--io-only"]
     place = ["--directory", str(small_disk)]
-    outcome = btio(
-        tmp_path, *"--class W --steps 100 --io-only --method".split(), method, *place, ranks=4, io=io
-    )
+    outcome = btio(tmp_path, *start, "--method", method, *place, ranks=4, io=io)
     assert outcome.status == 1
     assert list(small_disk.iterdir()) == []
     assert len(outcome.messages) == 1

@@ -49,7 +49,7 @@ void mpi_close(Store *store)
 {
     if (store->file == MPI_FILE_NULL)
         return;
-    if (store->fsync)
+    if (store->flush)
         trouble_note_mpi(&store->trouble, MPI_File_sync(store->file), "cannot flush", store->path);
     trouble_note_mpi(&store->trouble, MPI_File_close(&store->file), "cannot close", store->path);
 }

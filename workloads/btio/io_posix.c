@@ -57,7 +57,7 @@ void posix_close(Store *store)
 {
     if (store->descriptor < 0)
         return;
-    if (store->fsync && fsync(store->descriptor) != 0)
+    if (store->flush && fsync(store->descriptor) != 0)
         trouble_note(&store->trouble, "cannot flush %s: %s", store->path, strerror(errno));
     if (close(store->descriptor) != 0)
         trouble_note(&store->trouble, "cannot close %s: %s", store->path, strerror(errno));

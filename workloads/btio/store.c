@@ -27,7 +27,7 @@ void store_make(Store *store, const Config *config, const Domain *domain)
         .method = method_named(config->method),
         .domain = domain,
         .info = hints_info(&config->hints),
-        .fsync = config->fsync,
+        .flush = config->fsync,
         .borrowed = config->verify_only,
         .file = MPI_FILE_NULL,
         .descriptor = -1,
@@ -83,6 +83,7 @@ static void check_size(Store *store, int dumps)
 void store_reopen(Store *store, int dumps)
 {
     store->calls = 0;
+    store->flush = false;
     check_size(store, dumps);
     store_check(store);
     store->method->open(store, false);

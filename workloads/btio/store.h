@@ -30,7 +30,8 @@ struct Store {
     const Method *method;
     const Domain *domain;
     MPI_Info info;
-    bool fsync, borrowed; /* borrowed: an earlier run's file, never removed */
+    bool flush;    /* before the next close */
+    bool borrowed; /* an earlier run's file, never removed */
     char path[PATH_MAX];
     double *buffer;  /* one dump of this rank: own cells one after the other, each [z][y][x][component] */
     long long calls; /* reads or writes since the file was opened */
