@@ -57,7 +57,7 @@ def flavour_of_launcher(launcher: str) -> Flavour | None:
 
 
 def find_launcher(flavour: Flavour | None) -> str:
-    """A launcher of that MPI: on PATH, else beside this Python; raises when there is none."""
+    """A launcher of that MPI (any, for a program that links none): on PATH, else beside this Python."""
     beside = Path(sys.executable).parent
     candidates = [
         shutil.which("mpirun"),
@@ -66,7 +66,7 @@ def find_launcher(flavour: Flavour | None) -> str:
         str(beside / "mpiexec"),
     ]
     for candidate in candidates:
-        if candidate and Path(candidate).exists() and flavour_of_launcher(candidate) == flavour:
+        if candidate and Path(candidate).exists() and flavour in (None, flavour_of_launcher(candidate)):
             return candidate
     raise IolensError(f"no mpirun of {flavour or 'any MPI'} was found; run `make setup`, or load the MPI's module")
 

@@ -1,0 +1,106 @@
+"""experiment.yaml: what is accepted, what is refused, and in which order the runs come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from iolens.errors import IolensError, UsageError
+from iolens.lab.classes import CLASSES, Choices, class_experiment, data_bytes, default_experiment, fitting_stripe
+from iolens.lab.experiment import load_experiment, to_yaml
+from iolens.lab.matrix import points, schedule
+from iolens.lab.romio import effective_hints
+from iolens.lab.sizes import parse_size, short_size
+from iolens.lab.sweep import check_space
+
+GOOD = """name: small
+workload:
+  program: btio
+  arguments: [--class, S]
+  ranks: 4
+matrix:
+  stripe_count: [1, 2]
+  cb_buffer_size: [1M, 16M]
+repetitions: 2
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "experiment.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_good_file_is_read_with_its_defaults(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, GOOD))
+    assert experiment.matrix == {"stripe_count": (1, 2), "cb_buffer_size": (2**20, 2**24)}
+    assert (experiment.title, experiment.storage, experiment.stripe_size) == ("small", "emulated", 2**20)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("ranks: 4", "rnks: 4", ":5: unknown key workload.rnks; did you mean workload.ranks?"),
+        ("matrix:", "matrixx:", ":6: unknown key matrixx; did you mean matrix?"),
+        ("repetitions: 2", "repetitions: 0", ":9: repetitions: 0 is not a whole number of at least 1"),
+        ("[1M, 16M]", "[1M, 16X]", ":8: matrix.cb_buffer_size: '16X' is not a size"),
+        ("[1, 2]", "[1, 1]", ":7: matrix.stripe_count: [1, 1] must be a list of different values"),
+        ("name: small", "name: small\nname: large", ":2: the key name stands there twice"),
+        ("  ranks: 4\n", "", "the key workload.ranks is missing"),
+        ("[--class, S]", "[--class, S", ":5: expected ',' or ']'"),
+        ("repetitions: 2", "storage: {kind: lustre}", "storage.kind: 'lustre' is not one of emulated, directory"),
+    ],
+)
+def test_an_error_names_line_and_key(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_experiment(write(tmp_path, GOOD.replace(old, new)))
+    assert problem in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("letter", list(CLASSES))
+def test_a_class_survives_being_written_and_read(tmp_path: Path, letter: str) -> None:
+    experiment = class_experiment(letter, Choices(repetitions=4, directory=Path("/somewhere")))
+    assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
+
+
+def test_class_c_writes_what_npb_says() -> None:
+    experiment = class_experiment("C", Choices())
+    assert data_bytes(experiment.arguments) == 6_802_444_800
+    assert "--io-only" in experiment.arguments
+    assert "--io-only" not in (experiment.first or ())
+    assert data_bytes(default_experiment(Choices()).arguments) == 104_857_600
+
+
+def test_small_dumps_get_small_stripes() -> None:
+    assert fitting_stripe(CLASSES["A"].dump_bytes, 4) == 2**20
+    assert fitting_stripe(CLASSES["S"].dump_bytes, 4) * 4 <= CLASSES["S"].dump_bytes
+    assert "stripes of" in class_experiment("W", Choices()).title
+
+
+def test_every_block_holds_every_point_once_in_a_shuffled_but_repeatable_order() -> None:
+    experiment = default_experiment(Choices(repetitions=2))
+    runs, wanted = schedule(experiment), [point.id for point in points(experiment)]
+    blocks = [runs[: len(wanted)], runs[len(wanted) :]]
+    for number, block in enumerate(blocks, 1):
+        assert sorted(run.point.id for run in block) == sorted(wanted)
+        assert {run.repetition for run in block} == {number}
+    assert [run.point.id for run in blocks[0]] != [run.point.id for run in blocks[1]]
+    assert schedule(experiment) == runs
+
+
+def test_too_little_space_is_said_beforehand(tmp_path: Path) -> None:
+    with pytest.raises(IolensError, match=r"one run writes 2228\.\d\d GB below .* are free"):
+        check_space(class_experiment("E", Choices()), tmp_path)
+
+
+@pytest.mark.parametrize(("text", "size"), [("16M", 2**24), ("1MiB", 2**20), ("4k", 4096), (7, 7), ("2 GB", 2**31)])
+def test_sizes(text: str | int, size: int) -> None:
+    assert parse_size(text) == size
+    assert parse_size(short_size(size)) == size
+
+
+def test_romio_prints_are_grouped_by_open_and_the_job_wide_one_counts() -> None:
+    alone = "key = cb_nodes                  value = 1\nkey = cb_buffer_size            value = 16777216\n"
+    job = "key = cb_nodes                  value = 4\nkey = cb_buffer_size            value = 1048576\n"
+    assert effective_hints(f"text\n{alone}\nmore\n{job}{alone}") == {"cb_nodes": "4", "cb_buffer_size": "1048576"}

@@ -1,0 +1,75 @@
+"""`iolens run`: the program unharmed, the preload on it alone, the log where it is said to be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from iolens.log import read_log
+
+ROOT = Path(__file__).resolve().parents[2]
+IOLENS = [sys.executable, "-m", "iolens.cli.main"]
+
+
+def iolens(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*IOLENS, *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_plain_program_is_recorded_and_keeps_its_exit_code(tmp_path: Path) -> None:
+    done = iolens("run", "--", "sh", "-c", "echo hello > out.txt; exit 7", cwd=tmp_path)
+    assert done.returncode == 7
+    logs = list(tmp_path.glob("*.darshan"))
+    assert len(logs) == 1
+    assert f"log: {logs[0]}" in done.stderr
+    assert any(name.endswith("out.txt") for name in read_log(logs[0]).names.values())
+
+
+def test_the_launcher_is_not_preloaded(tmp_path: Path) -> None:
+    launcher = tmp_path / "mpirun"
+    launcher.write_text('#!/bin/sh\necho "launcher:$LD_PRELOAD"\nshift 2\nexec "$@"\n', encoding="utf-8")
+    launcher.chmod(0o755)
+    application = 'import os; print("application:" + os.environ.get("LD_PRELOAD", ""))'
+    done = iolens("run", "--", launcher, "-np", "1", sys.executable, "-c", application, cwd=tmp_path)
+    lines = dict(line.split(":", 1) for line in done.stdout.splitlines())
+    assert lines["launcher"] == ""
+    assert "libiolens.so" in lines["application"]
+
+
+def test_the_users_own_preload_stays_behind_ours(tmp_path: Path) -> None:
+    own = str(ROOT / "build" / "lib" / "libost.so")
+    done = iolens("run", "--", "sh", "-c", "echo $LD_PRELOAD", cwd=tmp_path, LD_PRELOAD=own)
+    assert done.stdout.strip().endswith(f"libiolens.so:{own}")
+
+
+def test_profiler_none_leaves_no_log(tmp_path: Path) -> None:
+    assert iolens("run", "--profiler", "none", "--", "sh", "-c", "echo x > y", cwd=tmp_path).returncode == 0
+    assert not list(tmp_path.glob("*.darshan"))
+
+
+def test_output_keeps_everything_in_a_folder(tmp_path: Path) -> None:
+    done = iolens("run", "--output", "kept", "--", "sh", "-c", "echo hello; echo x > y", cwd=tmp_path)
+    assert done.returncode == 0
+    names = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert {"run.json", "stdout.txt", "stderr.txt"} <= names
+    assert any(name.endswith(".darshan") for name in names)
+
+
+def test_a_missing_command_is_a_usage_error(tmp_path: Path) -> None:
+    done = iolens("run", "--", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no command given" in done.stderr
+
+
+def test_a_missing_darshan_is_said(tmp_path: Path) -> None:
+    done = iolens("run", "--profiler", "darshan", "--", "true", cwd=tmp_path, DARSHAN_LIB="", DARSHAN_HOME="")
+    assert done.returncode == 1
+    assert "no Darshan runtime was found" in done.stderr

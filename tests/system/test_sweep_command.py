@@ -1,0 +1,114 @@
+"""`iolens sweep`: one real sweep at class S, interrupted and resumed, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+IOLENS = [sys.executable, "-m", "iolens.cli.main"]
+SWEEP = ["sweep", "--class", "S", "--stripes", "1 2", "--aggregators", "1 2", "--cb-buffer", "1M", "--repeat", "2"]
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*IOLENS, *SWEEP, "--results", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def records(folder: Path) -> dict[str, dict[str, object]]:
+    paths = sorted((folder / "class-S" / "points").glob("*/rep-*/run.json"))
+    return {str(path.parent.relative_to(folder / "class-S" / "points")): json.loads(path.read_text()) for path in paths}
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str], str]:
+    """A sweep that was interrupted after two runs and then finished: its folder, the start times of the runs that
+    were there at the interruption, and what the second call printed."""
+    folder = tmp_path_factory.mktemp("sweep")
+    first = started(folder)
+    deadline = time.monotonic() + 120
+    while len(records(folder)) < 2 and first.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    first.send_signal(signal.SIGINT)
+    output, _ = first.communicate(timeout=60)
+    assert first.returncode == 130, output
+    before = {name: str(record["started"]) for name, record in records(folder).items() if record["status"] == "ok"}
+    second = started(folder)
+    output, _ = second.communicate(timeout=300)
+    assert second.returncode == 0, output
+    return folder, before, output
+
+
+@pytest.mark.mpi
+def test_every_run_is_there_and_none_was_repeated(swept: tuple[Path, dict[str, str], str]) -> None:
+    folder, before, _ = swept
+    after = records(folder)
+    assert len(after) == 8
+    assert 2 <= len(before) < 8
+    for name, moment in before.items():
+        assert after[name]["started"] == moment
+
+
+@pytest.mark.mpi
+def test_each_run_says_what_was_asked_in_force_and_seen(swept: tuple[Path, dict[str, str], str]) -> None:
+    for name, record in records(swept[0]).items():
+        assert record["requested"]["cb_nodes"] == record["effective"]["cb_nodes"], name
+        assert record["took_effect"]["stripe_count"] is True, name
+        assert record["observed"]["aggregators"] <= record["requested"]["cb_nodes"], name
+        assert record["storage"]["kind"] == "emulated", name
+
+
+@pytest.mark.mpi
+def test_the_data_is_gone_and_the_reports_are_there(swept: tuple[Path, dict[str, str], str]) -> None:
+    folder, _, output = swept
+    results = folder / "class-S"
+    assert not (results / "data").exists()
+    for name in ("first.pdf", "comparison.pdf"):
+        assert (results / name).read_bytes().startswith(b"%PDF")
+        assert str(results / name) in output
+    assert "Best:" in output
+
+
+@pytest.mark.mpi
+def test_a_third_call_runs_nothing(swept: tuple[Path, dict[str, str], str]) -> None:
+    folder = swept[0]
+    before = {name: record["started"] for name, record in records(folder).items()}
+    done = subprocess.run([*IOLENS, *SWEEP, "--results", str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "0 of 8 runs to do" in done.stdout
+    assert {name: record["started"] for name, record in records(folder).items()} == before
+
+
+def test_options_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*IOLENS, "sweep", "--default", "--class", "A"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "give one of" in done.stderr
+
+
+def test_a_program_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    script = tmp_path / "fails.sh"
+    script.write_text("#!/bin/sh\necho cannot >&2\nexit 3\n", encoding="utf-8")
+    script.chmod(0o755)
+    experiment = tmp_path / "experiment.yaml"
+    experiment.write_text(
+        f"name: bad\nworkload: {{program: {script}, ranks: 1}}\nmatrix: {{stripe_count: [1, 2]}}\nrepetitions: 1\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [*IOLENS, "sweep", str(experiment), "--results", str(tmp_path / "results"), "--no-report"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ},
+    )
+    assert done.returncode == 1
+    assert done.stdout.count("failed: exit code 3: cannot") == 2
