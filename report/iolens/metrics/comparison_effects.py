@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -10,13 +10,22 @@ from typing import Any
 import pandas as pd
 
 from iolens.metrics.settings import sorted_levels
-from iolens.metrics.statistics import Ratio, Term, contrast, ratio
+from iolens.metrics.statistics import Family, Ratio
 
 Point = tuple[Any, ...]
 """The levels of one point, in the order of the settings."""
 
-Groups = dict[Point, list[float]]
-"""Bandwidths (MiB/s) of the points that may be compared."""
+
+@dataclass(frozen=True)
+class Groups:
+    """The points that may be compared: `at` has each one's place in `family`, the groups of their bandwidths."""
+
+    at: Mapping[Point, int]
+    family: Family
+
+    def contrast(self, weights: Sequence[tuple[float, Point]]) -> Ratio:
+        """A weighted geometric mean or ratio of points (`Family.contrast`)."""
+        return self.family.contrast([(weight, self.at[point]) for weight, point in weights])
 
 
 @dataclass(frozen=True)
@@ -47,14 +56,14 @@ def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: 
     rows = []
     for name in factors:
         index = names.index(name)
-        for level in sorted_levels(key[index] for key in groups):
-            pairs = [(key, swap(key, index, base[index])) for key in groups if key[index] == level]
-            pairs = [(key, other) for key, other in pairs if other in groups]
+        for level in sorted_levels(key[index] for key in groups.at):
+            pairs = [(key, swap(key, index, base[index])) for key in groups.at if key[index] == level]
+            pairs = [(key, other) for key, other in pairs if other in groups.at]
             if level == base[index] or not pairs:
                 continue
-            terms = [term for a, b in pairs for term in quotient(groups[a], groups[b], 1 / len(pairs))]
-            mean = contrast(terms)
-            single = [ratio(groups[a], groups[b]).value for a, b in pairs]
+            weight = 1 / len(pairs)
+            mean = groups.contrast([term for a, b in pairs for term in ((weight, a), (-weight, b))])
+            single = [groups.contrast([(1, a), (-1, b)]).value for a, b in pairs]
             rows.append(
                 (
                     name,
@@ -78,11 +87,6 @@ def swap(key: Point, index: int, level: Any) -> Point:
     return (*key[:index], level, *key[index + 1 :])
 
 
-def quotient(above: Sequence[float], below: Sequence[float], weight: float) -> list[Term]:
-    """The terms of `weight` times the logarithm of above / below."""
-    return [(weight, above), (-weight, below)]
-
-
 def interaction(
     names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point
 ) -> Interaction | None:
@@ -93,19 +97,19 @@ def interaction(
             return None
         pair = (factors[0], factors[1])
     i, j = (names.index(name) for name in pair)
-    rest = list(dict.fromkeys(swap(swap(key, i, None), j, None) for key in groups))
+    rest = list(dict.fromkeys(swap(swap(key, i, None), j, None) for key in groups.at))
 
     def at(first: Any, second: Any) -> list[Point]:
         return [swap(swap(key, i, first), j, second) for key in rest]
 
     low = (base[i], base[j])
-    high = tuple(target_level([key[k] for key in groups], base[k], best[k]) for k in (i, j))
+    high = tuple(target_level([key[k] for key in groups.at], base[k], best[k]) for k in (i, j))
     corners = {(a, b): at(a, b) for a in (low[0], high[0]) for b in (low[1], high[1])}
-    if len(corners) < 4 or not all(key in groups for keys in corners.values() for key in keys):
+    if len(corners) < 4 or not all(key in groups.at for keys in corners.values() for key in keys):
         return None
 
     def combine(weights: Sequence[tuple[float, tuple[Any, Any]]]) -> Ratio:
-        return contrast([(w / len(rest), groups[key]) for w, corner in weights for key in corners[corner]])
+        return groups.contrast([(w / len(rest), key) for w, corner in weights for key in corners[corner]])
 
     hh, hl, lh, ll = (high[0], high[1]), (high[0], low[1]), (low[0], high[1]), low
     return Interaction(
@@ -130,9 +134,9 @@ def interaction_cells(
 ) -> pd.DataFrame:
     """Bandwidth at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
     rows = []
-    for a, b in product(*(sorted_levels(key[k] for key in groups) for k in (i, j))):
+    for a, b in product(*(sorted_levels(key[k] for key in groups.at) for k in (i, j))):
         keys = at(a, b)
-        if all(key in groups for key in keys):
-            mean = contrast([(1 / len(keys), groups[key]) for key in keys])
+        if all(key in groups.at for key in keys):
+            mean = groups.contrast([(1 / len(keys), key) for key in keys])
             rows.append((a, b, mean.value, mean.low, mean.high))
     return pd.DataFrame(rows, columns=[*pair, "value", "low", "high"]).astype({"low": float, "high": float})

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, variance
 
-from iolens.metrics.student import t_cdf, t_quantile
+from iolens.metrics.student import f_quantile, t_cdf, t_quantile
 
-Term = tuple[float, Sequence[float]]
-"""A weight and the positive values of one group."""
+Term = tuple[float, int]
+"""A weight and the index of a group."""
 
 CONFIDENCE = 0.95
 MEDIAN_FROM = 6
@@ -25,6 +25,9 @@ MEDIAN_FROM = 6
 SINGLE = "single run, no interval"
 GEOMETRIC = "geometric mean, t interval on logarithms with the spread of all points"
 MEDIAN = "median, order-statistic interval"
+
+CLEARLY = 0.01
+"""Level of the test by which a group keeps its own spread."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,6 @@ class Ratio:
         return self.low is not None and self.high is not None and (self.low > 1.0 or self.high < 1.0)
 
 
-def typical(values: Sequence[float], confidence: float = CONFIDENCE) -> Typical:
-    """The typical value of one group alone; see `Family.typical`."""
-    return family([values]).typical(0, confidence)
-
-
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
     """The narrowest symmetric pair of order statistics that covers the median, and its exact coverage.
 
@@ -83,105 +81,114 @@ def median_coverage(n: int, k: int) -> float:
     return 1.0 - 2.0 * sum(math.comb(n, i) for i in range(k)) / 2.0**n
 
 
-def ratio(values: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE) -> Ratio:
-    """How many times `base` the `values` are: quotient of geometric means, with Welch's interval."""
-    return contrast([(1.0, values), (-1.0, base)], confidence)
+@dataclass(frozen=True)
+class Spread:
+    """The squared spread of a group's logarithms, its degrees of freedom, and whether it is the group's own."""
 
-
-def contrast(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Ratio:
-    """exp of the weighted sum of mean logarithms of independent groups, with its interval (see `welch`)."""
-    estimate, error, freedom = welch(terms)
-    if error is None:
-        return Ratio(math.exp(estimate), None, None)
-    half = t_quantile(0.5 + confidence / 2, freedom) * error
-    return Ratio(math.exp(estimate), math.exp(estimate - half), math.exp(estimate + half))
-
-
-def welch(terms: Sequence[Term]) -> tuple[float, float | None, float]:
-    """Estimate, standard error and degrees of freedom of a weighted sum of mean logarithms.
-
-    The squared error is the sum of the v = weight^2 s^2 / n, the degrees of freedom are
-    (sum v)^2 / sum(v^2 / (n-1)) (B. L. Welch, Biometrika 34, 1947). The error is None when a
-    group has one value.
-    """
-    logs = [(weight, [math.log(v) for v in values]) for weight, values in terms]
-    estimate = sum(weight * fmean(group) for weight, group in logs)
-    if any(len(group) < 2 for _, group in logs):
-        return estimate, None, 1.0
-    parts = [(weight**2 * variance(group) / len(group), len(group) - 1) for weight, group in logs]
-    total = sum(part for part, _ in parts)
-    freedom = total**2 / sum(part**2 / df for part, df in parts) if total else 1.0
-    return estimate, math.sqrt(total), freedom
+    square: float
+    freedom: int
+    own: bool
 
 
 @dataclass(frozen=True)
 class Family:
-    """Groups of repetitions that are compared with one of them, all statements holding together.
+    """Groups of repetitions that are compared with each other.
 
-    Their relative spread is estimated from all groups at once, since three runs alone say little about it;
-    a group that scatters more than the others keeps its own spread. `squares` are the squared spreads of
-    the logarithms, `freedom` the degrees of freedom of the common one. A group of one value has no error of
-    its own to show and takes part without interval.
+    Three runs alone say little about their spread. It is therefore estimated from all groups together, on the
+    logarithmic scale; a group takes the larger of that and its own, and one that scatters clearly more than the
+    others (F test at 1 %) keeps its own with its few degrees of freedom. Simulated coverage of 95 % intervals
+    of three runs: 96 to 97 % when all scatter alike, 86 % for one that scatters twice as much as all others, and
+    95 % for one that scatters fifteen times as much. A group of one value has no spread: statements about it
+    come without interval.
     """
 
     groups: Sequence[Sequence[float]]
-    squares: Sequence[float | None]
-    freedom: int
+    spreads: Sequence[Spread | None]
 
     def typical(self, index: int, confidence: float = CONFIDENCE) -> Typical:
         """Below six values geometric mean and t interval on logarithms, else median and order statistics."""
-        values, square = self.groups[index], self.squares[index]
+        values = self.groups[index]
         if len(values) >= MEDIAN_FROM:
             low, high, coverage = median_interval(values, confidence)
             return Typical(len(values), median(values), low, high, MEDIAN, coverage)
-        mean = fmean(math.log(v) for v in values)
-        if square is None:
-            return Typical(1, values[0], None, None, SINGLE, None)
-        half = t_quantile(0.5 + confidence / 2, self.freedom) * math.sqrt(square / len(values))
-        return Typical(len(values), math.exp(mean), math.exp(mean - half), math.exp(mean + half), GEOMETRIC, confidence)
+        mean = self.contrast([(1.0, index)], confidence)
+        if mean.low is None:
+            return Typical(len(values), mean.value, None, None, SINGLE, None)
+        return Typical(len(values), mean.value, mean.low, mean.high, GEOMETRIC, confidence)
+
+    def contrast(self, terms: Sequence[Term], confidence: float = CONFIDENCE) -> Ratio:
+        """exp of a weighted sum of mean logarithms, with its t interval: (1, a), (-1, b) is the ratio a / b."""
+        estimate, error, freedom = self.combine(terms)
+        if error is None:
+            return Ratio(math.exp(estimate), None, None)
+        half = t_quantile(0.5 + confidence / 2, freedom) * error
+        return Ratio(math.exp(estimate), math.exp(estimate - half), math.exp(estimate + half))
 
     def against(self, index: int, base: int, confidence: float = CONFIDENCE) -> Ratio:
         """Group `index` over group `base`; by Bonferroni the intervals of all groups hold together."""
-        estimate, error = self.difference(index, base)
-        if error is None:
-            return Ratio(math.exp(estimate), None, None)
-        alpha = (1.0 - confidence) / max(1, len(self.groups) - 1)
-        half = t_quantile(1.0 - alpha / 2, self.freedom) * error
-        return Ratio(math.exp(estimate), math.exp(estimate - half), math.exp(estimate + half))
+        return self.contrast([(1.0, index), (-1.0, base)], 1.0 - self.share(confidence))
 
     def not_told_from_best(self, confidence: float = CONFIDENCE) -> list[bool]:
         """For each group: can it not be told from the group with the largest geometric mean?
 
-        A group is told apart when the one-sided p of its difference is at most (1 - confidence) / (groups -
-        1). By the union bound over the rivals of the truly best group, that group stays in the set with
-        probability `confidence` or more, although the reference was chosen from the same data.
+        A group is told apart when the one-sided p of its difference is at most (1 - confidence) / (groups - 1).
+        By the union bound over the rivals of the truly best group, that group stays in the set with probability
+        `confidence` or more, although the reference was chosen from the same data.
         """
         means = [fmean(math.log(v) for v in group) for group in self.groups]
         best = means.index(max(means))
-        threshold = (1.0 - confidence) / max(1, len(self.groups) - 1)
-        return [index == best or self.p_below(index, best) > threshold for index in range(len(means))]
+        return [i == best or self.p_below(i, best) > self.share(confidence) for i in range(len(means))]
 
     def p_below(self, index: int, base: int) -> float:
         """One-sided p of data like these if group `index` were truly no lower than `base`; 1 when unknown."""
-        estimate, error = self.difference(index, base)
+        estimate, error, freedom = self.combine([(1.0, index), (-1.0, base)])
         if error is None or estimate >= 0:
             return 1.0
-        return t_cdf(estimate / error, self.freedom) if error else 0.0
+        return t_cdf(estimate / error, freedom) if error else 0.0
 
-    def difference(self, index: int, base: int) -> tuple[float, float | None]:
-        """Difference of the mean logarithms of two groups, and its standard error."""
-        means = [fmean(math.log(v) for v in self.groups[i]) for i in (index, base)]
-        squares = [(self.squares[i], len(self.groups[i])) for i in (index, base)]
-        parts = [square / count for square, count in squares if square is not None]
-        return means[0] - means[1], math.sqrt(sum(parts)) if len(parts) == 2 else None
+    def share(self, confidence: float) -> float:
+        """The probability of error for one of all the comparisons with one group."""
+        return (1.0 - confidence) / max(1, len(self.groups) - 1)
+
+    def combine(self, terms: Sequence[Term]) -> tuple[float, float | None, float]:
+        """Estimate, standard error and degrees of freedom of a weighted sum of mean logarithms.
+
+        Squared error: sum of the v = weight^2 s^2 / n. Degrees of freedom (sum v)^2 / sum(v^2 / freedom), where
+        all terms with the common spread count as one (B. L. Welch, Biometrika 34, 1947).
+        """
+        estimate = sum(weight * fmean(math.log(v) for v in self.groups[i]) for weight, i in terms)
+        common, common_freedom = 0.0, 1
+        alone: list[tuple[float, int]] = []
+        for weight, i in terms:
+            spread = self.spreads[i]
+            if spread is None:
+                return estimate, None, 1.0
+            part = weight**2 * spread.square / len(self.groups[i])
+            if spread.own:
+                alone.append((part, spread.freedom))
+            else:
+                common, common_freedom = common + part, spread.freedom
+        parts = [(common, common_freedom), *alone]
+        total = sum(part for part, _ in parts)
+        freedom = total**2 / sum(part**2 / df for part, df in parts) if total else 1.0
+        return estimate, math.sqrt(total), freedom
 
 
 def family(groups: Sequence[Sequence[float]]) -> Family:
     """Groups of positive values as a family."""
     if any(not group or min(group) <= 0 for group in groups):
         raise ValueError("a group of measurements needs one or more positive values")
-    own = [variance([math.log(v) for v in group]) if len(group) > 1 else None for group in groups]
-    freedom = sum(len(group) - 1 for group in groups)
-    total = sum(square * (len(group) - 1) for square, group in zip(own, groups, strict=True) if square is not None)
-    common = total / freedom if freedom else 0.0
-    return Family(groups, [None if square is None else max(square, common) for square in own], freedom)
+    squares = [variance([math.log(v) for v in group]) if len(group) > 1 else 0.0 for group in groups]
+    freedoms = [len(group) - 1 for group in groups]
+    freedom = sum(freedoms)
+    total = sum(square * df for square, df in zip(squares, freedoms, strict=True))
+    spreads: list[Spread | None] = []
+    for square, df in zip(squares, freedoms, strict=True):
+        others, rest = total - square * df, freedom - df
+        if df == 0:
+            spreads.append(None)
+        elif rest and square * rest > others * f_quantile(1.0 - CLEARLY, df, rest):
+            spreads.append(Spread(square, df, own=True))
+        else:
+            spreads.append(Spread(max(square, total / freedom), freedom, own=False))
+    return Family(groups, spreads)

@@ -1,4 +1,4 @@
-"""Student's t distribution to ten digits, from the standard library alone."""
+"""Student's t and Fisher's F distributions to ten digits, from the standard library alone."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ def t_quantile(probability: float, freedom: float) -> float:
     return bisect(lambda t: t_cdf(t, freedom) - probability, 0.0, high)
 
 
+@lru_cache(maxsize=1024)
+def f_quantile(probability: float, above: float, below: float) -> float:
+    """The F below which a ratio of variances with these degrees of freedom lies with `probability` (26.6.2)."""
+
+    def share(f: float) -> float:
+        return incomplete_beta(above * f / (above * f + below), above / 2, below / 2)
+
+    high = 1.0
+    while share(high) < probability:
+        high *= 2.0
+    return bisect(lambda f: share(f) - probability, 0.0, high)
+
+
 def bisect(function: Callable[[float], float], low: float, high: float) -> float:
     """The root of an increasing `function` between `low` and `high`, to ten digits."""
     while high - low > 1e-10 * max(1.0, abs(high)):
@@ -41,9 +54,7 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
         return min(max(x, 0.0), 1.0)
     if x > (a + 1.0) / (a + b + 2.0):
         return 1.0 - incomplete_beta(1.0 - x, b, a)
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    )
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
     return front / (a * beta_fraction(x, a, b))
 
 
