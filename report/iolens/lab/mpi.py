@@ -22,11 +22,22 @@ SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
 )
 
 
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""Without these Open MPI's mpirun refuses root even its version."""
+
+
 def output_of(*words: str) -> str:
     """What a command prints (standard output and error); empty when it cannot be run."""
+    surroundings = {**os.environ, **AS_ROOT}
     try:
         done = subprocess.run(
-            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20, check=False
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=surroundings,
+            text=True,
+            timeout=20,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -88,5 +99,5 @@ def environment(flavour: Flavour | None, ranks: int, io_component: str | None) -
             "OMPI_MCA_hwloc_base_binding_policy": "none",
         }
     if os.geteuid() == 0:
-        settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        settings |= AS_ROOT
     return settings

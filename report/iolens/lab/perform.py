@@ -278,8 +278,8 @@ def judge(
     """`ok`, `failed` or `invalid`, and why."""
     if outcome.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        own = [line for line in lines if line.startswith("btio")]
-        return "failed", f"exit code {outcome.exit_code}: {(own or lines or ['no message'])[0]}"
+        own = [line for line in lines if line.strip("- ")]
+        return "failed", f"exit code {outcome.exit_code}: {(own or ['no message'])[0]}"
     if storage.get("valid") is False:
         return "invalid", str(storage.get("reason"))
     ignored = [key for key, value in effect.items() if value is False]
