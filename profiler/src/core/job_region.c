@@ -62,9 +62,9 @@ static void add_partial(struct buffer *out, const int64_t *partial)
             continue;
         buffer_format(
             out,
-            "%s\"The records of the %s module used up the memory of %s MiB on %lld rank(s); files that "
+            "%s\"The records of the %s module used up the memory of %zu MiB on %lld rank(s); files that "
             "came later are missing. Raise IOLENS_MEMORY.\"",
-            comma, modules[m]->name, iolens.settings.memory, (long long)partial[m]);
+            comma, modules[m]->name, iolens.arena.limit >> 20, (long long)partial[m]);
         comma = ", ";
     }
     buffer_format(out, "], ");

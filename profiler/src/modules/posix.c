@@ -7,29 +7,10 @@
 #include <unistd.h>
 
 #include "../core/hash.h"
-#include "histogram.h"
 #include "lustre.h"
 #include "timer.h"
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
-
-enum { READ_END, WRITE_END, META_END };
-
-/* Where the counters of one direction are. */
-struct direction {
-    enum posix_int calls, bytes, max_byte, consecutive, sequential, first_bucket, longest_bytes;
-    enum posix_double begin, end, time, longest;
-};
-
-static const struct direction READING = {
-    POSIX_READS,      POSIX_BYTES_READ,      POSIX_MAX_BYTE_READ,      POSIX_CONSEC_READS,
-    POSIX_SEQ_READS,  POSIX_SIZE_READ_0_100, POSIX_MAX_READ_TIME_SIZE, POSIX_F_READ_START,
-    POSIX_F_READ_END, POSIX_F_READ_TIME,     POSIX_F_MAX_READ_TIME};
-
-static const struct direction WRITING = {
-    POSIX_WRITES,      POSIX_BYTES_WRITTEN,    POSIX_MAX_BYTE_WRITTEN,    POSIX_CONSEC_WRITES,
-    POSIX_SEQ_WRITES,  POSIX_SIZE_WRITE_0_100, POSIX_MAX_WRITE_TIME_SIZE, POSIX_F_WRITE_START,
-    POSIX_F_WRITE_END, POSIX_F_WRITE_TIME,     POSIX_F_MAX_WRITE_TIME};
 
 /* Block size of the file system, which Darshan takes for the alignment; 1 MiB on Lustre, -1 for <STDIN> and
  * such. */
@@ -84,7 +65,7 @@ static struct posix_state *lock_fd(int fd)
 
 static void add_meta(struct posix_state *s, const struct call *c)
 {
-    timer_add(&s->record.doubles[POSIX_F_META_TIME], &s->last_end[META_END], c->t0, c->t1);
+    timer_add(&s->record.doubles[POSIX_F_META_TIME], &s->last_end[POSIX_META_END], c->t0, c->t1);
 }
 
 static void count_meta(struct posix_state *s, const struct call *c, enum posix_int counter)
@@ -175,96 +156,6 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
     spin_unlock(&s->lock);
 }
 
-/* Sequential: behind the last byte of the previous access in this direction; consecutive: right behind it. */
-static void add_pattern(struct posix_state *s, const struct direction *d, int64_t *last_byte, int64_t offset,
-                        int64_t bytes)
-{
-    int64_t *ints = s->record.ints, previous = *last_byte;
-    ints[d->sequential] += offset > previous;
-    ints[d->consecutive] += offset == previous + 1;
-    if (offset > previous + 1 && previous != 0)
-        sketch_add(&s->stride, offset - previous - 1);
-    *last_byte = offset + bytes - 1;
-    if (*last_byte > ints[d->max_byte])
-        ints[d->max_byte] = *last_byte;
-}
-
-static bool is_misaligned(int64_t unit, int64_t offset)
-{
-    bool power_of_two = (unit & (unit - 1)) == 0;
-    return unit > 0 && (power_of_two ? offset & (unit - 1) : offset % unit) != 0;
-}
-
-/* Always inlined, so that all places are constants. */
-__attribute__((always_inline)) static inline void add_transfer(struct posix_state *s,
-                                                               enum posix_direction direction,
-                                                               const struct call *c, int64_t offset,
-                                                               int64_t bytes, bool aligned)
-{
-    const struct direction *d = direction == POSIX_READING ? &READING : &WRITING;
-    int which = direction == POSIX_READING ? READ_END : WRITE_END;
-    int64_t *ints = s->record.ints;
-    double *doubles = s->record.doubles;
-
-    add_pattern(s, d, direction == POSIX_READING ? &s->last_byte_read : &s->last_byte_written, offset, bytes);
-    ints[d->calls]++;
-    ints[d->bytes] += bytes;
-    ints[d->first_bucket + histogram_bucket(bytes)]++;
-    if (bytes > 0) {
-        sketch_add(direction == POSIX_READING ? &s->read_size : &s->write_size, bytes);
-        if (bytes > s->largest[which])
-            s->largest[which] = bytes;
-    }
-    bool misaligned = is_misaligned(ints[POSIX_FILE_ALIGNMENT], offset);
-    ints[POSIX_MEM_NOT_ALIGNED] += !aligned;
-    ints[POSIX_FILE_NOT_ALIGNED] += misaligned;
-    s->writes_not_aligned += misaligned && direction == POSIX_WRITING;
-    ints[POSIX_RW_SWITCHES] += s->latest != POSIX_NOTHING && s->latest != direction;
-    s->latest = direction;
-    timer_stamp(&doubles[d->begin], &doubles[d->end], c->t0, c->t1);
-    timer_add(&doubles[d->time], &s->last_end[which], c->t0, c->t1);
-    if (c->t1 - c->t0 > doubles[d->longest]) {
-        doubles[d->longest] = c->t1 - c->t0;
-        ints[d->longest_bytes] = bytes;
-    }
-}
-
-static void add_either(struct posix_state *s, enum posix_direction direction, const struct call *c,
-                       int64_t offset, int64_t bytes, bool aligned)
-{
-    if (direction == POSIX_READING)
-        add_transfer(s, POSIX_READING, c, offset, bytes, aligned);
-    else
-        add_transfer(s, POSIX_WRITING, c, offset, bytes, aligned);
-}
-
-/* Where the access began, after moving the position if it was the position that it used. */
-static int64_t begin_of(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
-                        int64_t bytes)
-{
-    if (offset != POSIX_AT_POSITION)
-        return offset;
-    int64_t end = open->offset + bytes;
-    if (open->append && direction == POSIX_WRITING) {
-        off_t now = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
-        end = now >= bytes ? now : end;
-    }
-    open->offset = end;
-    return end - bytes;
-}
-
-void posix_on_transfer(const struct call *c, enum posix_direction direction, int fd, ssize_t bytes,
-                       int64_t offset, bool aligned)
-{
-    struct open_file *open = bytes >= 0 ? fds_find(fd) : NULL;
-    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
-    if (!s)
-        return;
-    spin_lock(&s->lock);
-    add_either(s, direction, c, begin_of(open, fd, direction, offset, bytes), bytes, aligned);
-    spin_unlock(&s->lock);
-}
-
 void posix_on_seek(const struct call *c, int fd, int64_t offset)
 {
     struct open_file *open = offset >= 0 ? fds_find(fd) : NULL;
@@ -315,7 +206,7 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
     if (!s)
         return;
     s->record.ints[counter]++;
-    timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[WRITE_END], c->t0, c->t1);
+    timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[POSIX_WRITE_END], c->t0, c->t1);
     spin_unlock(&s->lock);
 }
 
@@ -363,46 +254,6 @@ void posix_on_close(const struct call *c, int result)
     }
     if (open)
         fds_release(open);
-}
-
-bool posix_all_aligned(const struct iovec *vector, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!posix_aligned(vector[i].iov_base))
-            return false;
-    return true;
-}
-
-static void submit(double t0, enum posix_direction direction, const struct aiocb *control)
-{
-    struct open_file *open = fds_find(control->aio_fildes);
-    struct posix_state *s = open ? posix_state_of(open, control->aio_fildes) : NULL;
-    if (s)
-        aio_add(control, s, direction, t0);
-}
-
-void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control)
-{
-    submit(c->t0, direction, control);
-}
-
-void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)
-            submit(c->t0, list[i]->aio_lio_opcode == LIO_READ ? POSIX_READING : POSIX_WRITING, list[i]);
-}
-
-void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes)
-{
-    struct aio_request request;
-    if (!aio_take(control, &request) || bytes < 0)
-        return;
-    struct posix_state *s = request.state;
-    const struct call whole = {.t0 = request.submitted, .t1 = c->t1};
-    spin_lock(&s->lock);
-    add_either(s, request.direction, &whole, control->aio_offset, bytes, posix_aligned(control->aio_buf));
-    spin_unlock(&s->lock);
 }
 
 #define COUNTERS "posix_counters.def"

@@ -42,6 +42,9 @@ _Static_assert(sizeof(struct posix_record) == 704, "Darshan's POSIX record of ve
 
 enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
 
+/* Which kind of operation ended last, for times that overlap. */
+enum { POSIX_READ_END, POSIX_WRITE_END, POSIX_META_END };
+
 enum { POSIX_AT_POSITION = -1 }; /* an offset: the call used the file position */
 
 struct posix_state {
@@ -61,8 +64,8 @@ struct posix_state *posix_state_of(struct open_file *open, int fd);
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
 void posix_on_dup(const struct call *c, int copy, int fd);
 void posix_on_fileno(const struct call *c, int fd, FILE *stream);
-void posix_on_transfer(const struct call *c, enum posix_direction direction, int fd, ssize_t bytes,
-                       int64_t offset, bool aligned);
+void posix_on_read(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
+void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
 void posix_on_seek(const struct call *c, int fd, int64_t offset);
 void posix_on_stat(const struct call *c, int dirfd, const char *path);
 void posix_on_statat(const struct call *c, int dirfd, const char *path); /* "" stands for dirfd itself */
