@@ -44,15 +44,10 @@ class Bench:
 def set_up(experiment: Experiment, data: Path) -> Bench:
     """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
     program = find_workload(experiment.program)
-    flavour = mpi.flavour_of_program(program)
-    return Bench(
-        experiment,
-        program,
-        flavour,
-        mpi.find_launcher(flavour),
-        data.resolve(),
-        experiment.storage == "emulated",
-    )
+    linked = mpi.flavour_of_program(program)
+    launcher = mpi.find_launcher(linked)
+    flavour = linked or mpi.flavour_of_launcher(launcher)
+    return Bench(experiment, program, flavour, launcher, data.resolve(), experiment.storage == "emulated")
 
 
 def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
