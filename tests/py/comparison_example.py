@@ -23,9 +23,7 @@ def stripes_model(point: Mapping[str, Any]) -> float:
     return 150.0 * together * (1.1 if point.get("cb_buffer_size", 0) > MIB else 1.0)
 
 
-def write_run(
-    folder: Path, point: Mapping[str, Any], repetition: int, mib_per_s: float, **changes: Any
-) -> None:
+def write_run(folder: Path, point: Mapping[str, Any], repetition: int, mib_per_s: float, **changes: Any) -> None:
     """One run's folder; `changes` replace keys of run.json."""
     folder.mkdir(parents=True)
     seconds = BYTES / MIB / mib_per_s

@@ -51,9 +51,7 @@ def test_an_unreadable_run_is_named_and_counted(tmp_path: Path) -> None:
     results = load_results(folder)
     assert len(results.runs) == 3
     assert [str(skip.path) for skip in results.skipped] == ["points/stripe_count1/rep-1/run.json"]
-    assert any(
-        "rep-1/run.json" in word for word in words.cautions(results, compare(results.runs, results.settings))
-    )
+    assert any("rep-1/run.json" in word for word in words.cautions(results, compare(results.runs, results.settings)))
 
 
 def test_nothing_to_read_is_one_clear_error(tmp_path: Path) -> None:

@@ -67,6 +67,37 @@ def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
     assert len(re.findall(r"4 ?/ ?4 ?/ ?4", text)) == 18
 
 
+LOG = Path(__file__).parents[1] / "data" / "darshan" / "imbalanced-io.darshan"
+
+
+def test_each_setting_gets_one_small_job_summary(tmp_path: Path) -> None:
+    """A real log stands for the middle repetition's job; the others' logs must not be opened, they are damaged."""
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, 3)
+    speeds = {1: 140.0, 2: 150.0, 3: 170.0}
+    for run in folder.rglob("run.json"):
+        content = json.loads(run.read_text())
+        repetition = content["point"]["repetition"]
+        result = json.loads((run.parent / "result.json").read_text())
+        result["phases"][0]["seconds"]["max"] = 100 / speeds[repetition]
+        (run.parent / "result.json").write_text(json.dumps(result))
+        (run.parent / "job.darshan").write_bytes(LOG.read_bytes() if repetition == 2 else b"damaged")
+        run.write_text(json.dumps(content | {"log": "job.darshan"}))
+    write_comparison(folder, tmp_path / "out.pdf")
+    text = text_of(tmp_path / "out.pdf")
+    assert text.count("repetition 2: 150 MiB/s") == 2
+    assert text.count("Log: job.darshan") == 2
+    assert "cannot be read" not in text
+
+
+def test_a_damaged_log_is_named_and_the_rest_stands(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, 1)
+    for run in folder.rglob("run.json"):
+        (run.parent / "job.darshan").write_bytes(b"damaged")
+        run.write_text(json.dumps(json.loads(run.read_text()) | {"log": "job.darshan"}))
+    write_comparison(folder, tmp_path / "out.pdf")
+    assert text_of(tmp_path / "out.pdf").count("The log cannot be read") == 2
+
+
 def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "aggregators": [1, 2]}, 2)
     for name in ("a.pdf", "b.pdf"):

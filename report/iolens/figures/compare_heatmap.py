@@ -26,16 +26,12 @@ COLUMNS = 12
 
 
 @styled
-def heatmap(
-    points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None
-) -> Figure:
+def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None) -> Figure:
     """Typical bandwidth of each point; rows are `pair[0]`, columns `pair[1]`, panels the levels of `rest`.
 
     Cells left out of the comparison are hatched, the best one is framed; a cell without a value says n/a.
     """
-    panels = [
-        dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))
-    ]
+    panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
     across = max(1, min(len(panels), COLUMNS // len(sorted_levels(points[pair[1]]))))
     down = math.ceil(len(panels) / across)
     rows = len(sorted_levels(points[pair[0]]))

@@ -49,6 +49,14 @@ def size_text(size: float) -> str:
     return f"{size:.0f} B"
 
 
+def volume_text(size: float) -> str:
+    """Bytes to three digits: 829515 -> '810 KiB'; fewer than 1 KiB in full."""
+    for unit, name in ((2**40, "TiB"), (2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}" if size >= 1000 * unit else f"{size / unit:.3g} {name}"
+    return f"{size:.0f} B"
+
+
 def level_text(name: str, level: Any) -> str:
     """A level without its parameter's name, for an axis: '4', '16 MiB'."""
     setting = SETTINGS.get(name)

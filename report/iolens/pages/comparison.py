@@ -14,6 +14,7 @@ from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
+from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_tables import brief_table, effects_table, points_table, runs_table
 from iolens.pages.comparison_words import (
     Remedy,
@@ -50,7 +51,7 @@ def write_comparison(results_dir: Path, pdf: Path) -> ComparisonSummary:
     results = load_results(results_dir)
     comparison = compare(results.runs, results.settings)
     labels = ["EMULATED STORAGE"] if (results.runs["storage"] == "emulated").any() else []
-    pages = [*sweep_pages(results, comparison)]
+    pages = [*sweep_pages(results, comparison), *job_pages(comparison)]
     write_pdf(pdf, results.title, subtitle(results, comparison), pages, labels)
     frames = {"points": comparison.points, "runs": comparison.runs, "effects": comparison.effects}
     if comparison.interaction is not None:

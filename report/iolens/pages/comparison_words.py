@@ -88,9 +88,7 @@ def interaction_sentence(found: Interaction) -> str:
     if found.synergy.is_clear and found.synergy.value > 1:
         moral = f"together they give {number(found.synergy.value)} times the product of their single gains"
     elif found.synergy.is_clear:
-        moral = (
-            f"together they give only {number(found.synergy.value)} times the product of their single gains"
-        )
+        moral = f"together they give only {number(found.synergy.value)} times the product of their single gains"
     else:
         moral = "these runs do not show that they depend on each other"
     return f"{steps[0]}; {steps[1]}; both {times(found.both)}: {moral}."
@@ -188,9 +186,7 @@ def holds_for(run: Mapping[str, Any]) -> str:
         )
     name = component or "the MPI library's default MPI-IO"
     if run["storage"] != "emulated" and run["file_system"] == "lustre":
-        return (
-            f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
-        )
+        return f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
     return (
         f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives "
         "each aggregator whole stripes and ignores cb_buffer_size on collective writes: there expect the "

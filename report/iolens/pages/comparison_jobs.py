@@ -1,0 +1,107 @@
+"""A small summary of one job per point: of the run that came nearest to the point's typical bandwidth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.errors import IolensError
+from iolens.figures.compare_job import job_strip
+from iolens.log import Job, read_log
+from iolens.metrics.comparison import Comparison
+from iolens.metrics.cost import io_cost, performance
+from iolens.metrics.mpiio import aggregators, rank_list
+from iolens.metrics.operations import access_sizes, operation_counts
+from iolens.metrics.settings import size_text, volume_text
+from iolens.pages.comparison_words import number, plural
+from iolens.pages.document import Block, FigureBlock, Page, Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_JOBS = 80
+"""Summaries in one document: four fit on a page."""
+
+CALLS = {
+    "MPI-IO": ("collective write", "collective read", "independent write", "independent read"),
+    "POSIX": ("write", "read", "open"),
+}
+"""Operations shown, per layer."""
+
+
+def job_pages(comparison: Comparison) -> list[Page]:
+    """One page (continued as needed) with a summary per point; none without logs."""
+    chosen = typical_runs(comparison)
+    if chosen.empty:
+        return []
+    shown = chosen.head(MOST_JOBS)
+    intro = "Of each setting, the job whose bandwidth came nearest to the typical value"
+    intro += f"; the first {MOST_JOBS} of {len(chosen)} settings." if len(chosen) > MOST_JOBS else "."
+    blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
+    for _, run in shown.iterrows():
+        blocks += job_blocks(run, str(comparison.points.loc[run["point"], "label"]))
+    return [Page("One job per setting", blocks)]
+
+
+def typical_runs(comparison: Comparison) -> pd.DataFrame:
+    """Of each point, the usable run with a log whose bandwidth is nearest to the typical value, as a ratio."""
+    runs = comparison.runs
+    runs = runs[runs["usable"] & runs["log"].notna() & runs["bandwidth"].notna()]
+    typical = comparison.points["value"].loc[runs["point"]].to_numpy(dtype=float)
+    distance = [abs(math.log(speed / value)) for speed, value in zip(runs["bandwidth"], typical, strict=True)]
+    return runs.assign(distance=distance).sort_values(["point", "distance"]).drop_duplicates("point")
+
+
+def job_blocks(run: pd.Series[Any], label: str) -> Iterable[Block]:
+    """Heading, facts and the strip of figures of one run."""
+    title = f"{label}, repetition {run['repetition']}: {number(run['bandwidth'])} MiB/s"
+    try:
+        job = read_log(Path(run["log"]))
+    except (IolensError, OSError) as error:
+        return [Text(title, "heading"), Text(f"The log cannot be read: {error}")]
+    figure = job_strip(io_cost(job), calls(job), sizes(job))
+    return [FigureBlock(figure, facts(job), title=title)]
+
+
+def calls(job: Job) -> pd.DataFrame:
+    """The operations of `CALLS` that the job did: `call` and `count`."""
+    counts = operation_counts(job)
+    wanted = [
+        any(row.module == layer and row.operation in names for layer, names in CALLS.items())
+        for row in counts.itertuples()
+    ]
+    found = counts[wanted]
+    found = found[found["count"].fillna(0) > 0]
+    names = [f"{row.module} {row.operation}".replace("MPI-IO ", "") for row in found.itertuples()]
+    return found.assign(call=names)[["call", "count"]]
+
+
+def sizes(job: Job) -> pd.DataFrame:
+    """Writes per range of sizes, `bucket` and a column per layer; the ranges that occur and their neighbours."""
+    import pandas as pd
+
+    layers = [name for name in CALLS if name in job.frames]
+    frames = {name: access_sizes(job, name).set_index("bucket")["writes"] for name in layers}
+    table = pd.DataFrame(frames)
+    used = [i for i, total in enumerate(table.sum(axis=1)) if total]
+    begin, end = (used[0], used[-1]) if used else (0, 0)
+    table = table.iloc[max(0, begin - 1) : end + 2]
+    table.columns = [f"{name} writes" for name in table.columns]
+    return table.rename(index=lambda bucket: bucket.replace("_PLUS", "+").replace("_", "–")).reset_index(names="bucket")
+
+
+def facts(job: Job) -> str:
+    """The job in a sentence: ranks, time, bytes of each layer, who wrote in which sizes."""
+    words = [f"{job.nprocs} ranks, run time {number(job.run_time)} s"]
+    for name in ("MPI-IO", "POSIX"):
+        if name in job.frames:
+            done = performance(job, name)
+            words.append(f"{name} wrote {volume_text(done.bytes_written)} and read {volume_text(done.bytes_read)}")
+    found = aggregators(job)
+    if found is not None and len(found):
+        top = found.iloc[0]
+        words.append(f"written by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}")
+        words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
+    return "; ".join(words) + f". Log: {job.path.name}"
