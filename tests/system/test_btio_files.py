@@ -41,9 +41,7 @@ def class_s(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         ("fortran", 9, "romio321"),
     ],
 )
-def test_same_bytes_by_any_method_and_ranks(
-    tmp_path: Path, class_s: bytes, method: str, ranks: int, io: str
-) -> None:
+def test_same_bytes_by_any_method_and_ranks(tmp_path: Path, class_s: bytes, method: str, ranks: int, io: str) -> None:
     assert kept(tmp_path, "--class", "S", method=method, ranks=ranks, io=io) == class_s
 
 
@@ -153,9 +151,7 @@ def test_a_file_cut_short_is_an_error(tmp_path: Path, method: str) -> None:
     assert path.read_bytes() == whole[:-8]
 
 
-@pytest.mark.parametrize(
-    ("method", "ranks"), [("full", 1), ("full", 9), ("simple", 9), ("epio", 9), ("fortran", 9)]
-)
+@pytest.mark.parametrize(("method", "ranks"), [("full", 1), ("full", 9), ("simple", 9), ("epio", 9), ("fortran", 9)])
 def test_io_only_writes_known_data(tmp_path: Path, method: str, ranks: int) -> None:
     """An uneven grid; every dump is the field of the first plus its number."""
     arguments = [
@@ -195,9 +191,7 @@ def test_write_interval_ten_has_the_mean_of_the_reference_program(tmp_path: Path
     assert outcome.table("Comparison of RMS-norms of solution error") == pytest.approx(mean, rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("method", "interval"), [("full", 2), ("full", 5), ("simple", 2), ("epio", 2), ("fortran", 2)]
-)
+@pytest.mark.parametrize(("method", "interval"), [("full", 2), ("full", 5), ("simple", 2), ("epio", 2), ("fortran", 2)])
 def test_read_interval(tmp_path: Path, interval: int, method: str) -> None:
     """The file holds as many dumps as are read back at once; all twelve are read and verified."""
     arguments = ["--class", "S", "--read-interval", str(interval), "--method", method, "--keep"]
@@ -268,9 +262,7 @@ def test_epio_result_names_every_file(tmp_path: Path) -> None:
 
 def test_hints_file(tmp_path: Path) -> None:
     """Both ways of writing a hint; --hint wins over the file."""
-    (tmp_path / "hints.txt").write_text(
-        "# aggregation\ncb_nodes=1\nromio_cb_write enable\n\ncb_buffer_size 1MiB\n"
-    )
+    (tmp_path / "hints.txt").write_text("# aggregation\ncb_nodes=1\nromio_cb_write enable\n\ncb_buffer_size 1MiB\n")
     arguments = ["--hints-file", "hints.txt", "--hint", "cb_buffer_size=2M", "--json", "result.json"]
     verified(tmp_path, *arguments, ranks=4)
     requested = result(tmp_path / "result.json")["hints"]["requested"]
