@@ -1,0 +1,35 @@
+"""`iolens report LOG …`: the PDF summary of each log, and its tables."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="PDF", help="the PDF to write (default: LOG's name in this folder)"
+    )
+    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
+    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write a PDF per log and say where; 0 when all are done."""
+    if args.output and len(args.logs) > 1:
+        raise UsageError(f"--output names one PDF, but {len(args.logs)} logs are given; leave it out")
+    from iolens.log import read_log
+    from iolens.pages.export import export
+    from iolens.pages.job import write_job_pdf
+
+    for path in args.logs:
+        job = read_log(path)
+        pdf = args.output or Path(f"{path.name}.pdf")
+        shown = write_job_pdf(job, pdf)
+        export({name: one.frame for name, one in shown.items()}, path.name, args.csv, args.json)
+        print(f"report: {pdf}")
+    return 0

@@ -1,0 +1,61 @@
+"""Bytes over time and ranks: a map, and the sum over ranks above it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, nothing, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MIB = 1 << 20
+
+
+@styled
+def activity_map(
+    written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH
+) -> Figure:
+    """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    both = written + read
+    if not both.any():
+        return nothing(width, 1.0, "no bytes in any time bin")
+    rows, bins = both.shape
+    body = min(1.5, 0.35 + 0.1 * rows)
+    height = 1.15 + body
+    left, right, bottom = 0.55, 0.85, 0.42
+    figure = Figure(figsize=(width, height))
+    span = 1 - (left + right) / width
+    axes = figure.add_axes((left / width, bottom / height, span, body / height))
+    top = figure.add_axes((left / width, (bottom + body + 0.08) / height, span, 0.5 / height))
+    image = axes.imshow(
+        np.where(both > 0, both / MIB, np.nan),
+        aspect="auto",
+        origin="lower",
+        interpolation="nearest",
+        extent=(0, bins * bin_width, -0.5, nprocs - 0.5),
+        cmap="viridis_r",
+        norm=LogNorm(vmin=max(both[both > 0].min() / MIB, 1e-6), vmax=max(both.max() / MIB, 2e-6)),
+    )
+    axes.grid(visible=False)
+    axes.set_xlabel("seconds since the start of the job")
+    axes.set_ylabel("rank")
+    axes.yaxis.get_major_locator().set_params(integer=True, nbins=5)
+    edges = np.arange(bins + 1) * bin_width
+    for values, colour, label in ((written, WRITE, "write"), (read, READ, "read")):
+        top.stairs(values.sum(axis=0) / MIB / bin_width, edges, color=colour, linewidth=1.0, label=label)
+    top.set_xlim(0, bins * bin_width)
+    top.set_ylim(0, None)
+    top.tick_params(labelbottom=False)
+    top.locator_params(axis="y", nbins=3)
+    top.set_ylabel("MiB/s")
+    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.15))
+    bar = figure.add_axes((1 - (right - 0.1) / width, bottom / height, 0.1 / width, body / height))
+    figure.colorbar(image, cax=bar).set_label("MiB in a bin", color=INK)
+    bar.grid(visible=False)
+    return figure

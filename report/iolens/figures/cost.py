@@ -1,0 +1,40 @@
+"""Average I/O cost per process: one bar a layer, in per cent of the run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.figures.style import HALF_WIDTH, META, OTHER, READ, WRITE, canvas, nothing, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
+
+
+@styled
+def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) -> Figure:
+    """`cost` as metrics.cost.io_cost gives it, `run_time` in seconds."""
+    if cost.empty or run_time <= 0:
+        return nothing(width, 1.2, "no layer recorded any I/O time")
+    longest = max(len(name) for name in cost["module"])
+    figure, axes = canvas(width, 0.85 + 0.27 * len(cost), left=0.16 + 0.075 * longest, top=0.3)
+    left = [0.0] * len(cost)
+    for part, colour in PARTS:
+        shares = [100 * value / max(run_time, total) for value, total in zip(cost[part], totals(cost), strict=True)]
+        axes.barh(range(len(cost)), shares, 0.66, left=left, color=colour, label=part)
+        left = [a + b for a, b in zip(left, shares, strict=True)]
+    axes.set_yticks(range(len(cost)), list(cost["module"]))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of run time")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", visible=True)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, columnspacing=1.0)
+    return figure
+
+
+def totals(cost: pd.DataFrame) -> list[float]:
+    """Seconds of each bar: more than the run time where threads overlap."""
+    return [float(value) for value in cost[[part for part, _ in PARTS]].sum(axis=1)]

@@ -1,0 +1,64 @@
+"""From the first to the last access: of each rank in its own files, and in shared files."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, nothing, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+COLOURS = {"read": READ, "write": WRITE}
+
+
+@styled
+def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, width: float = HALF_WIDTH) -> Figure:
+    """`spans` as metrics.timespans.rank_spans gives it, of one `kind`; `run_time` in seconds."""
+    part = spans[spans["kind"] == kind]
+    if part.empty:
+        return nothing(width, 1.2, f"no rank {'read from' if kind == 'read' else 'wrote to'} a file of its own")
+    height = min(2.3, 0.75 + 0.09 * nprocs)
+    figure, axes = canvas(width, height, left=0.5, top=0.08)
+    thick = max(0.4, min(5.0, 72 * (height - 0.5) / nprocs * 0.7))
+    axes.hlines(part["rank"], part["start"], part["end"], color=COLOURS[kind], linewidth=thick)
+    axes.plot(part["start"], part["rank"], "|", color=COLOURS[kind], markersize=max(1.0, min(5.0, thick)))
+    axes.set_ylim(-0.7, nprocs - 0.3)
+    axes.set_xlim(0, max(run_time, float(part["end"].max())))
+    axes.yaxis.get_major_locator().set_params(integer=True, nbins=6)
+    axes.set_ylabel("rank")
+    axes.set_xlabel("seconds since the start of the job")
+    return figure
+
+
+@styled
+def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH) -> Figure:
+    """`spans` as metrics.timespans.shared_spans gives it: two bars a file, reads above writes."""
+    if spans.empty:
+        return nothing(width, 0.8, "no file was shared by all ranks")
+    files = list(dict.fromkeys(spans["path"]))
+    names = [shortened(PurePosixPath(path).name or path) for path in files]
+    left = 0.15 + 0.064 * max(len(name) for name in names)
+    figure, axes = canvas(width, 0.75 + 0.2 * len(files), left=left, top=0.25)
+    for kind, shift in (("read", -0.18), ("write", 0.18)):
+        part = spans[spans["kind"] == kind]
+        places = [files.index(path) + shift for path in part["path"]]
+        shortest = run_time / 400
+        lengths = [max(shortest, end - start) for start, end in zip(part["start"], part["end"], strict=True)]
+        axes.barh(places, lengths, 0.34, left=part["start"], color=COLOURS[kind], label=kind)
+    axes.set_yticks(range(len(files)), names)
+    axes.set_ylim(len(files) - 0.5, -0.5)
+    axes.set_xlim(0, max(run_time, float(spans["end"].max())))
+    axes.set_xlabel("seconds since the start of the job")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", visible=True)
+    axes.tick_params(axis="y", length=0)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
+    return figure
+
+
+def shortened(name: str, most: int = 34) -> str:
+    """A file name without its middle where it is long."""
+    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"

@@ -1,0 +1,59 @@
+"""A job's summary for the terminal: the same tables, in as many columns as there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.pages.document import Table
+from iolens.pages.grid import NUMBER
+from iolens.pages.job_words import facts, labels, title, verdicts
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from iolens.log import Job
+
+WIDTH = 110
+"""Columns where the output is no terminal."""
+
+
+def console() -> Console:
+    """As wide as the terminal; without colours and at a fixed width where the output is a file or a pipe."""
+    from rich.console import Console
+
+    plain = Console(highlight=False, soft_wrap=False)
+    return plain if plain.is_terminal else Console(width=WIDTH, highlight=False, no_color=True)
+
+
+def show_job(job: Job, tables: Iterable[Table], out: Console) -> None:
+    """Print facts, sentences and tables."""
+    from rich.text import Text
+
+    out.print(Text(title(job), style="bold"))
+    for label in labels(job):
+        out.print(Text(label, style="bold red"))
+    for name, value in [pair for part in facts(job) for pair in part]:
+        out.print(Text(f"  {name:<17} {value}"), overflow="ellipsis", no_wrap=True)
+    for sentence in [*verdicts(job), *(f"Incomplete. {reason}" for reason in job.partial)]:
+        out.print(Text(sentence, style="bold"))
+    for table in tables:
+        out.print()
+        show_table(table, out)
+
+
+def show_table(table: Table, out: Console) -> None:
+    """One table; numbers flush right, long words shortened in the middle of the terminal's width."""
+    from rich import box
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, head in enumerate(table.columns):
+        numeric = all(NUMBER.match(row[number]) for row in table.rows)
+        grid.add_column(head, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    out.print(grid)
+    if table.note:
+        out.print(Text(table.note, style="dim"))

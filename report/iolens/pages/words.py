@@ -1,0 +1,82 @@
+"""Numbers in words: sizes, times and counts as a reader wants them; what is missing is `n/a`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+NONE = "n/a"
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def digits(value: float) -> str:
+    """Three significant digits, no exponent: 5.71, 57.1, 571, 5714."""
+    if abs(value) >= 100 or value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def size(value: float | None) -> str:
+    """Bytes in the largest unit that gives at least one, powers of 1024."""
+    if value is None or value != value:
+        return NONE
+    scaled, unit = float(value), 0
+    while abs(scaled) >= 1023.5 and unit < len(UNITS) - 1:
+        scaled, unit = scaled / 1024, unit + 1
+    return f"{digits(scaled)} {UNITS[unit]}"
+
+
+def exact_size(value: float) -> str:
+    """A size that stays exact: 16 MiB, 40 B, else in bytes."""
+    whole = int(value)
+    for unit in range(len(UNITS) - 1, 0, -1):
+        if whole and whole % (1 << 10 * unit) == 0:
+            return f"{whole >> 10 * unit} {UNITS[unit]}"
+    return f"{count(whole)} B"
+
+
+def count(value: float | None) -> str:
+    """A whole number with commas between thousands."""
+    return NONE if value is None or value != value else f"{int(value):,}"
+
+
+def short_count(value: float) -> str:
+    """A count in at most four characters and a letter: 980, 12.3k, 4.56M."""
+    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if value >= limit:
+            return f"{digits(value / (1e3 if letter == 'k' else limit))}{letter}"
+    return f"{value:.0f}"
+
+
+def seconds(value: float | None) -> str:
+    """Seconds in a column whose head names the unit."""
+    if value is None or value != value:
+        return NONE
+    if value == 0:
+        return "0"
+    return digits(value) if value >= 0.01 else (f"{value:.4f}" if value >= 0.00005 else "< 0.0001")
+
+
+def ratio(value: float | None) -> str:
+    """A plain number with three digits."""
+    return NONE if value is None or value != value else digits(value)
+
+
+def percent(part: float | None, whole: float) -> str:
+    """A share in per cent."""
+    if part is None or part != part or not whole:
+        return NONE
+    return f"{100 * part / whole:.1f} %"
+
+
+def moment(value: float) -> str:
+    """A time since 1970, in UTC."""
+    try:
+        return datetime.fromtimestamp(value, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, ValueError, OSError):
+        return NONE
+
+
+def plural(number: int, word: str) -> str:
+    """`1 process`, `4 processes`."""
+    many = f"{word}es" if word.endswith("s") else f"{word}s"
+    return f"{number:,} {word if number == 1 else many}"
