@@ -1,5 +1,6 @@
 /* Expands the table named by WRAP_TABLE: prototypes (a wrong row is a compile error), pointers to the real
- * functions, their resolution when the library is loaded, and the wrappers. Included once per table. */
+ * functions, their resolution when the library is loaded if WRAP_EARLY is defined, and the wrappers. Included
+ * once per table. */
 #include "wrap.h"
 
 #define FN(ret_t, name, params, ...)  ret_t name params;
@@ -22,7 +23,9 @@
 #undef FNV
 #undef FNZ
 
-/* At load time, because dlsym must not be called from a signal handler. */
+/* At load time where the functions may be called from a signal handler, which dlsym may not; else at first
+ * use, which spares every process some sixty look-ups. */
+#ifdef WRAP_EARLY
 __attribute__((constructor)) static void resolve_all(void)
 {
 #define FN(ret_t, name, ...)  (void)&REAL(name);
@@ -35,6 +38,7 @@ __attribute__((constructor)) static void resolve_all(void)
 #undef FNV
 #undef FNZ
 }
+#endif
 
 #define FN(ret_t, name, params, args, event)                                                                 \
     WRAPPER(IOLENS_EXPORT, ret_t, name, params, REAL(name) args, (void)0, event)

@@ -10,5 +10,6 @@
 
 #include "posix.h"
 
+#define WRAP_EARLY
 #define WRAP_TABLE "../modules/posix.def"
 #include "../core/wrap_expand.h"
