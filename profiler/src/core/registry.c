@@ -58,22 +58,22 @@ struct file *registry_file(const char *absolute)
     return file;
 }
 
+/* No lock: asking the file system for its block size may take long. Of two threads one throws its state away.
+ */
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
-    void *state = file->state[module];
+    void *state = file->state[module], *fresh;
     if (state)
         return state;
-    const struct module *type = modules[module];
-    spin_lock(&iolens.registry.lock);
-    state = file->state[module];
-    if (!state && (state = arena_alloc(&iolens.arena, type->state_bytes))) {
-        if (type->init)
-            type->init(state, file, fd);
-        file->state[module] = state;
-        iolens.registry.used += file->path[0] != '<';
-    }
-    if (!state)
+    fresh = arena_alloc(&iolens.arena, modules[module]->state_bytes);
+    if (!fresh) {
         iolens.registry.partial |= 1u << module;
-    spin_unlock(&iolens.registry.lock);
-    return state;
+        return NULL;
+    }
+    if (modules[module]->init)
+        modules[module]->init(fresh, file, fd);
+    if (!atomic_compare_exchange_strong(&file->state[module], &state, fresh))
+        return state;
+    iolens.registry.used += file->path[0] != '<';
+    return fresh;
 }

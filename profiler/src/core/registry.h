@@ -22,9 +22,9 @@ struct registry {
     struct spin lock;
     struct file **buckets; /* REGISTRY_BUCKETS of them */
     struct file *first, **last;
-    size_t used;                       /* states of files that are not <STDIN>, <STDOUT>, <STDERR> */
+    atomic_size_t used;                /* states of files that are not <STDIN>, <STDOUT>, <STDERR> */
     struct file *shared[MODULE_COUNT]; /* chains of shared files, in the same order on all ranks */
-    uint32_t partial;                  /* bit m: module m had to leave a file out */
+    _Atomic uint32_t partial;          /* bit m: module m had to leave a file out */
 };
 
 /* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */

@@ -134,7 +134,7 @@ void stdio_on_seek(const struct call *c, FILE *handle)
 
 void stdio_before_close(struct call *c, FILE *handle)
 {
-    struct stream *stream = streams_find(handle);
+    struct stream *stream = streams_known(handle);
     if (!handle || !iolens_is_this_process())
         return;
     int fd = fileno(handle);

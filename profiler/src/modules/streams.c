@@ -23,9 +23,11 @@ static const char *standard_name(FILE *handle)
     return handle == stdin ? "<STDIN>" : handle == stdout ? "<STDOUT>" : handle == stderr ? "<STDERR>" : NULL;
 }
 
+struct stream *streams_known(FILE *handle) { return handle ? find(handle) : NULL; }
+
 struct stream *streams_find(FILE *handle)
 {
-    struct stream *stream = handle ? find(handle) : NULL;
+    struct stream *stream = streams_known(handle);
     const char *name = stream ? NULL : standard_name(handle);
     if (name && handle) {
         struct file *file = registry_file(name);

@@ -29,6 +29,9 @@ struct streams {
 /* NULL when the stream is not recorded. stdin, stdout and stderr are added when they are first asked for. */
 struct stream *streams_find(FILE *handle);
 
+/* The same without adding anything. */
+struct stream *streams_known(FILE *handle);
+
 /* Make `handle` stand for `file` at `offset`. NULL without memory. */
 struct stream *streams_open(FILE *handle, struct file *file, int64_t offset);
 
