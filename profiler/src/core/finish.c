@@ -74,6 +74,16 @@ static void write_names(struct writer *writer, const struct iolens_transport *tr
     buffer_free(&part);
 }
 
+/* A file that could not even be named is missing from every module that is there at all. */
+static void mark_partial(struct log_header *header, int64_t partial[MODULE_COUNT])
+{
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        if (header->modules[modules[m]->id].bytes == 0)
+            partial[m] = 0;
+        header->partial |= (uint64_t)(partial[m] != 0) << modules[m]->id;
+    }
+}
+
 /* A write beyond the file size limit raises SIGXFSZ, which would end the program: hold it back, and take what
  * came. */
 static void hold_signal(sigset_t *signal, sigset_t *mask_before)
@@ -122,9 +132,8 @@ void finish_log(const struct iolens_transport *transport)
     write_job(&writer, transport, times);
     write_names(&writer, transport, &header);
     write_modules(&writer, transport, &header);
+    mark_partial(&header, partial);
     private_write(&writer, transport, partial);
-    for (int m = 0; m < MODULE_COUNT; m++)
-        header.partial |= (uint64_t)(partial[m] != 0) << modules[m]->id;
     if (transport->rank == 0)
         writer_put(&writer, 0, &header, sizeof header);
     writer_close(&writer);
