@@ -27,9 +27,8 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.job import write_job_pdf
 
     for path in args.logs:
-        job = read_log(path)
         pdf = args.output or Path(f"{path.name}.pdf")
-        shown = write_job_pdf(job, pdf)
+        shown = write_job_pdf(read_log(path), pdf)
         export({name: one.frame for name, one in shown.items()}, path.name, args.csv, args.json)
         print(f"report: {pdf}")
     return 0

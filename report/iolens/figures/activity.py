@@ -45,7 +45,7 @@ def activity_map(
     axes.grid(visible=False)
     axes.set_xlabel("seconds since the start of the job")
     axes.set_ylabel("rank")
-    axes.yaxis.get_major_locator().set_params(integer=True, nbins=5)
+    axes.locator_params(axis="y", integer=True, nbins=5)
     edges = np.arange(bins + 1) * bin_width
     for values, colour, label in ((written, WRITE, "write"), (read, READ, "read")):
         top.stairs(values.sum(axis=0) / MIB / bin_width, edges, color=colour, linewidth=1.0, label=label)

@@ -26,8 +26,15 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
         for place, value in zip(bars, sizes[column], strict=True):
             if value:
                 axes.annotate(
-                    rounded(value), (place, value), (0, 1.5), textcoords="offset points", ha="center", fontsize=5.5
+                    rounded(value),
+                    (place, value),
+                    (0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    rotation=90,
+                    fontsize=5.5,
                 )
+    axes.set_ylim(0, 1.22 * max(sizes["reads"].max(), sizes["writes"].max()))
     axes.set_xticks(range(len(sizes)), LABELS, rotation=40, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda value, _: short(value))

@@ -21,5 +21,5 @@ def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     axes.set_xlabel("object storage target (index)")
     axes.set_ylabel("files")
     axes.locator_params(axis="y", nbins=4, integer=True)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="x", integer=True)
     return figure

@@ -28,6 +28,7 @@ def layouts(job: Job) -> pd.DataFrame | None:
     rows = frame.assign(
         bytes=[bytes_of.get(key, 0) if head else 0 for key, head in zip(frame["id"], first, strict=True)]
     )
+    rows = rows.sort_values("bytes", ascending=False, kind="stable")
     keys = ["component", "stripe_size", "stripe_count", "extent_end", "pool"]
     found = rows.groupby(keys, as_index=False).agg(files=("id", "nunique"), bytes=("bytes", "sum"), id=("id", "first"))
     found["path"] = paths(job, found["id"])

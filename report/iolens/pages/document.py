@@ -59,20 +59,20 @@ Block: TypeAlias = "Text | Table | FigureBlock | Row"
 
 @dataclass(frozen=True)
 class Page:
-    """Blocks under a heading, begun on a new page and continued on further ones where they need more room.
+    """Blocks under a heading, begun on a new sheet and continued on further ones where they need more room.
 
-    `subtitle` and `labels` replace the document's where a page is about something else than the document.
+    `subtitle` and `labels` replace the document's where a page is about something else than the document. A page
+    that is `joined` begins where the one before it ended, if there is room.
     """
 
     title: str
     blocks: Sequence[Block]
     subtitle: str | None = None
     labels: Sequence[str] | None = None
+    joined: bool = False
 
 
-def write_pdf(
-    path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str] = ()
-) -> None:
+def write_pdf(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str] = ()) -> None:
     """Write the pages; `labels` are set in a box at the foot of every page, such as `EMULATED STORAGE`.
 
     IolensError when the file cannot be written; then nothing is left behind.

@@ -31,7 +31,7 @@ STYLES: dict[str, dict[str, Any]] = {
         "spaceBefore": 3,
         "spaceAfter": 5,
     },
-    "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": INK, "spaceAfter": 7},
+    "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": INK, "spaceBefore": 10, "spaceAfter": 7},
     "heading": {
         "fontName": BOLD,
         "fontSize": 9,
@@ -67,7 +67,7 @@ class Heading(Paragraph):  # type: ignore[misc]
 
     def draw(self) -> None:
         """Draw it and mark the place."""
-        key = f"p{self.canv.getPageNumber()}"
+        key = f"{self.canv.getPageNumber()} {self.text}"
         self.canv.bookmarkPage(key)
         self.canv.addOutlineEntry(self.text, key, 0)
         super().draw()

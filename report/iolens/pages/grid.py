@@ -19,29 +19,35 @@ NUMBER = re.compile(r"^[-+−]?[\d.,]+( ?(%|s|ms|us|B|KiB|MiB|GiB|TiB|PiB|MiB/s|
 
 
 def grid(table: Table, width: float) -> Flowable:
-    """The table as a flowable that repeats its head on every page it goes over."""
+    """The table as a flowable that repeats its head, if it has one, on every sheet it goes over."""
     rows = [[str(cell) for cell in row] for row in table.rows]
     heads = [str(name) for name in table.columns]
     widths = column_widths(heads, rows, width)
-    cells = [wrapped(heads, widths, BOLD), *(wrapped(row, widths, PLAIN) for row in rows)]
+    cells = [wrapped(row, widths, PLAIN) for row in rows]
+    head = int(any(heads))
+    if head:
+        cells.insert(0, wrapped(heads, widths, BOLD))
     style: list[tuple[object, ...]] = [
-        ("FONT", (0, 0), (-1, 0), font(BOLD), SIZE, LEADING),
-        ("FONT", (0, 1), (-1, -1), font(PLAIN), SIZE, LEADING),
+        ("FONT", (0, 0), (-1, -1), font(PLAIN), SIZE, LEADING),
         ("TEXTCOLOR", (0, 0), (-1, -1), INK),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
-        ("VALIGN", (0, 0), (-1, 0), "BOTTOM"),
-        ("LINEBELOW", (0, 0), (-1, 0), 0.6, LINE),
         ("LINEBELOW", (0, -1), (-1, -1), 0.4, LINE),
-        ("ROWBACKGROUNDS", (0, 1), (-1, -1), [None, BAND]),
+        ("ROWBACKGROUNDS", (0, head), (-1, -1), [None, BAND]),
         ("TOPPADDING", (0, 0), (-1, -1), 1.6),
         ("BOTTOMPADDING", (0, 0), (-1, -1), 1.8),
         ("LEFTPADDING", (0, 0), (-1, -1), PAD / 2),
         ("RIGHTPADDING", (0, 0), (-1, -1), PAD / 2),
     ]
+    if head:
+        style += [
+            ("FONT", (0, 0), (-1, 0), font(BOLD), SIZE, LEADING),
+            ("VALIGN", (0, 0), (-1, 0), "BOTTOM"),
+            ("LINEBELOW", (0, 0), (-1, 0), 0.6, LINE),
+        ]
     for column in range(len(heads)):
         if rows and all(NUMBER.match(row[column]) for row in rows):
             style.append(("ALIGN", (column, 0), (column, -1), "RIGHT"))
-    return Grid(cells, colWidths=widths, repeatRows=1, style=style, hAlign="LEFT")
+    return Grid(cells, colWidths=widths, repeatRows=head, style=style, hAlign="LEFT")
 
 
 def column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: float) -> list[float]:

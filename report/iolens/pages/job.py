@@ -21,6 +21,8 @@ from iolens.pages.exhibit import Exhibit
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from iolens.log import Job
 
 EXHIBITS = (
@@ -54,25 +56,24 @@ def exhibits(job: Job) -> dict[str, Exhibit]:
     return {one.name: one for one in found if one is not None}
 
 
-def write_job_pdf(job: Job, path: Path) -> dict[str, Exhibit]:
-    """Write the summary; returns its tables."""
+def write_job_pdf(job: Job, pdf: Path) -> dict[str, Exhibit]:
+    """Write a job's summary; returns its tables."""
     shown = exhibits(job)
-    write_pdf(path, title(job), subtitle(job), job_pages(job, shown), labels(job))
+    write_pdf(pdf, title(job), subtitle(job), job_pages(job, shown), labels(job))
     return shown
 
 
 def job_pages(job: Job, shown: dict[str, Exhibit]) -> list[Page]:
     """The pages that have something to show; the first one always has."""
+    file_tables = ("file_counts", "file_systems", "files_by_seconds", "files_by_bytes")
     pages = [
         Page("Job summary", summary(job, shown)),
-        Page("How it was accessed", accesses(job, shown)),
-        Page(
-            "Files and file systems", chosen(shown, "file_counts", "file_systems", "files_by_seconds", "files_by_bytes")
-        ),
-        Page("When", when(job, shown)),
-        Page("Shared files", chosen(shown, "shared_files")),
-        Page("Striping and MPI-IO", striped(job, shown)),
-        Page("About this log", chosen(shown, "hosts", "modules")),
+        Page("How it was accessed", accesses(job, shown), joined=True),
+        Page("Files and file systems", chosen(shown, *file_tables), joined=True),
+        Page("When", when(job, shown), joined=True),
+        Page("Shared files", chosen(shown, "shared_files"), joined=True),
+        Page("Striping and MPI-IO", striped(job, shown), joined=True),
+        Page("About this log", chosen(shown, "hosts", "modules"), joined=True),
     ]
     return [page for page in pages if page.blocks]
 
@@ -121,7 +122,7 @@ def accesses(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     return blocks
 
 
-def size_frames(job: Job) -> list[tuple[str, object, str]]:
+def size_frames(job: Job) -> list[tuple[str, pd.DataFrame, str]]:
     """The histograms with anything in them."""
     found = []
     for name in tables.sized(job):
@@ -183,14 +184,3 @@ def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
         if value is not None
     ]
     return blocks + ([Text(" ".join(said))] if said else [])
-
-
-def compact_blocks(job: Job) -> list[Block]:
-    """Half a page about a job, for a document about many: speed, cost, operations, access sizes."""
-    shown = tables.performance(job)
-    blocks: list[Block] = [shown.table] if shown is not None else []
-    if not cost.io_cost(job).empty:
-        blocks.append(cost_row(job))
-    return blocks + list(
-        pairs([FigureBlock(size_bars(sizes), title=f"Access sizes: {name}") for name, sizes, _ in size_frames(job)])
-    )

@@ -10,7 +10,7 @@ from iolens.log.counters import BUCKETS
 from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans
 from iolens.metrics.layers import LAYERS
 from iolens.pages import words
-from iolens.pages.exhibit import Exhibit, exhibit
+from iolens.pages.exhibit import Column, Exhibit, exhibit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def io_cost(job: Job) -> Exhibit | None:
     found = cost.io_cost(job)
     if found.empty:
         return None
-    heads = [(name, name, words.seconds) for name in ("read", "write", "meta", "other")]
+    heads: list[Column] = [(name, name, words.seconds) for name in ("read", "write", "meta", "other")]
     return exhibit("io_cost", "Average seconds of a process", found, [("layer", "module", str), *heads])
 
 
@@ -58,7 +58,7 @@ def operation_counts(job: Job) -> Exhibit | None:
     found = found[~(found["count"] == 0)]
     if found.empty:
         return None
-    columns = [("layer", "module", str), ("operation", "operation", str), ("calls", "count", words.count)]
+    columns: list[Column] = [("layer", "module", str), ("operation", "operation", str), ("calls", "count", words.count)]
     return exhibit("operations", "Operations", found, columns, "n/a: this version of the log does not count it.")
 
 
@@ -67,14 +67,14 @@ def access_sizes(job: Job) -> Exhibit | None:
     import pandas as pd
 
     parts = [operations.access_sizes(job, name).assign(module=name) for name in LAYERS if name in sized(job)]
-    parts = [part for part in parts if part["reads"].any() or part["writes"].any()]
-    if not parts:
+    found = pd.concat([part[part["reads"] + part["writes"] > 0] for part in parts]) if parts else None
+    if found is None or found.empty:
         return None
     names = {bucket: bucket.replace("_PLUS", " and more").replace("_", " to ") for bucket in BUCKETS}
     return exhibit(
         "access_sizes",
         "Access sizes",
-        pd.concat(parts, ignore_index=True),
+        found,
         [
             ("layer", "module", str),
             ("bytes", "bucket", lambda bucket: names[bucket]),
@@ -139,7 +139,11 @@ def alignment(job: Job) -> Exhibit | None:
     if found is None or not found["accesses"].any():
         return None
     found = found.assign(share=found["count"] / found["accesses"])
-    columns = [("POSIX accesses", "what", str), ("count", "count", words.count), ("of all", "share", share)]
+    columns: list[Column] = [
+        ("POSIX accesses", "what", str),
+        ("count", "count", words.count),
+        ("of all", "share", share),
+    ]
     return exhibit("alignment", "Alignment", found, columns)
 
 
@@ -199,7 +203,7 @@ def top_files(by: str, title: str) -> Callable[[Job], Exhibit | None]:
         found = files.top_files(job, by)
         if found.empty:
             return None
-        columns = [
+        columns: list[Column] = [
             ("file", "path", str),
             ("ranks", "processes", words.count),
             ("read", "bytes_read", words.size),
@@ -386,7 +390,11 @@ def hosts(job: Job) -> Exhibit | None:
         ranks.setdefault(int(host), []).append(rank)
     rows = [(str(name), len(ranks.get(i, [])), ranks.get(i, [])) for i, name in enumerate(info["hosts"])]
     found: pd.DataFrame = pd.DataFrame(rows, columns=["host", "count", "ranks"])
-    columns = [("host", "host", str), ("ranks", "count", words.count), ("which", "ranks", mpiio.rank_list)]
+    columns: list[Column] = [
+        ("host", "host", str),
+        ("ranks", "count", words.count),
+        ("which", "ranks", mpiio.rank_list),
+    ]
     return exhibit("hosts", "Hosts", found, columns)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WIDTH = 110
 """Columns where the output is no terminal."""
 
+MOST_ROWS = 24
+
 
 def console() -> Console:
     """As wide as the terminal; without colours and at a fixed width where the output is a file or a pipe."""
@@ -52,8 +54,10 @@ def show_table(table: Table, out: Console) -> None:
     for number, head in enumerate(table.columns):
         numeric = all(NUMBER.match(row[number]) for row in table.rows)
         grid.add_column(head, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in table.rows:
+    for row in table.rows[:MOST_ROWS]:
         grid.add_row(*(Text(cell) for cell in row))
     out.print(grid)
+    if len(table.rows) > MOST_ROWS:
+        out.print(Text(f"{len(table.rows) - MOST_ROWS} more rows: export them with iolens report --csv DIR"))
     if table.note:
         out.print(Text(table.note, style="dim"))
