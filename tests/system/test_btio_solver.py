@@ -115,10 +115,11 @@ def test_residual_after_the_first_steps(tmp_path: Path, steps: int) -> None:
 
 @pytest.mark.parametrize(
     ("letter", "ranks"),
-    [("S", 1), ("S", 4), ("S", 9), ("S", 16), ("W", 1), ("W", 4), ("W", 9), ("W", 25)],
+    [("S", 1), ("S", 4), ("S", 9), ("S", 16), ("W", 25)],
 )
 def test_published_norms_for_any_number_of_ranks(tmp_path: Path, letter: str, ranks: int) -> None:
-    """9 and 16 ranks make cells of 4 and 3 points; 25 ranks cut 24 points unevenly."""
+    """9 and 16 ranks make cells of 4 and 3 points; 25 ranks cut 24 points unevenly. (Class W with 1, 4 and 9 ranks
+    is verified where its files are compared.)"""
     outcome = verified(tmp_path, "--class", letter, "--method", "none", ranks=ranks)
     assert outcome.value("Class") == letter
     for title in ("Comparison of RMS-norms of residual", "Comparison of RMS-norms of solution error"):
