@@ -9,9 +9,10 @@ import numpy as np
 from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, nothing, styled
 
 if TYPE_CHECKING:
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-MIB = 1 << 20
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 @styled
@@ -19,7 +20,6 @@ def activity_map(
     written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH
 ) -> Figure:
     """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them."""
-    from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
     both = written + read
@@ -33,29 +33,46 @@ def activity_map(
     span = 1 - (left + right) / width
     axes = figure.add_axes((left / width, bottom / height, span, body / height))
     top = figure.add_axes((left / width, (bottom + body + 0.08) / height, span, 0.5 / height))
+    name = unit_of(both.max())
+    bytes_each = UNITS[name]
     image = axes.imshow(
-        np.where(both > 0, both / MIB, np.nan),
+        np.where(both > 0, both / bytes_each, np.nan),
         aspect="auto",
         origin="lower",
         interpolation="nearest",
         extent=(0, bins * bin_width, -0.5, nprocs - 0.5),
         cmap="viridis_r",
-        norm=LogNorm(vmin=max(both[both > 0].min() / MIB, 1e-6), vmax=max(both.max() / MIB, 2e-6)),
+        norm=scale(both[both > 0] / bytes_each),
     )
     axes.grid(visible=False)
     axes.set_xlabel("seconds since the start of the job")
     axes.set_ylabel("rank")
     axes.locator_params(axis="y", integer=True, nbins=5)
+    speed = unit_of(both.sum(axis=0).max() / bin_width)
+    speed_bytes = UNITS[speed]
     edges = np.arange(bins + 1) * bin_width
     for values, colour, label in ((written, WRITE, "write"), (read, READ, "read")):
-        top.stairs(values.sum(axis=0) / MIB / bin_width, edges, color=colour, linewidth=1.0, label=label)
+        top.stairs(values.sum(axis=0) / speed_bytes / bin_width, edges, color=colour, linewidth=1.0, label=label)
     top.set_xlim(0, bins * bin_width)
     top.set_ylim(0, None)
     top.tick_params(labelbottom=False)
     top.locator_params(axis="y", nbins=3)
-    top.set_ylabel("MiB/s")
+    top.set_ylabel(f"{speed}/s")
     top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.15))
     bar = figure.add_axes((1 - (right - 0.1) / width, bottom / height, 0.1 / width, body / height))
-    figure.colorbar(image, cax=bar).set_label("MiB in a bin", color=INK)
+    figure.colorbar(image, cax=bar).set_label(f"{name} in a bin", color=INK)
     bar.grid(visible=False)
     return figure
+
+
+def unit_of(value: float) -> str:
+    """The largest unit that gives at least one."""
+    return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
+
+
+def scale(values: np.ndarray) -> Normalize:
+    """Logarithmic where the values span more than a factor of ten, else from zero."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    low, high = float(values.min()), float(values.max())
+    return LogNorm(vmin=low, vmax=high) if high > 10 * low else Normalize(vmin=0, vmax=high)

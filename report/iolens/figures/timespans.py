@@ -41,7 +41,7 @@ def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH
         return nothing(width, 0.8, "no file was shared by all ranks")
     files = list(dict.fromkeys(spans["path"]))
     names = [shortened(PurePosixPath(path).name or path) for path in files]
-    left = 0.15 + 0.064 * max(len(name) for name in names)
+    left = 0.2 + 0.066 * max(len(name) for name in names)
     figure, axes = canvas(width, 0.75 + 0.2 * len(files), left=left, top=0.25)
     for kind, shift in (("read", -0.18), ("write", 0.18)):
         part = spans[spans["kind"] == kind]

@@ -59,7 +59,7 @@ Block: TypeAlias = "Text | Table | FigureBlock | Row"
 
 @dataclass(frozen=True)
 class Page:
-    """Blocks under a heading, begun on a new sheet and continued on further ones where they need more room.
+    """At least one block under a heading, begun on a new sheet and continued on further ones where they need more room.
 
     `subtitle` and `labels` replace the document's where a page is about something else than the document. A page
     that is `joined` begins where the one before it ended, if there is room.

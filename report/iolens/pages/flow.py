@@ -107,6 +107,13 @@ def flowables(block: Block, width: float) -> list[Flowable]:
     return [KeepTogether(parts(block, width))]
 
 
+def headed(title: str, block: Block, width: float) -> list[Flowable]:
+    """A page's title and its first block, on one sheet."""
+    if isinstance(block, Table) and len(block.rows) > LONG:
+        return [CondPageBreak(ROOM), heading(title), *parts(block, width)]
+    return [KeepTogether([heading(title), *parts(block, width)])]
+
+
 def parts(block: Block, width: float) -> list[Flowable]:
     """The pieces of a block, from top to bottom."""
     if isinstance(block, Text):

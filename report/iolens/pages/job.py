@@ -13,6 +13,7 @@ from iolens.figures.pattern import pattern_bars
 from iolens.figures.sizes import size_bars
 from iolens.figures.targets import target_bars
 from iolens.figures.timespans import rank_spans, shared_spans
+from iolens.log import Job, read_log
 from iolens.metrics import cost, mpiio, operations, striping, timespans
 from iolens.pages import job_tables as tables
 from iolens.pages import words
@@ -22,8 +23,6 @@ from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from iolens.log import Job
 
 EXHIBITS = (
     tables.performance,
@@ -56,8 +55,9 @@ def exhibits(job: Job) -> dict[str, Exhibit]:
     return {one.name: one for one in found if one is not None}
 
 
-def write_job_pdf(job: Job, pdf: Path) -> dict[str, Exhibit]:
-    """Write a job's summary; returns its tables."""
+def write_job_pdf(log: Path, pdf: Path) -> dict[str, Exhibit]:
+    """Read a log and write its summary; returns the tables."""
+    job = read_log(log)
     shown = exhibits(job)
     write_pdf(pdf, title(job), subtitle(job), job_pages(job, shown), labels(job))
     return shown

@@ -9,18 +9,15 @@ from typing import Any
 from reportlab.lib.colors import HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, CondPageBreak, Frame, NextPageTemplate, PageBreak, PageTemplate
+from reportlab.platypus import BaseDocTemplate, Frame, NextPageTemplate, PageBreak, PageTemplate
 
 from iolens.pages.document import Page
-from iolens.pages.flow import flowables, heading
+from iolens.pages.flow import flowables, headed
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import shorten
 
 MARGIN = 48.0
 HEADER, FOOTER = 46.0, 30.0
-JOIN_ROOM = 210.0
-"""Points that must be left on a sheet for another page's heading and first block."""
-
 WIDTH = A4[0] - 2 * MARGIN
 INK, QUIET, LINE, ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
@@ -35,12 +32,11 @@ def build(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
     templates, story = [], []
     for number, (page, subtitle, labels) in enumerate(sheets):
         templates.append(template(f"sheet{number}", title, subtitle, labels))
-        if page.joined and number:
-            story.append(CondPageBreak(JOIN_ROOM))
-        else:
+        if not (page.joined and number):
             story += [NextPageTemplate(f"sheet{number}"), *([PageBreak()] if number else [])]
-        story.append(heading(page.title))
-        for block in page.blocks:
+        first, *others = page.blocks
+        story += headed(page.title, first, WIDTH)
+        for block in others:
             story += flowables(block, WIDTH)
     document.addPageTemplates(templates)
     document.build(story, canvasmaker=NumberedCanvas)
