@@ -213,8 +213,19 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
         "cb_nodes 4",
         f"cb_buffer_size {16 * MIB}",
     }
+    assert found.proven
+    assert "64 KiB" not in found.holds_for
     assert "Lustre driver" in found.holds_for
     assert "ignores cb_buffer_size" in found.holds_for
+
+
+def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "stripe_size": [16384]}, model=lambda _: 100.0)
+    results = load_results(folder)
+    found = words.remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert not found.proven
+    assert "multiples of 64 KiB" in found.holds_for
 
 
 def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:

@@ -31,9 +31,7 @@ def composite(parts: list[tuple[int, int, int, int, bytes]]) -> bytes:
     offset = 32 + 48 * len(parts)
     entries, blobs = b"", b""
     for number, flags, begin, end, blob in parts:
-        entries += struct.pack(
-            "<IIQQIIIQI", number, flags, begin, end, offset + len(blobs), len(blob), 0, 0, 0
-        )
+        entries += struct.pack("<IIQQIIIQI", number, flags, begin, end, offset + len(blobs), len(blob), 0, 0, 0)
         blobs += blob
     total = offset + len(blobs)
     return struct.pack("<IIIHHH14s", 0x0BD60BD0, total, 1, 0, len(parts), 0, b"") + entries + blobs
@@ -126,8 +124,6 @@ def test_composite_lists_what_is_initialised(tmp_path: Path, shim: Path) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    "attribute", [b"", b"\xd0\x0b", plain(4096, [1, 2])[:-1], b"x" * 200, composite([])[:20]]
-)
+@pytest.mark.parametrize("attribute", [b"", b"\xd0\x0b", plain(4096, [1, 2])[:-1], b"x" * 200, composite([])[:20]])
 def test_damaged_attributes_are_no_layout(attribute: bytes, tmp_path: Path, shim: Path) -> None:
     assert layout(tmp_path, shim, attribute) is None

@@ -57,9 +57,7 @@ def test_record_ids_are_those_of_darshan(tmp_path: Path) -> None:
     program = harness.build_program("stdio_calls")
     assert harness.run(program, folder=tmp_path, stdin="12345 word\n").returncode == 0
     records = harness.read_log(harness.logs(tmp_path)[0]).name_records
-    assert (
-        harness.run("/bin/cat", "missing", folder=tmp_path, IOLENS_LOGFILE=f"{tmp_path}/err").returncode == 1
-    )
+    assert harness.run("/bin/cat", "missing", folder=tmp_path, IOLENS_LOGFILE=f"{tmp_path}/err").returncode == 1
     records |= harness.read_log(tmp_path / "err").name_records
     assert records[7238257241479193519] == "<STDERR>"
 

@@ -40,16 +40,12 @@ def library() -> Path:
 
 def rows() -> set[str]:
     """Names of all wrapped functions, from the tables."""
-    row = re.compile(
-        r"^(?:FN[BV]? ?\([^,]+, *|(?:WROTE|READ)\([^,]+, *|(?:FORMAT|SCAN|FNZ)\()(\w+)", re.MULTILINE
-    )
+    row = re.compile(r"^(?:FN[BV]? ?\([^,]+, *|(?:WROTE|READ)\([^,]+, *|(?:FORMAT|SCAN|FNZ)\()(\w+)", re.MULTILINE)
     return {name for table in TABLES for name in row.findall(table.read_text())}
 
 
 def dynamic_symbols(*flags: str) -> set[str]:
-    listing = subprocess.run(
-        ["nm", "-D", *flags, harness.LIBRARY], capture_output=True, text=True, check=True
-    ).stdout
+    listing = subprocess.run(["nm", "-D", *flags, harness.LIBRARY], capture_output=True, text=True, check=True).stdout
     return {line.split()[-1].split("@")[0] for line in listing.splitlines()}
 
 
@@ -66,7 +62,5 @@ def test_every_row_is_called_by_a_test_program() -> None:
 
 
 def test_the_library_needs_little() -> None:
-    listing = subprocess.run(
-        ["readelf", "-d", harness.LIBRARY], capture_output=True, text=True, check=True
-    ).stdout
+    listing = subprocess.run(["readelf", "-d", harness.LIBRARY], capture_output=True, text=True, check=True).stdout
     assert set(re.findall(r"NEEDED.*\[(.*)\]", listing)) <= NEEDED

@@ -167,12 +167,21 @@ def test_the_best_keeps_company_only_with_its_equals() -> None:
     assert st.family(groups).not_told_from_best() == [False, True, True, False]
 
 
-def test_a_single_value_can_neither_be_told_apart_nor_get_an_interval() -> None:
-    assert st.family([[1.0], [9.0]]).not_told_from_best() == [True, True]
-    mixed = st.family([[1.0, 1.1], [9.0, 9.1, 9.2], [7.0]])
-    assert mixed.not_told_from_best() == [False, True, True]
-    assert mixed.against(2, 1).low is None
-    assert mixed.against(0, 1).low is not None
+def test_without_any_repetition_nothing_can_be_told() -> None:
+    singles = st.family([[1.0], [9.0]])
+    assert singles.not_told_from_best() == [True, True]
+    assert singles.against(0, 1) == st.Ratio(pytest.approx(1 / 9), None, None)
+
+
+def test_a_single_value_among_repeated_ones_borrows_their_spread() -> None:
+    mixed = st.family([[1.0, 1.1], [9.0, 9.1, 9.2], [7.0], [9.0]])
+    assert mixed.not_told_from_best() == [False, True, False, True]
+    # pooled s^2 of the repeated groups with 1 + 2 degrees of freedom; error^2 = s^2 (1 + 1/3)
+    logs = [math.log(v) for v in (9.0, 9.1, 9.2)]
+    square = (math.log(1.1) ** 2 / 2 + sum((v - sum(logs) / 3) ** 2 for v in logs)) / 3
+    _, error, freedom = mixed.combine([(1, 2), (-1, 1)])
+    assert (error, freedom) == (pytest.approx(math.sqrt(square * 4 / 3)), pytest.approx(3))
+    assert mixed.typical(2).low is None
 
 
 def test_family_interval_by_hand() -> None:
