@@ -15,7 +15,7 @@ from iolens.pages.shorten import broken
 
 SIZE, LEADING, PAD = 7.2, 9.2, 4.0
 INK, LINE, BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
-NUMBER = re.compile(r"^[-+−]?[\d.,]+( ?(%|s|ms|us|B|KiB|MiB|GiB|TiB|PiB|MiB/s|GiB/s))?$|^n/a$|^$")
+NUMBER = re.compile(r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|B|KiB|MiB|GiB|TiB|PiB|MiB/s|GiB/s))?$|^n/a$|^$")
 
 
 def grid(table: Table, width: float) -> Flowable:

@@ -55,9 +55,9 @@ def exhibits(job: Job) -> dict[str, Exhibit]:
     return {one.name: one for one in found if one is not None}
 
 
-def write_job_pdf(log: Path, pdf: Path) -> dict[str, Exhibit]:
-    """Read a log and write its summary; returns the tables."""
-    job = read_log(log)
+def write_job_pdf(log: Path | Job, pdf: Path) -> dict[str, Exhibit]:
+    """Write the summary of a job, given as such or as its log; returns the tables."""
+    job = read_log(log) if isinstance(log, Path) else log
     shown = exhibits(job)
     write_pdf(pdf, title(job), subtitle(job), job_pages(job, shown), labels(job))
     return shown

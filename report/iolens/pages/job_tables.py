@@ -59,7 +59,8 @@ def operation_counts(job: Job) -> Exhibit | None:
     if found.empty:
         return None
     columns: list[Column] = [("layer", "module", str), ("operation", "operation", str), ("calls", "count", words.count)]
-    return exhibit("operations", "Operations", found, columns, "n/a: this version of the log does not count it.")
+    unknown = "n/a: this version of the log does not count it." if found["count"].isna().any() else ""
+    return exhibit("operations", "Operations", found, columns, unknown)
 
 
 def access_sizes(job: Job) -> Exhibit | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from iolens.pages.document import Table
 from iolens.pages.grid import NUMBER
 from iolens.pages.job_words import facts, labels, title, verdicts
+from iolens.pages.shorten import middle
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 WIDTH = 110
 """Columns where the output is no terminal."""
 
-MOST_ROWS = 24
+MOST_ROWS, SHORTEST = 24, 16
 
 
 def console() -> Console:
@@ -45,7 +46,7 @@ def show_job(job: Job, tables: Iterable[Table], out: Console) -> None:
 
 
 def show_table(table: Table, out: Console) -> None:
-    """One table; numbers flush right, long words shortened in the middle of the terminal's width."""
+    """One table; numbers flush right, the widest column's words shortened where the terminal is too narrow."""
     from rich import box
     from rich.table import Table as Grid
     from rich.text import Text
@@ -54,10 +55,21 @@ def show_table(table: Table, out: Console) -> None:
     for number, head in enumerate(table.columns):
         numeric = all(NUMBER.match(row[number]) for row in table.rows)
         grid.add_column(head, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in table.rows[:MOST_ROWS]:
+    for row in fitted(table, table.rows[:MOST_ROWS], out.width):
         grid.add_row(*(Text(cell) for cell in row))
     out.print(grid)
     if len(table.rows) > MOST_ROWS:
         out.print(Text(f"{len(table.rows) - MOST_ROWS} more rows: export them with iolens report --csv DIR"))
     if table.note:
         out.print(Text(table.note, style="dim"))
+
+
+def fitted(table: Table, rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """The rows with the longest words of the widest column shortened, so that the table fits into `width`."""
+    columns = [max([len(head), *(len(row[n]) for row in rows)]) for n, head in enumerate(table.columns)]
+    widest = columns.index(max(columns))
+    room = max(SHORTEST, width - (sum(columns) - columns[widest]) - 3 * len(columns))
+    return [
+        [middle(cell, room - 1) if n == widest and len(cell) > room else cell for n, cell in enumerate(row)]
+        for row in rows
+    ]
