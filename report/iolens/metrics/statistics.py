@@ -96,10 +96,10 @@ class Family:
 
     Three runs alone say little about their spread. It is therefore estimated from all groups together, on the
     logarithmic scale; a group takes the larger of that and its own, and one that scatters clearly more than the
-    others (F test at 1 %) keeps its own with its few degrees of freedom. Simulated coverage of 95 % intervals
-    of three runs: 96 to 97 % when all scatter alike, 86 % for one that scatters twice as much as all others, and
-    95 % for one that scatters fifteen times as much. A group of one value has no spread: statements about it
-    come without interval.
+    others (F test at 1 %) keeps its own with its few degrees of freedom. Simulated coverage of 95 % intervals of
+    three runs: 96 to 97 % when all scatter alike, 86 % for one that scatters twice as much as all others, and
+    95 % for one that scatters fifteen times as much. A single value gets no interval itself, but is compared
+    with the common spread; when no group has a second value, there are no intervals at all.
     """
 
     groups: Sequence[Sequence[float]]
@@ -112,7 +112,7 @@ class Family:
             low, high, coverage = median_interval(values, confidence)
             return Typical(len(values), median(values), low, high, MEDIAN, coverage)
         mean = self.contrast([(1.0, index)], confidence)
-        if mean.low is None:
+        if len(values) == 1:
             return Typical(len(values), mean.value, None, None, SINGLE, None)
         return Typical(len(values), mean.value, mean.low, mean.high, GEOMETRIC, confidence)
 
@@ -185,9 +185,9 @@ def family(groups: Sequence[Sequence[float]]) -> Family:
     spreads: list[Spread | None] = []
     for square, df in zip(squares, freedoms, strict=True):
         others, rest = total - square * df, freedom - df
-        if df == 0:
+        if freedom == 0:
             spreads.append(None)
-        elif rest and square * rest > others * f_quantile(1.0 - CLEARLY, df, rest):
+        elif df and rest and square * rest > others * f_quantile(1.0 - CLEARLY, df, rest):
             spreads.append(Spread(square, df, own=True))
         else:
             spreads.append(Spread(max(square, total / freedom), freedom, own=False))

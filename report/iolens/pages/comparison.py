@@ -105,11 +105,14 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
 
 def remedy_blocks(found: Remedy) -> list[Block]:
     """The recommendation as text that can be pasted."""
+    lead = "To use the best setting, before the file exists:"
+    if not found.proven:
+        lead = "The best setting of this sweep, not proven better than the baseline; to try it, before the file exists:"
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
         lines += ["cat > hints.txt <<END", *found.hints, "END", "export ROMIO_HINTS=$PWD/hints.txt"]
     return [
-        Text("To use the best setting, before the file exists:"),
+        Text(lead),
         Text("\n".join(lines), "code"),
         Text(found.holds_for),
     ]
@@ -126,7 +129,7 @@ def bars_page(comparison: Comparison, label: str) -> Page:
             (
                 SPEED,
                 f"{label}, MiB/s",
-                "Throughput: typical value, interval (caps), single runs (dots); best framed.",
+                "Throughput: typical value, interval, single runs (dots). Intervals without cap leave the axis.",
             ),
             (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),
         )

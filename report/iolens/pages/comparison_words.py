@@ -14,11 +14,18 @@ from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio
 
+LUSTRE_UNIT = 65536
+"""Bytes; a Lustre stripe size is a multiple of it (lfs-setstripe(1))."""
+
 
 @dataclass(frozen=True)
 class Remedy:
-    """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds."""
+    """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds.
 
+    `proven` when its interval says that it is better than the baseline.
+    """
+
+    proven: bool
     stripes: str | None
     hints: tuple[str, ...]
     holds_for: str
@@ -70,7 +77,7 @@ def verdict(comparison: Comparison) -> str:
 
 def rivals(comparison: Comparison) -> str:
     """Whether other settings may be as good as the best."""
-    if int(comparison.points.loc[comparison.points["left_out"] == "", "count"].min()) < 2:
+    if comparison.points.loc[comparison.best, "count"] < 2:
         return ""
     others = int(comparison.points["tied"].sum()) - 1
     if others == 0:
@@ -91,7 +98,8 @@ def interaction_sentence(found: Interaction) -> str:
         moral = f"together they give only {number(found.synergy.value)} times the product of their single gains"
     else:
         moral = "these runs do not show that they depend on each other"
-    return f"{steps[0]}; {steps[1]}; both {times(found.both)}: {moral}."
+    first = steps[0][0].upper() + steps[0][1:]
+    return f"{first}; {steps[1]}; both {times(found.both)}: {moral}."
 
 
 def cautions(results: Results, comparison: Comparison) -> list[str]:
@@ -152,7 +160,11 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     }
     hints = asked | dict((results.experiment.get("mpi") or {}).get("hints") or {}) | asked
     lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
-    return Remedy(stripe_line(asked), lines, holds_for(run))
+    holds = holds_for(run)
+    if asked.get("stripe_size", 0) % LUSTRE_UNIT:
+        holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
+    proven = bool(comparison.points.loc[comparison.best, "ratio_low"] > 1)
+    return Remedy(proven, stripe_line(asked), lines, holds)
 
 
 def stripe_line(asked: Mapping[str, Any]) -> str | None:
