@@ -22,7 +22,8 @@ def points_table(comparison: Comparison) -> Table:
     coverage = comparison.points["coverage"].min()
     note = f"Typical value and interval: {'; '.join(methods) or NONE}"
     note += f" (coverage at least {100 * coverage:.1f} %). " if coverage == coverage else ". "
-    note += "Ratios are of geometric means; their intervals hold together with 95 % over all points."
+    note += "Ratios are of geometric means; their intervals hold together with 95 % over all points. "
+    note += "Tied: cannot be told from the best."
     columns = [*map(name_text, comparison.factors), "runs", "MiB/s", "I/O time, s", "× baseline", "standing"]
     rows = [
         [
@@ -66,13 +67,13 @@ def with_interval(row: Mapping[str, Any], value: str, low: str, high: str) -> st
 
 
 def standing(comparison: Comparison, index: Any, point: Mapping[str, Any]) -> str:
-    """Where a point stands: best, as good, worst, or why it was left out."""
+    """Where a point stands: best, tied with it, worst, or why it was left out."""
     if point["left_out"]:
         return str(point["left_out"])
     if index == comparison.best:
         return "best"
     if point["tied"]:
-        return "not told from the best"
+        return "tied"
     return "worst" if index == comparison.worst else ""
 
 
