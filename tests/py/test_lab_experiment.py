@@ -45,6 +45,7 @@ def test_a_good_file_is_read_with_its_defaults(tmp_path: Path) -> None:
         ("repetitions: 2", "repetitions: 0", ":9: repetitions: 0 is not a whole number of at least 1"),
         ("[1M, 16M]", "[1M, 16X]", ":8: matrix.cb_buffer_size: '16X' is not a size"),
         ("[1, 2]", "[1, 1]", ":7: matrix.stripe_count: [1, 1] must be a list of different values"),
+        ("repetitions: 2", "repetitions:", ":9: repetitions: None is not a whole number of at least 1"),
         ("name: small", "name: small\nname: large", ":2: the key name stands there twice"),
         ("  ranks: 4\n", "", "the key workload.ranks is missing"),
         ("[--class, S]", "[--class, S", ":5: expected ',' or ']'"),
@@ -56,6 +57,28 @@ def test_an_error_names_line_and_key(tmp_path: Path, old: str, new: str, problem
         load_experiment(write(tmp_path, GOOD.replace(old, new)))
     assert problem in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_keys_can_be_set_from_the_command_line(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD)
+    changed = load_experiment(path, ["repetitions=7", "matrix.aggregators=[1, 2]", "storage.stripe_size=64k"])
+    assert (changed.repetitions, changed.matrix["aggregators"], changed.stripe_size) == (7, (1, 2), 65536)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("repititions=7", "--set repititions=7: unknown key repititions; did you mean repetitions?"),
+        ("repetitions=none", "--set repetitions=none: repetitions: 'none' is not a whole number"),
+        ("repetitions", "--set repetitions: write KEY=VALUE"),
+        ("repetitions=", "--set repetitions=: repetitions: None is not a whole number"),
+        ("matrix.stripe_count=[1", "--set matrix.stripe_count=[1: expected"),
+    ],
+)
+def test_a_wrong_change_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_experiment(write(tmp_path, GOOD), [text])
+    assert problem in str(caught.value)
 
 
 @pytest.mark.parametrize("letter", list(CLASSES))

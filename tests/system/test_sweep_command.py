@@ -86,6 +86,19 @@ def test_a_third_call_runs_nothing(swept: tuple[Path, dict[str, str], str]) -> N
     assert {name: record["started"] for name, record in records(folder).items()} == before
 
 
+@pytest.mark.mpi
+def test_the_complete_run_alone_leaves_the_sweep_as_it_is(swept: tuple[Path, dict[str, str], str]) -> None:
+    folder = swept[0]
+    before = records(folder)
+    done = subprocess.run(
+        [*IOLENS, *SWEEP, "--no-sweep", "--results", str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "nothing to do" in done.stdout
+    assert "comparison:" not in done.stdout
+    assert records(folder) == before
+
+
 def test_options_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [*IOLENS, "sweep", "--default", "--class", "A"], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -12,7 +12,7 @@ from iolens.lab.classes import Choices, class_experiment, default_experiment
 from iolens.lab.experiment import Experiment, load_experiment
 from iolens.lab.matrix import schedule
 from iolens.lab.sizes import parse_size
-from iolens.lab.sweep import Sweep, prepare, progress_bar, run_sweep, without_sweep
+from iolens.lab.sweep import Sweep, prepare, progress_bar, run_sweep
 
 if TYPE_CHECKING:
     from iolens.pages.document import Table
@@ -54,6 +54,9 @@ CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `iolens sweep`."""
     parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
+    )
     parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
     parser.add_argument("--default", action="store_true", help="the quick sweep of `make run`")
     for option, settings, text in CHOICES:
@@ -73,10 +76,11 @@ def experiment_of(args: argparse.Namespace) -> Experiment:
     if args.experiment:
         if given:
             raise UsageError(f"with an experiment.yaml, {', '.join(sorted(given))} are set in that file")
-        return load_experiment(args.experiment)
+        return load_experiment(args.experiment, args.set)
+    if args.set:
+        raise UsageError("--set changes a key of an experiment.yaml; a class has options of its own")
     choices = Choices(**given)
-    experiment = default_experiment(choices) if args.default else class_experiment(args.npb_class, choices)
-    return without_sweep(experiment) if args.no_sweep else experiment
+    return default_experiment(choices) if args.default else class_experiment(args.npb_class, choices)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         for item in schedule(experiment):
             print(item.id)
         return 0
-    sweep = prepare(experiment, args.results / experiment.name)
+    sweep = prepare(experiment, args.results / experiment.name, with_matrix=not args.no_sweep)
     announce(sweep)
     with progress_bar(sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
@@ -101,7 +105,9 @@ def announce(sweep: Sweep) -> None:
     """What is about to happen."""
     experiment = sweep.experiment
     storage = "emulated storage" if sweep.bench.emulated else f"{sweep.bench.data}"
-    print(f"{experiment.title}: {len(sweep.todo)} of {sweep.total} runs to do, on {storage}, into {sweep.folder}")
+    work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
+    work += ["the complete run"] if sweep.first_todo else []
+    print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
 
 
 def print_table(table: Table) -> None:

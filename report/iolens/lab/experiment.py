@@ -137,28 +137,19 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 REQUIRED = ("name", "workload.program", "workload.ranks")
 
 
-def load_experiment(path: Path) -> Experiment:
-    """Read and validate one experiment.yaml; raises UsageError with line and key."""
-    try:
-        source = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    try:
-        root = yaml.compose(source, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise UsageError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from error
-    if not isinstance(root, yaml.MappingNode):
-        raise UsageError(f"{path}: the file must be a table that begins with `name:`")
+def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
+    """Read and validate one experiment.yaml, with `key=value` changes applied; raises UsageError with line and key."""
+    root = read_table(path)
+    given = {key: (where, node) for key, where, node in flatten(root, "", str(path))}
+    given |= dict(change(text) for text in changes)
     fields: dict[str, Any] = {}
     matrix: dict[str, tuple[int, ...]] = {}
-    for key, node in flatten(root, "", path):
+    for key, (where, node) in given.items():
         target, convert = KEYS[key]
         try:
             value = convert(plain(node))
         except ValueError as error:
-            raise UsageError(f"{path}:{node.start_mark.line + 1}: {key}: {error}") from error
+            raise UsageError(f"{where}: {key}: {error}") from error
         if key.startswith("matrix."):
             matrix[target.removeprefix("matrix.")] = value
         else:
@@ -171,14 +162,52 @@ def load_experiment(path: Path) -> Experiment:
     return Experiment(**{"title": fields["name"], "arguments": (), **fields}, matrix=matrix)
 
 
+def read_table(path: Path) -> yaml.MappingNode:
+    """The file as a tree of YAML nodes, which know their lines."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    try:
+        root = yaml.compose(source, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        raise UsageError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from error
+    if not isinstance(root, yaml.MappingNode):
+        raise UsageError(f"{path}: the file must be a table that begins with `name:`")
+    return root
+
+
+def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
+    """One `key=value` of the command line: the dotted key, where it stood, and its value."""
+    key, equals, value = text.partition("=")
+    where = f"--set {text}"
+    if not equals:
+        raise UsageError(f"{where}: write KEY=VALUE, such as repetitions=5 or matrix.stripe_count='[1, 2]'")
+    if key not in KEYS:
+        raise UsageError(f"{where}: unknown key {key}; {nearest(key, list(KEYS))}")
+    try:
+        node = yaml.compose(value, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{where}: {getattr(error, 'problem', None) or error}") from error
+    return key, (where, node or yaml.ScalarNode("tag:yaml.org,2002:null", ""))
+
+
+def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
+    """What to write instead of an unknown key."""
+    near = difflib.get_close_matches(key, known, 1)
+    return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
+
+
 def plain(node: yaml.Node) -> Any:
     """A node's value as plain Python."""
-    return yaml.safe_load(yaml.serialize(node))
+    return yaml.constructor.SafeConstructor().construct_document(node)
 
 
-def flatten(node: yaml.MappingNode, prefix: str, path: Path) -> list[tuple[str, yaml.Node]]:
-    """The known dotted keys of a table with their nodes; raises for an unknown or repeated key."""
-    found: list[tuple[str, yaml.Node]] = []
+def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, str, yaml.Node]]:
+    """The known dotted keys of a table with file:line and node; raises for an unknown or repeated key."""
+    found: list[tuple[str, str, yaml.Node]] = []
     sections = {key.split(".")[0] for key in KEYS if "." in key}
     seen: set[str] = set()
     for key_node, value in node.value:
@@ -188,7 +217,7 @@ def flatten(node: yaml.MappingNode, prefix: str, path: Path) -> list[tuple[str, 
             raise UsageError(f"{where}: the key {key} stands there twice")
         seen.add(key)
         if key in KEYS:
-            found.append((key, value))
+            found.append((key, f"{path}:{value.start_mark.line + 1}", value))
         elif not prefix and key in sections:
             if not isinstance(value, yaml.MappingNode):
                 raise UsageError(f"{where}: {key} must be a table")
@@ -196,9 +225,7 @@ def flatten(node: yaml.MappingNode, prefix: str, path: Path) -> list[tuple[str, 
         else:
             known = [name.removeprefix(prefix) for name in KEYS if name.startswith(prefix)]
             known += sections if not prefix else []
-            near = difflib.get_close_matches(str(key_node.value), known, 1)
-            hint = f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
-            raise UsageError(f"{where}: unknown key {key}; {hint}")
+            raise UsageError(f"{where}: unknown key {key}; {nearest(str(key_node.value), known, prefix)}")
     return found
 
 

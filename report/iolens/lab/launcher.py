@@ -9,8 +9,8 @@ from pathlib import Path
 OPEN_MPI = {
     **dict.fromkeys(
         "-n -np --np -c --n -x --host -host -H --hostfile -hostfile --machinefile -machinefile --map-by --bind-to "
-        "--rank-by -N --npernode -npernode --npersocket -npersocket --wdir -wdir -wd --path -path --prefix --tune -tune "
-        "--app -app -s --preload-files --output-filename "
+        "--rank-by -N --npernode -npernode --npersocket -npersocket --wdir -wdir -wd --path -path --prefix --tune "
+        "-tune --app -app -s --preload-files --output-filename "
         "--timeout --report-uri --stdin --personality "
         "--rankfile -rf --slot-list --cpu-set --cpu-list --runtime-options --display --pmixmca-file".split(),
         1,

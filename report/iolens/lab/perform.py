@@ -52,7 +52,9 @@ def set_up(experiment: Experiment, data: Path) -> Bench:
 
 def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
     """Stripes and hints that this run asks for, in the names of run.json."""
-    settings = {"stripe_size": bench.experiment.stripe_size, **run.point.settings}
+    settings = dict(run.point.settings)
+    if bench.emulated or {"stripe_count", "stripe_size"} & settings.keys():
+        settings = {"stripe_count": 1, "stripe_size": bench.experiment.stripe_size, **settings}
     if "aggregators" in settings:
         settings["cb_nodes"] = settings.pop("aggregators")
     return settings
@@ -104,7 +106,7 @@ def perform(bench: Bench, run: Run, folder: Path) -> RunRecord:
 def perform_first(bench: Bench, folder: Path) -> RunRecord:
     """Perform the complete run that goes before a sweep."""
     arguments = bench.experiment.first or ()
-    return carry_out(bench, folder, "first", arguments, {"stripe_size": bench.experiment.stripe_size}, {}, None)
+    return carry_out(bench, folder, "first", arguments, {}, {}, None)
 
 
 def carry_out(
@@ -194,10 +196,10 @@ def collect(
     """Everything that the run left behind, as its record."""
     result = read_result(folder / "result.json")
     log = outcome.logs[-1] if outcome.logs else None
-    seen = observed(log) if log else {}
+    seen, trouble = look(log)
     effective = effective_settings(bench, folder, result)
     effect = took_effect(requested, effective, seen) if run else {}
-    status, reason = judge(folder, outcome, storage, effect)
+    status, reason = judge(folder, outcome, storage, effect, trouble)
     return RunRecord(
         id=name,
         status=status,
@@ -267,14 +269,28 @@ def took_effect(
     return effect
 
 
+def look(log: Path | None) -> tuple[dict[str, Any], str | None]:
+    """Who wrote what, and what is wrong with the log, if anything; a run without a log is its own affair."""
+    try:
+        return (observed(log) if log else {}), None
+    except IolensError as error:
+        return {}, str(error)
+
+
 def judge(
-    folder: Path, outcome: Outcome, storage: Mapping[str, Any], effect: Mapping[str, bool | None]
+    folder: Path,
+    outcome: Outcome,
+    storage: Mapping[str, Any],
+    effect: Mapping[str, bool | None],
+    trouble: str | None,
 ) -> tuple[str, str | None]:
     """`ok`, `failed` or `invalid`, and why."""
     if outcome.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         own = [line for line in lines if line.strip("- ")]
         return "failed", f"exit code {outcome.exit_code}: {(own or ['no message'])[0]}"
+    if trouble:
+        return "failed", trouble
     if storage.get("valid") is False:
         return "invalid", str(storage.get("reason"))
     ignored = [key for key, value in effect.items() if value is False]

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -42,8 +42,11 @@ class Sweep:
     total: int
 
 
-def prepare(experiment: Experiment, folder: Path) -> Sweep:
-    """Check everything that can be checked beforehand, make the folders and find out what is missing."""
+def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Sweep:
+    """Check everything that can be checked beforehand, make the folders and find out what is missing.
+
+    Without the matrix the complete run alone is left.
+    """
     own_data = experiment.directory is None
     data = (experiment.directory or folder / "data") / (experiment.name if not own_data else "")
     check_space(experiment, data)
@@ -54,12 +57,13 @@ def prepare(experiment: Experiment, folder: Path) -> Sweep:
     if bench.emulated:
         make_mount(data)
     write_aside(folder / "experiment.yaml", to_yaml(experiment))
-    runs = schedule(experiment)
+    runs = schedule(experiment) if with_matrix else []
     todo = tuple(
         run for run in runs if not finished(folder / "points" / run.id, key_of(bench, run, experiment.arguments))
     )
     first_todo = experiment.first is not None and not finished(folder / "first", key_of(bench, None, experiment.first))
-    drop_strangers(folder / "points", {run.id for run in runs})
+    if with_matrix:
+        drop_strangers(folder / "points", {run.id for run in runs})
     return Sweep(experiment, folder, bench, own_data, todo, first_todo, len(runs))
 
 
@@ -121,6 +125,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
     with interruptible():
         try:
             if sweep.first_todo:
+                progress(done, sweep.total, "complete run under way", 0)
                 record = perform_first(sweep.bench, sweep.folder / "first")
                 progress(done, sweep.total, f"complete run: {record.status}", 0)
                 bad += [vars(record)] if record.status != "ok" else []
@@ -151,11 +156,6 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def without_sweep(experiment: Experiment) -> Experiment:
-    """The complete run alone."""
-    return replace(experiment, repetitions=0)
 
 
 def plain_progress(done: int, total: int, line: str, left: float) -> None:
