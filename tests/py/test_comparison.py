@@ -13,6 +13,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.results import load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_remedy import remedy
 
 GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
 
@@ -190,7 +191,7 @@ def test_when_no_run_is_usable_the_verdict_says_why(tmp_path: Path) -> None:
     comparison = compare(results.runs, results.settings)
     assert comparison.best is None
     assert "no space left" in words.verdict(comparison)
-    assert words.remedy(results, comparison) is None
+    assert remedy(results, comparison) is None
 
 
 def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
@@ -204,7 +205,7 @@ def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
 
 def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
     results = load_results(write_sweep(tmp_path / "sweep", GRID))
-    found = words.remedy(results, compare(results.runs, results.settings))
+    found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
     assert found.stripes == "lfs setstripe -c 4 -S 1M DIRECTORY"
     assert set(found.hints) == {
@@ -222,7 +223,7 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
 def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "stripe_size": [16384]}, model=lambda _: 100.0)
     results = load_results(folder)
-    found = words.remedy(results, compare(results.runs, results.settings))
+    found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
     assert not found.proven
     assert "multiples of 64 KiB" in found.holds_for
@@ -233,7 +234,7 @@ def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:
     for run in folder.rglob("run.json"):
         change(run, mpi={"library": "Open MPI", "io_component": "ompio"})
     results = load_results(folder)
-    found = words.remedy(results, compare(results.runs, results.settings))
+    found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
     assert found.stripes is None
     assert "romio321" in found.holds_for

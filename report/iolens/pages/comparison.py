@@ -15,16 +15,9 @@ from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages.comparison_jobs import job_pages
+from iolens.pages.comparison_remedy import Remedy, remedy
 from iolens.pages.comparison_tables import brief_table, effects_table, points_table, runs_table
-from iolens.pages.comparison_words import (
-    Remedy,
-    cautions,
-    complete_run,
-    interaction_sentence,
-    remedy,
-    subtitle,
-    verdict,
-)
+from iolens.pages.comparison_words import cautions, complete_run, interaction_sentence, subtitle, verdict
 from iolens.pages.document import Block, FigureBlock, Page, Table, Text, write_pdf
 
 if TYPE_CHECKING:

@@ -1,34 +1,15 @@
-"""The comparison in sentences: the verdict, what to beware of, and the settings to take home."""
+"""The comparison in sentences: the verdict, what the settings do together, and what to beware of."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from iolens.lab.results import METRICS, Results
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio
-
-LUSTRE_UNIT = 65536
-"""Bytes; a Lustre stripe size is a multiple of it (lfs-setstripe(1))."""
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds.
-
-    `proven` when its interval says that it is better than the baseline.
-    """
-
-    proven: bool
-    stripes: str | None
-    hints: tuple[str, ...]
-    holds_for: str
 
 
 def number(value: float) -> str:
@@ -145,66 +126,6 @@ def left_out(comparison: Comparison) -> list[str]:
     """Reasons for leaving points out, with the number of points each."""
     reasons = Counter(reason for reason in comparison.points["left_out"] if reason)
     return [f"{count} {plural('point', count)}, {reason}" for reason, count in reasons.items()]
-
-
-def remedy(results: Results, comparison: Comparison) -> Remedy | None:
-    """The best point's stripes and hints, as its runs requested them; None when nothing can be compared."""
-    if comparison.best is None:
-        return None
-    runs = comparison.runs
-    run = runs[(runs["point"] == comparison.best) & runs["usable"]].iloc[0]
-    asked = {
-        column.removeprefix("requested."): run[column]
-        for column in runs.columns
-        if column.startswith("requested.") and run[column] is not None and run[column] == run[column]
-    }
-    hints = asked | dict((results.experiment.get("mpi") or {}).get("hints") or {}) | asked
-    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
-    holds = holds_for(run)
-    if asked.get("stripe_size", 0) % LUSTRE_UNIT:
-        holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
-    proven = bool(comparison.points.loc[comparison.best, "ratio_low"] > 1)
-    return Remedy(proven, stripe_line(asked), lines, holds)
-
-
-def stripe_line(asked: Mapping[str, Any]) -> str | None:
-    """The `lfs setstripe` line for the requested layout; None when none was requested."""
-    if "stripe_count" not in asked:
-        return None
-    size = f" -S {lfs_size(asked['stripe_size'])}" if "stripe_size" in asked else ""
-    return f"lfs setstripe -c {plain(asked['stripe_count'])}{size} DIRECTORY"
-
-
-def lfs_size(size: float) -> str:
-    """Bytes as `lfs setstripe -S` takes them: 1048576 -> '1M', 65536 -> '64K'."""
-    for unit, suffix in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
-        if size >= unit and size % unit == 0:
-            return f"{size / unit:.0f}{suffix}"
-    return plain(size)
-
-
-def plain(value: Any) -> str:
-    """A number without a decimal point where it is whole (frames turn counts with gaps into floats)."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def holds_for(run: Mapping[str, Any]) -> str:
-    """For which MPI-IO driver the recommendation holds."""
-    component = run["io_component"]
-    if component == "ompio":
-        return (
-            "Measured with Open MPI's own MPI-IO (ompio), which reads no hints file: give cb_nodes and "
-            "cb_buffer_size in the MPI_Info of MPI_File_open, or use OMPI_MCA_io=romio321 and measure again."
-        )
-    name = component or "the MPI library's default MPI-IO"
-    if run["storage"] != "emulated" and run["file_system"] == "lustre":
-        return f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
-    return (
-        f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives "
-        "each aggregator whole stripes and ignores cb_buffer_size on collective writes: there expect the "
-        "gain of stripes and aggregators, not that of the buffer. cb_config_list *:* lets any number of "
-        "aggregators share a node; on several nodes *:k allows k on each."
-    )
 
 
 def subtitle(results: Results, comparison: Comparison) -> str:
