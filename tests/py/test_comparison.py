@@ -141,10 +141,11 @@ def change(run: Path, **values: Any) -> None:
     run.write_text(json.dumps(content | values))
 
 
-def test_a_setting_that_did_not_take_effect_cannot_win(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", ["ok", "invalid"])
+def test_a_setting_that_did_not_take_effect_cannot_win(tmp_path: Path, status: str) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4], "aggregators": [1, 4]})
     for run in folder.glob("points/stripe_count4_aggregators4/*/run.json"):
-        change(run, took_effect={"stripe_count": True, "cb_nodes": False})
+        change(run, status=status, took_effect={"stripe_count": True, "cb_nodes": False})
     comparison = compared(folder)
     assert settings_of(comparison, comparison.best) != (4, 4)
     marked = comparison.points[comparison.points["left_out"] != ""]

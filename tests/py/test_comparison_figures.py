@@ -1,0 +1,90 @@
+"""What the comparison's figures draw: read back from matplotlib's own objects."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from comparison_example import MIB, write_sweep
+from iolens.figures.compare_bars import grouped_bars
+from iolens.figures.compare_effects import effect_forest, ratio_ticks
+from iolens.figures.compare_heatmap import heatmap
+from iolens.figures.compare_interaction import interaction_lines, nice_ticks
+from iolens.figures.compare_ranking import MOST, ranking
+from iolens.figures.compare_style import reach
+from iolens.lab.results import load_results
+from iolens.metrics.comparison import Comparison, compare
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+
+GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 4], "cb_buffer_size": [MIB, 16 * MIB]}
+LABEL = "write bandwidth, MiB/s"
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    results = load_results(write_sweep(tmp_path_factory.mktemp("figures") / "sweep", GRID))
+    return compare(results.runs, results.settings)
+
+
+def words_of(figure: Figure) -> list[str]:
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_every_point_is_a_bar_and_every_run_a_dot(comparison: Comparison) -> None:
+    columns = ("value", "low", "high", "bandwidth")
+    figure = grouped_bars(comparison.points, comparison.runs, comparison.factors, columns, LABEL, comparison.best)
+    assert len(figure.axes) == 2
+    heights = sorted(bar.get_height() for axes in figure.axes for bar in axes.patches)
+    assert heights == pytest.approx(sorted(comparison.points["value"]))
+    groups = [group for axes in figure.axes for group in axes.collections if isinstance(group, PathCollection)]
+    assert sum(len(group.get_offsets()) for group in groups) == len(comparison.runs)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "1 MiB collective buffer",
+        "16 MiB collective buffer",
+    ]
+    assert figure.axes[0].get_ylabel() == LABEL
+
+
+def test_every_number_is_in_the_map_and_a_missing_one_says_so(comparison: Comparison) -> None:
+    points = comparison.points.copy()
+    points.loc[0, ["value", "left_out"]] = [float("nan"), "no usable run"]
+    figure = heatmap(points, ("stripe_count", "aggregators"), ["cb_buffer_size"], LABEL, comparison.best)
+    expected = [f"{value:.0f}" for value in points["value"].dropna()]
+    assert sorted(words_of(figure)) == sorted([*expected, "n/a"])
+
+
+def test_effects_and_interaction_have_a_row_and_a_line_each(comparison: Comparison) -> None:
+    forest = effect_forest(comparison.effects)
+    rows = [label.get_text() for label in forest.axes[0].get_yticklabels()]
+    assert rows == [
+        "stripe count  1 → 2",
+        "stripe count  1 → 4",
+        "aggregators  1 → 4",
+        "collective buffer  16 MiB → 1 MiB",
+    ]
+    assert comparison.interaction is not None
+    lines = interaction_lines(comparison.interaction.cells, comparison.interaction.names, LABEL)
+    legend = lines.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["1 stripe", "2 stripes", "4 stripes"]
+
+
+def test_the_ranking_begins_with_the_best_and_stays_on_a_page(comparison: Comparison) -> None:
+    many = pd.concat([comparison.points] * 5, ignore_index=True)
+    labels = [label.get_text() for label in ranking(many, LABEL).axes[0].get_yticklabels()]
+    assert len(labels) == MOST
+    assert labels[0] == comparison.points.loc[comparison.best, "label"]
+
+
+def test_one_wild_interval_does_not_flatten_the_bars() -> None:
+    singles = pd.Series([100.0, 200.0])
+    assert reach(singles, pd.Series([110.0, 250.0])) == pytest.approx(1.06 * 250)
+    assert reach(singles, pd.Series([110.0, 1e6])) == pytest.approx(1.06 * 300)
+    assert reach(singles, pd.Series([float("nan")] * 2)) == pytest.approx(1.06 * 200)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 4.0), (100, 700), (0.001, 10000), (3.0, 3.6)])
+def test_ticks_are_few_and_inside(low: float, high: float) -> None:
+    for ticks in (nice_ticks(low, high), ratio_ticks(low, high)):
+        assert len(ticks) <= 9
+        assert all(low <= tick <= high for tick in ticks)
