@@ -260,6 +260,16 @@ def test_words_as_settings_keep_their_order(tmp_path: Path) -> None:
     assert settings_of(comparison, comparison.best) == ("full",)
 
 
+@pytest.mark.parametrize(("load", "said"), [(3.0, False), (9.0, True)])
+def test_a_busy_machine_is_said(tmp_path: Path, load: float, said: bool) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, load_before=load)
+    results = load_results(folder)
+    found = words.cautions(results, compare(results.runs, results.settings))
+    assert any("busy" in word for word in found) is said
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -11,6 +11,9 @@ from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio
 
+BUSY = 1.5
+"""Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
+
 
 def number(value: float) -> str:
     """Three significant digits at least, never an exponent: 571, 57.1, 5.70, 0.0123."""
@@ -98,6 +101,12 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         words.append(
             f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."
+        )
+    load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
+    if len(load) and len(ranks) and load.median() > BUSY * ranks.median():
+        words.append(
+            f"The machine was busy with something else: before half of the runs its load average was above "
+            f"{load.median():.0f}, with {ranks.median():.0f} ranks a run. Repeat the sweep when it is quiet."
         )
     words += [f"Left out of the comparison: {text}." for text in left_out(comparison)]
     unconfirmed = int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
