@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from iolens.log import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,32 @@ def test_output_keeps_everything_in_a_folder(tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "kept").iterdir()}
     assert {"run.json", "stdout.txt", "stderr.txt"} <= names
     assert any(name.endswith(".darshan") for name in names)
+
+
+def test_without_the_library_the_program_runs_all_the_same(tmp_path: Path) -> None:
+    code = (
+        "import sys; from iolens.lab import installation; installation.library_folders = lambda: [];"
+        "from iolens.cli.main import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", "--", "sh", "-c", "echo ran; exit 5"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (5, "ran\n")
+    assert "runs without the profiler" in done.stderr
+
+
+def test_a_static_program_runs_and_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "still.c"
+    source.write_text("int main(void) { return 4; }\n", encoding="utf-8")
+    if subprocess.run(["cc", "-static", source, "-o", tmp_path / "still"], capture_output=True, check=False).returncode:
+        pytest.skip("no static C library on this machine")
+    done = iolens("run", "--", tmp_path / "still", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "is statically linked" in done.stderr
 
 
 def test_a_missing_command_is_a_usage_error(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO
 
@@ -32,9 +33,12 @@ class Setup:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended: its exit code, the wall time in seconds and the logs it left."""
+    """How a command ended: when it began (UTC) and on how busy a machine (load average), its exit code, the wall time
+    in seconds and the logs it left."""
 
     command: tuple[str, ...]
+    started: str
+    load_before: float
     exit_code: int
     seconds: float
     logs: tuple[Path, ...]
@@ -53,7 +57,10 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if preload.static_application(command):
         say(f"{command.application} is statically linked, so it runs without the profiler")
     else:
-        libraries = preload.chain(setup.profiler, preload.flavour_of(command), setup.emulated)
+        flavour = preload.flavour_of(command)
+        for gap in preload.gaps(setup.profiler, flavour):
+            say(gap)
+        libraries = preload.chain(setup.profiler, flavour, setup.emulated)
         if libraries:
             settings["LD_PRELOAD"] = preload.preload_value(libraries)
     return with_environment(command, settings), command
@@ -63,16 +70,17 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
     line, _ = instrumented(words, setup)
     before = set(setup.logs.glob("*.darshan"))
-    started = time.monotonic()
+    moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]
+    clock = time.monotonic()
     try:
         with opened(stdout) as out, opened(stderr) as err:
             done = subprocess.run(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err, check=False)
     except OSError as error:
         raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
-    seconds = time.monotonic() - started
+    seconds = time.monotonic() - clock
     logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
     code = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return Outcome(tuple(line), code, seconds, tuple(logs))
+    return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
 
 
 def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 from collections.abc import Mapping
@@ -15,11 +14,11 @@ from iolens.errors import IolensError
 from iolens.lab import mpi
 from iolens.lab.execute import Outcome, Setup, execute
 from iolens.lab.experiment import Experiment
-from iolens.lab.installation import find_library, find_workload
+from iolens.lab.installation import find_library, find_workload, need_library
 from iolens.lab.matrix import Run
 from iolens.lab.observe import observed
 from iolens.lab.ost_mount import STATE, emulated_environment, forget_job, job_status
-from iolens.lab.record import RunRecord, now_text, run_key, write_record
+from iolens.lab.record import RunRecord, run_key, write_record
 from iolens.lab.romio import effective_hints
 from iolens.lab.stripes import file_system, set_stripes
 
@@ -44,10 +43,13 @@ class Bench:
 def set_up(experiment: Experiment, data: Path) -> Bench:
     """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
     program = find_workload(experiment.program)
+    emulated = experiment.storage == "emulated"
+    for library in ("libiolens.so", *(["libost.so"] if emulated else [])):
+        need_library(library)
     linked = mpi.flavour_of_program(program)
     launcher = mpi.find_launcher(linked)
     flavour = linked or mpi.flavour_of_launcher(launcher)
-    return Bench(experiment, program, flavour, launcher, data.resolve(), experiment.storage == "emulated")
+    return Bench(experiment, program, flavour, launcher, data.resolve(), emulated)
 
 
 def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
@@ -128,7 +130,7 @@ def carry_out(
     try:
         if "stripe_count" in requested:
             set_stripes(data, requested["stripe_count"], requested["stripe_size"])
-        key, load, started = key_of(bench, run, arguments), os.getloadavg()[0], now_text()
+        key = key_of(bench, run, arguments)
         command = command_of(bench, arguments, hints, data, folder)
         setup = surroundings(bench, folder, hints, job)
         outcome = execute(command, setup, folder / "stdout.txt", folder / "stderr.txt")
@@ -137,7 +139,7 @@ def carry_out(
         shutil.rmtree(data, ignore_errors=True)
         if bench.emulated:
             forget_job(bench.data, job)
-    record = collect(bench, folder, name, run, requested, outcome, storage, key, load, started)
+    record = collect(bench, folder, name, run, requested, outcome, storage, key)
     write_record(folder, record)
     return record
 
@@ -190,8 +192,6 @@ def collect(
     outcome: Outcome,
     storage: Mapping[str, Any],
     key: str,
-    load: float,
-    started: str,
 ) -> RunRecord:
     """Everything that the run left behind, as its record."""
     result = read_result(folder / "result.json")
@@ -205,7 +205,7 @@ def collect(
         status=status,
         reason=reason,
         command=outcome.command,
-        started=started,
+        started=outcome.started,
         seconds=round(outcome.seconds, 6),
         exit_code=outcome.exit_code,
         point={**run.point.settings, "repetition": run.repetition} if run else {},
@@ -217,7 +217,7 @@ def collect(
         launcher=bench.experiment.launcher,
         mpi=result.get("mpi") or {},
         hosts=[platform.node()],
-        load_before=load,
+        load_before=outcome.load_before,
         log=log.name if log else None,
         result="result.json" if result else None,
         key=key,

@@ -20,12 +20,24 @@ def chain(profiler: str, flavour: mpi.Flavour | None, emulated: bool) -> list[Pa
     libraries: list[Path] = []
     if profiler == "iolens":
         adapter = find_library(f"libiolens-{flavour}.so") if flavour else None
-        libraries += [*([adapter] if adapter else []), need_library("libiolens.so")]
+        core = find_library("libiolens.so")
+        libraries += [path for path in (adapter, core) if core and path]
     elif profiler == "darshan":
         libraries.append(site_darshan())
     if emulated:
         libraries.append(need_library("libost.so"))
     return libraries
+
+
+def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
+    """What of the profiler was not built, and what that means for this run; empty when all is there."""
+    if profiler != "iolens":
+        return []
+    if find_library("libiolens.so") is None:
+        return ["libiolens.so was not found, so the program runs without the profiler; run `make build`"]
+    if flavour and find_library(f"libiolens-{flavour}.so") is None:
+        return [f"libiolens-{flavour}.so was not found, so every process writes a log of its own, without MPI-IO"]
+    return []
 
 
 def preload_value(libraries: Sequence[Path]) -> str:

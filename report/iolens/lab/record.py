@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +65,6 @@ def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def now_text() -> str:
-    """The time, in UTC."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-
 def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
     """The run.json of one `iolens run`."""
     record = RunRecord(
@@ -79,7 +72,7 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         status="ok" if outcome.exit_code == 0 else "failed",
         reason=None if outcome.exit_code == 0 else f"exit code {outcome.exit_code}",
         command=outcome.command,
-        started=now_text(),
+        started=outcome.started,
         seconds=outcome.seconds,
         exit_code=outcome.exit_code,
         point={},
@@ -91,7 +84,7 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         launcher="local",
         mpi={},
         hosts=[platform.node()],
-        load_before=os.getloadavg()[0],
+        load_before=outcome.load_before,
         log=outcome.logs[-1].name if outcome.logs else None,
         result=None,
         key=run_key({"command": outcome.command}, []),

@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,16 +61,21 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     todo = tuple(
         run for run in runs if not finished(folder / "points" / run.id, key_of(bench, run, experiment.arguments))
     )
-    first_todo = experiment.first is not None and not finished(folder / "first", key_of(bench, None, experiment.first))
+    first_todo = experiment.first is not None and not finished(
+        folder / "first", key_of(bench, None, experiment.first), good=("ok", "invalid")
+    )
     if with_matrix:
         drop_strangers(folder / "points", {run.id for run in runs})
     return Sweep(experiment, folder, bench, own_data, todo, first_todo, len(runs))
 
 
-def finished(folder: Path, key: str) -> bool:
-    """True when this folder holds a good run of exactly this setting; runs that failed or are invalid run again."""
+def finished(folder: Path, key: str, good: Sequence[str] = ("ok",)) -> bool:
+    """True when this folder holds a good run of exactly this setting; other runs are run again.
+
+    A run whose timing must not be compared is still good as a complete run, which is compared with nothing.
+    """
     record = read_record(folder)
-    return record is not None and record.get("key") == key and record.get("status") == "ok"
+    return record is not None and record.get("key") == key and record.get("status") in good
 
 
 def drop_strangers(folder: Path, known: set[str]) -> None:
@@ -160,7 +165,7 @@ def interruptible() -> Iterator[None]:
 
 def plain_progress(done: int, total: int, line: str, left: float) -> None:
     """One line per run, for logs and pipes."""
-    print(f"[{done}/{total}] {line}" + (f" (about {left:.0f} s left)" if left else ""), flush=True)
+    print((f"[{done}/{total}] " if total else "") + line + (f" (about {left:.0f} s left)" if left else ""), flush=True)
 
 
 @contextmanager
