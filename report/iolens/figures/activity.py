@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
+LEVELS = 24
+"""Colours of the map: each is one rectangle of the legend."""
+
 
 @styled
 def activity_map(
     written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH
 ) -> Figure:
     """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     both = written + read
@@ -41,7 +45,7 @@ def activity_map(
         origin="lower",
         interpolation="nearest",
         extent=(0, bins * bin_width, -0.5, nprocs - 0.5),
-        cmap="viridis_r",
+        cmap=colormaps["viridis_r"].resampled(LEVELS),
         norm=scale(both[both > 0] / bytes_each),
     )
     axes.grid(visible=False)

@@ -34,7 +34,7 @@ class ModuleInfo:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Job:
     """One job. Times are seconds: `start` and `end` since 1970, all others since `start`.
 
@@ -70,11 +70,7 @@ class Job:
             for module in self.modules
             if module.partial
         ]
-        said = (
-            self.private.get("job", {}).get("partial", [])
-            if isinstance(self.private.get("job"), dict)
-            else []
-        )
+        said = self.private.get("job", {}).get("partial", []) if isinstance(self.private.get("job"), dict) else []
         return (*reasons, *(str(reason) for reason in said))
 
     @property

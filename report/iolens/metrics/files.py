@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,8 +67,12 @@ def paths(job: Job, ids: Iterable[int]) -> list[str]:
     return [job.names.get(int(key)) or f"record {int(key)}" for key in ids]
 
 
+@lru_cache(maxsize=1)
 def all_files(job: Job) -> pd.DataFrame:
-    """`files` of POSIX and STDIO together, one row a path, with `module` (the first that saw it)."""
+    """`files` of POSIX and STDIO together, one row a path, with `module` (the first that saw it).
+
+    The last job's answer is kept, for six metrics build on it: do not change it.
+    """
     import pandas as pd
 
     parts = [files(job, name).assign(module=name) for name in LOWEST if name in job.frames]

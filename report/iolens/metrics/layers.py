@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -109,15 +111,16 @@ LAYERS: dict[str, Layer] = {
 
 def total(frame: pd.DataFrame, *columns: str) -> int | None:
     """Sum of counters over all records; None when they were not recorded (-1 in every record)."""
-    recorded = [frame[column] for column in columns if column in frame and (frame[column] >= 0).any()]
+    values = [frame[column].to_numpy() for column in columns if column in frame]
+    recorded = [each for each in values if (each >= 0).any()]
     if not recorded:
         return None if len(frame) else 0
-    return int(sum(int(values.clip(lower=0).sum()) for values in recorded))
+    return sum(int(np.maximum(each, 0).sum()) for each in recorded)
 
 
 def seconds(frame: pd.DataFrame, column: str) -> float:
     """Sum of a time over all records; what was not recorded (-1) counts as none."""
-    return float(frame[column].clip(lower=0).sum())
+    return float(np.maximum(frame[column].to_numpy(), 0).sum())
 
 
 def io_time(frame: pd.DataFrame, prefix: str) -> pd.Series[float]:

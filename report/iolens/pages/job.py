@@ -48,6 +48,9 @@ EXHIBITS = (
 )
 """Every table, in the order of the terminal's summary."""
 
+FEWEST_BINS = 3
+"""Time bins without which a map over time says nothing."""
+
 
 def exhibits(job: Job) -> dict[str, Exhibit]:
     """The job's tables by name, without those that have nothing to show."""
@@ -142,7 +145,7 @@ def when(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     blocks: list[Block] = []
     for module in ("MPI-IO", "POSIX", "STDIO"):
         found = timespans.activity(job, module)
-        if found is not None and (found[0].any() or found[1].any()):
+        if found is not None and found[0].shape[1] >= FEWEST_BINS and (found[0].any() or found[1].any()):
             written, read, width = found
             caption = f"Bytes per rank in bins of {words.seconds(width)} s; above: all ranks together."
             figure = activity_map(written, read, width, job.nprocs)
