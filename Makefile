@@ -4,7 +4,7 @@
 #   make run-class-C NP=4 STRIPES="1 2 4" AGGREGATORS="1 2 4" CB_BUFFER="1M 16M" REPEAT=3
 #   make test
 #
-# Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT METHOD STEPS DIR
+# Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT METHOD STEPS DIR RESULTS
 # FULL=1 (solve at every point), SWEEP=0 (the complete run alone).
 
 MAKEFLAGS += --no-print-directory
@@ -16,7 +16,7 @@ export PATH := $(PATH):$(CURDIR)/.venv/bin
 option = $(if $($(1)),$(2) "$($(1))")
 OPTIONS = $(call option,NP,--np) $(call option,STRIPES,--stripes) $(call option,AGGREGATORS,--aggregators) \
           $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,METHOD,--method) \
-          $(call option,STEPS,--steps) $(call option,DIR,--dir) \
+          $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
           $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep)
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens

@@ -1,0 +1,53 @@
+"""The front door as a person uses it: `make run-class-S` from set-up to the PDF, and the README's promises."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def make(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.mpi
+def test_make_run_class_s_ends_in_a_pdf_and_the_best_setting(tmp_path: Path) -> None:
+    done = make("run-class-S", "STRIPES=1 2", "AGGREGATORS=1 2", "CB_BUFFER=1M", "REPEAT=2", f"RESULTS={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    pdf = tmp_path / "class-S" / "comparison.pdf"
+    assert f"comparison: {pdf}" in done.stdout
+    assert "Best:" in done.stdout
+    assert "emulated" in done.stdout
+    text = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    assert "BT-IO class S" in text
+    assert "EMULATED STORAGE" in text
+
+
+@pytest.mark.mpi
+def test_the_complete_run_alone(tmp_path: Path) -> None:
+    done = make("run-class-S", "SWEEP=0", f"RESULTS={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Verification    =               SUCCESSFUL" in (tmp_path / "class-S" / "first" / "stdout.txt").read_text()
+    assert (tmp_path / "class-S" / "first.pdf").exists()
+
+
+def test_an_unknown_class_is_refused() -> None:
+    done = make("run-class-Q")
+    assert done.returncode == 2
+    assert "unknown class 'Q'; choose one of S, W, A, B, C, D, E" in done.stderr
+
+
+def test_help_names_every_target() -> None:
+    targets = set(re.findall(r"^([a-z%-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {f"make {target}" for target in targets} <= set(re.findall(r"make [a-z%-]+", make("help").stdout))
+
+
+def test_every_link_of_the_readmes_leads_somewhere() -> None:
+    for readme in (path for path in ROOT.glob("**/*.md") if not {".venv", "results"} & set(path.parts)):
+        for target in re.findall(r"\]\(([^)#:]+)\)", readme.read_text(encoding="utf-8")):
+            assert (readme.parent / target).exists(), f"{readme.relative_to(ROOT)}: {target}"
