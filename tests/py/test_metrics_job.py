@@ -1,0 +1,283 @@
+"""A job's metrics: against libdarshan-util's accumulator on real logs, and by hand on a small made-up job."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from darshan.backend import cffi_backend as backend
+from iolens.log import Job, Mount, read_log
+from iolens.log.layouts import MODULES
+from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans
+
+LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
+MIB = 1 << 20
+
+
+def frame(module: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Records of a module; counters that are not given are 0."""
+    prefix = MODULES[module].prefix
+    columns = ["id", "rank", *MODULES[module].names]
+    full = [{name: row.get(name.removeprefix(f"{prefix}_"), 0) for name in columns} for row in rows]
+    made = pd.DataFrame(full, columns=columns)
+    return made.astype({name: float for name in columns if "_F_" in name})
+
+
+def job(frames: dict[str, pd.DataFrame], names: dict[int, str] | None = None, **private: Any) -> Job:
+    """A job of 4 processes that ran 10 s."""
+    return Job(
+        path=Path("made.darshan"),
+        version="3.41",
+        byte_order="little",
+        compression="zlib",
+        exe="/bin/app",
+        command="/bin/app -x",
+        uid=1,
+        jobid=7,
+        start=0.0,
+        end=10.0,
+        run_time=10.0,
+        nprocs=4,
+        metadata={},
+        mounts=(Mount("ext4", "/"), Mount("lustre", "/scratch"), Mount("nfs", "/scratch/home")),
+        names=names or {},
+        modules=(),
+        frames=frames,
+        private=private,
+    )
+
+
+SHARED = {
+    "id": 1,
+    "rank": -1,
+    "WRITES": 8,
+    "SEQ_WRITES": 6,
+    "CONSEC_WRITES": 4,
+    "BYTES_WRITTEN": 8 * MIB,
+    "MAX_BYTE_WRITTEN": 8 * MIB - 1,
+    "F_WRITE_TIME": 4.0,
+    "F_META_TIME": 0.4,
+    "F_SLOWEST_RANK_TIME": 2.0,
+    "FASTEST_RANK": 3,
+    "SLOWEST_RANK": 1,
+    "SLOWEST_RANK_BYTES": 4 * MIB,
+    "F_FASTEST_RANK_TIME": 0.5,
+    "F_VARIANCE_RANK_TIME": 0.25,
+    "F_VARIANCE_RANK_BYTES": 16.0,
+    "SIZE_WRITE_100K_1M": 8,
+    "ACCESS1_ACCESS": MIB,
+    "ACCESS1_COUNT": 8,
+    "F_WRITE_START_TIMESTAMP": 1.0,
+    "F_WRITE_END_TIMESTAMP": 9.0,
+}
+OWN = {
+    "id": 2,
+    "rank": 0,
+    "READS": 2,
+    "BYTES_READ": 200,
+    "MAX_BYTE_READ": 199,
+    "F_READ_TIME": 1.0,
+    "ACCESS1_ACCESS": 100,
+    "ACCESS1_COUNT": 2,
+    "SIZE_READ_0_100": 2,
+    "STATS": -1,
+    "F_READ_START_TIMESTAMP": 0.5,
+    "F_READ_END_TIMESTAMP": 0.75,
+}
+ALSO = {**OWN, "id": 3, "F_READ_TIME": 2.0, "rank": 0}
+OTHER = {**OWN, "id": 4, "F_READ_TIME": 2.5, "rank": 2}
+
+
+@pytest.fixture
+def made() -> Job:
+    names = {1: "/scratch/shared.dat", 2: "/scratch/home/a", 3: "/etc/b", 4: "<STDIN>"}
+    return job({"POSIX": frame("POSIX", [SHARED, OWN, ALSO, OTHER])}, names)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("module", ["POSIX", "MPI-IO", "STDIO"])
+def test_the_speed_is_libdarshan_utils(path: Path, module: str) -> None:
+    found = read_log(path)
+    if module not in found.frames or found.byte_order == "big":
+        return
+    derived = accumulated(path, module, found)
+    ours = cost.performance(found, module)
+    assert ours.bytes_read + ours.bytes_written == derived.total_bytes
+    assert ours.seconds == pytest.approx(derived.agg_time_by_slowest, rel=1e-9)
+    assert (ours.mib_per_second or 0.0) == pytest.approx(derived.agg_perf_by_slowest, rel=1e-9)
+    assert ours.files == derived.category_counters[0].count
+
+
+def accumulated(path: Path, module: str, found: Job) -> Any:
+    """libdarshan-util's derived metrics of a module."""
+    log = backend.log_open(str(path))
+    rows = []
+    while (record := backend.log_get_record(log, module, dtype="pandas")) is not None:
+        rows.append(record)
+    backend.log_close(log)
+    tables = {kind: pd.concat([row[kind] for row in rows], ignore_index=True) for kind in ("counters", "fcounters")}
+    return backend.accumulate_records(tables, module, found.nprocs).derived_metrics
+
+
+def test_time_of_an_average_process(made: Job) -> None:
+    row = cost.io_cost(made).iloc[0]
+    assert (row["read"], row["write"], row["meta"]) == pytest.approx((5.5 / 4, 1.0, 0.1))
+    assert row["other"] == pytest.approx(10 - 5.5 / 4 - 1.1)
+
+
+def test_speed_by_slowest(made: Job) -> None:
+    found = cost.performance(made, "POSIX")
+    # rank 0 spends 1 + 2 s in files of its own, rank 2 2.5 s; the shared file's slowest rank 2 s
+    assert found.seconds == pytest.approx(5.0)
+    assert found.mib_per_second == pytest.approx((8 * MIB + 600) / MIB / 5.0)
+
+
+def test_no_time_is_no_speed() -> None:
+    found = cost.performance(job({"POSIX": frame("POSIX", [{"id": 1, "rank": 0}])}), "POSIX")
+    assert found.mib_per_second is None
+
+
+def test_average_io_in_own_and_shared_files(made: Job) -> None:
+    found = cost.average_io(made).set_index(["kind", "what"])
+    assert found.loc[("shared", "write"), "seconds"] == pytest.approx(1.0)
+    assert found.loc[("shared", "write"), "bytes"] == pytest.approx(2 * MIB)
+    assert found.loc[("independent", "read"), "bytes"] == pytest.approx(150)
+    assert math.isnan(found.loc[("shared", "metadata"), "bytes"])
+
+
+def test_operations_not_recorded_are_not_zero(made: Job) -> None:
+    counts = operations.operation_counts(made).set_index("operation")["count"]
+    assert (counts["read"], counts["write"]) == (6, 8)
+    unknown = job({"POSIX": frame("POSIX", [{"id": 1, "rank": 0, "STATS": -1}])})
+    counts = operations.operation_counts(unknown).set_index("operation")["count"]
+    assert math.isnan(counts["stat"])
+    assert counts["read"] == 0
+
+
+def test_sizes_and_order(made: Job) -> None:
+    sizes = operations.access_sizes(made, "POSIX").set_index("bucket")
+    assert (sizes.loc["0_100", "reads"], sizes.loc["100K_1M", "writes"], sizes["writes"].sum()) == (6, 8, 8)
+    common = operations.common_sizes(made, "POSIX")
+    assert common.values.tolist() == [[MIB, 8], [100, 6]]
+    pattern = operations.access_pattern(made)
+    assert pattern is not None
+    assert pattern.iloc[1].tolist() == ["write", 8, 6, 4]
+
+
+def test_files_by_use(made: Job) -> None:
+    counts = files.file_counts(made).set_index("category")
+    assert counts["files"].to_dict() == {
+        "total opened": 4,
+        "read-only": 3,
+        "write-only": 1,
+        "read and written": 0,
+        "neither read nor written": 0,
+    }
+    assert counts.loc["write-only", "largest_size"] == 8 * MIB
+    assert counts.loc["read-only", "average_size"] == 200
+
+
+def test_a_path_belongs_to_the_longest_mount_point(made: Job) -> None:
+    found = files.file_systems(made).set_index("mount")
+    assert found["type"].to_dict() == {
+        "/scratch": "lustre",
+        "/scratch/home": "nfs",
+        "/": "ext4",
+        "(no mount point)": "",
+    }
+    assert found.loc["/scratch", "bytes_written"] == 8 * MIB
+    assert found["files"].tolist() == [1, 1, 1, 1]
+
+
+def test_a_mount_point_is_no_mere_prefix() -> None:
+    kinds = {"/": "ext4", "/scratch": "lustre"}
+    assert files.mounts_of(["/scratch2/a", "/scratch/a"], kinds) == ["/", "/scratch"]
+
+
+def test_files_that_took_most_time(made: Job) -> None:
+    found = files.top_files(made, "seconds")
+    assert found["path"].tolist() == ["<STDIN>", "/scratch/shared.dat", "/etc/b", "/scratch/home/a"]
+    assert found["seconds"].tolist() == [2.5, 2.0, 2.0, 1.0]
+
+
+def test_records_of_one_file_on_several_ranks_are_one_file() -> None:
+    rows = [{**OWN, "rank": rank, "F_READ_TIME": 1.0 + rank} for rank in range(3)]
+    found = files.files(job({"POSIX": frame("POSIX", rows)}), "POSIX")
+    assert found[["processes", "bytes_read", "seconds", "size"]].values.tolist() == [[3, 600, 3.0, 200]]
+
+
+def test_spans(made: Job) -> None:
+    own = timespans.rank_spans(made)
+    assert own.values.tolist() == [["read", 0, 0.5, 0.75], ["read", 2, 0.5, 0.75]]
+    shared_file = timespans.shared_spans(made)
+    assert shared_file[["path", "kind", "start", "end"]].values.tolist() == [["/scratch/shared.dat", "write", 1.0, 9.0]]
+
+
+def test_variance_of_shared_files(made: Job) -> None:
+    found = shared.variance(made).iloc[0]
+    assert (found["fastest_rank"], found["slowest_rank"], found["processes"]) == (3, 1, 4)
+    assert (found["sigma_seconds"], found["sigma_bytes"]) == (0.5, 4.0)
+
+
+def test_activity_adds_up_groups_of_ranks_and_bins() -> None:
+    rows = [
+        {"module": "POSIX", "rank": rank, "width": 0.1, "bin": bin_, "written": rank + 1, "read": bin_}
+        for rank in range(4)
+        for bin_ in range(200)
+    ]
+    found = timespans.activity(job({"HEATMAP": pd.DataFrame(rows)}), "POSIX", rows=2, columns=50)
+    assert found is not None
+    written, read, width = found
+    assert written.shape == read.shape == (2, 50)
+    assert width == pytest.approx(0.2)  # the job ends in bin 99
+    assert written[1, 0] == (3 + 4) * 2
+    assert read.sum() == 4 * sum(range(100))
+
+
+def test_stripes_and_targets(made: Job) -> None:
+    columns = ["id", "rank", "component", "stripe_size", "stripe_count", "extent_end", "pool", "osts"]
+    rows = [(1, -1, 0, MIB, 2, -1, "", (4, 5)), (2, 0, 0, MIB, 1, -1, "", (5,)), (2, 1, 0, MIB, 1, -1, "", (5,))]
+    lustre = job({**made.frames, "LUSTRE": pd.DataFrame(rows, columns=columns)}, dict(made.names))
+    layouts = striping.layouts(lustre)
+    assert layouts is not None
+    assert layouts[["stripe_count", "files", "bytes", "path"]].values.tolist() == [
+        [2, 1, 8 * MIB, "/scratch/shared.dat"],
+        [1, 1, 200, "/scratch/home/a"],
+    ]
+    targets = striping.targets(lustre)
+    assert targets is not None
+    assert targets.values.tolist() == [[4, 1], [5, 2]]
+    assert striping.layouts(made) is None
+
+
+def test_who_really_wrote(made: Job) -> None:
+    columns = ["file", "rank", "writes", "bytes_written", "largest_write", "common_write", "common_write_count"]
+    rows = [(1, 2, 3, 30, 16, 8, 2), (1, 0, 5, 50, 12, 12, 4), (1, 1, 0, 0, 0, 0, 0)]
+    ranks = pd.DataFrame(rows, columns=columns).assign(writes_not_aligned=[3, 1, 0], write_time=[0.5, 0.25, 0.0])
+    found = mpiio.aggregators(job({}, {1: "/scratch/shared.dat"}, file_ranks=ranks))
+    assert found is not None
+    assert found.iloc[0].to_dict() == {
+        "path": "/scratch/shared.dat",
+        "writers": [0, 2],
+        "bytes": 80,
+        "writes": 8,
+        "largest_write": 16,
+        "common_write": 12,
+        "not_aligned": 0.5,
+        "seconds": 0.5,
+    }
+    assert mpiio.aggregators(made) is None
+
+
+@pytest.mark.parametrize(("ranks", "words"), [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([0, 2, 3, 9], "0, 2-3, 9")])
+def test_ranks_as_ranges(ranks: list[int], words: str) -> None:
+    assert mpiio.rank_list(ranks) == words
+
+
+def test_bytes_below_mpi_io() -> None:
+    mpi = frame("MPI-IO", [{"id": 1, "rank": -1, "BYTES_WRITTEN": 100, "BYTES_READ": 0}])
+    posix = frame("POSIX", [{"id": 1, "rank": -1, "BYTES_WRITTEN": 150}, {"id": 2, "rank": 0, "BYTES_WRITTEN": 9}])
+    assert mpiio.byte_ratios(job({"MPI-IO": mpi, "POSIX": posix})) == {"read": None, "write": 1.5}
