@@ -43,7 +43,7 @@ def activity_map(
         np.where(both > 0, both / bytes_each, np.nan),
         aspect="auto",
         origin="lower",
-        interpolation="nearest",
+        interpolation="none",
         extent=(0, bins * bin_width, -0.5, nprocs - 0.5),
         cmap=colormaps["viridis_r"].resampled(LEVELS),
         norm=scale(both[both > 0] / bytes_each),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iolens.errors import IolensError
@@ -21,4 +21,5 @@ def written_aside(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise IolensError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink()

@@ -22,6 +22,9 @@ from iolens.pages.fonts import BOLD, PLAIN, font
 CAPS = {"butt": 0, "round": 1, "projecting": 2}
 JOINS = {"miter": 0, "round": 1, "bevel": 2}
 HATCH_TILE = 72.0
+MAGNIFIED = 4.0
+"""Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
+
 BOLD_WEIGHT = 600
 
 
@@ -61,6 +64,9 @@ class CanvasRenderer(RendererBase):
     def option_scale_image(self) -> bool:
         return True
 
+    def get_image_magnification(self) -> float:
+        return MAGNIFIED
+
     def option_image_nocomposite(self) -> bool:
         return True
 
@@ -85,7 +91,7 @@ class CanvasRenderer(RendererBase):
         with self.state(gc):
             self.canvas.translate(x, y)
             if transform is None:
-                self.canvas.scale(im.shape[1], im.shape[0])
+                self.canvas.scale(im.shape[1] / MAGNIFIED, im.shape[0] / MAGNIFIED)
             else:
                 self.canvas.transform(*transform.frozen().to_values())
             self.canvas.drawImage(picture, 0, 0, 1, 1, mask="auto")
@@ -149,9 +155,7 @@ class CanvasRenderer(RendererBase):
         self.canvas.setStrokeColorRGB(red, green, blue)
         self.canvas.setFillColorRGB(red, green, blue)
         self.canvas.setLineWidth(gc.get_hatch_linewidth())
-        tiles = [
-            range(math.floor(a / HATCH_TILE), math.ceil(b / HATCH_TILE)) for a, b in extents.get_points().T
-        ]
+        tiles = [range(math.floor(a / HATCH_TILE), math.ceil(b / HATCH_TILE)) for a, b in extents.get_points().T]
         for i in tiles[0]:
             for j in tiles[1]:
                 place = Affine2D().translate(i, j).scale(HATCH_TILE)

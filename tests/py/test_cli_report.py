@@ -1,0 +1,95 @@
+"""`iolens report` and `iolens show` on real logs, on a log with private regions, and on wrong input."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from iolens.cli.main import main
+from iolens.pages.document import Table
+from iolens.pages.terminal import fitted
+
+LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
+SMALL = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
+PARTIAL = next(path for path in LOGS if path.name == "imbalanced-io.darshan")
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_every_log_has_a_report(path: Path, tmp_path: Path) -> None:
+    pdf = tmp_path / "job.pdf"
+    assert main(["report", str(path), "-o", str(pdf)]) == 0
+    assert pdf.read_bytes().startswith(b"%PDF")
+    assert [file.name for file in tmp_path.iterdir()] == ["job.pdf"]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_every_log_shows(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert path.name in said
+    assert "\x1b" not in said
+    assert max(map(len, said.splitlines())) <= 110
+    assert "nan" not in said.split()
+
+
+def test_default_output_and_several_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(SMALL), str(PARTIAL)]) == 0
+    assert {file.name for file in tmp_path.iterdir()} == {f"{SMALL.name}.pdf", f"{PARTIAL.name}.pdf"}
+
+
+def test_one_name_for_two_reports_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(SMALL), str(PARTIAL), "-o", str(tmp_path / "x.pdf")]) == 2
+    assert "--output names one PDF" in capsys.readouterr().err
+
+
+def test_tables_are_exported_with_full_numbers(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    command = ["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(folder), "--json", str(folder)]
+    assert main(command) == 0
+    rows = list(csv.DictReader((folder / f"{SMALL.name}.performance.csv").open()))
+    assert [(row["module"], row["bytes_written"]) for row in rows][:2] == [
+        ("POSIX", "67108864"),
+        ("MPI-IO", "67108864"),
+    ]
+    again = json.loads((folder / f"{SMALL.name}.performance.json").read_text())
+    assert [row["bytes_written"] for row in again] == [int(row["bytes_written"]) for row in rows]
+    names = {file.name.removeprefix(f"{SMALL.name}.") for file in folder.iterdir()}
+    assert {"operations.csv", "access_sizes.csv", "files_by_bytes.csv", "layouts.json", "modules.csv"} <= names
+
+
+def test_a_file_that_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing of the kind")
+    for command in ("report", "show"):
+        assert main([command, str(path)]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"iolens {command}: {path}: is not a Darshan log")
+        assert said.count("\n") == 1
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler-utils is not installed")
+def test_what_the_report_says(tmp_path: Path) -> None:
+    pdf = tmp_path / "job.pdf"
+    assert main(["report", str(PARTIAL), "-o", str(pdf)]) == 0
+    text = subprocess.run(["pdftotext", "-layout", str(pdf), "-"], check=True, capture_output=True, text=True).stdout
+    for word in (
+        *("PARTIAL LOG", "407752450: I/O of job 1452113755", "496 processes", "Average I/O cost per process"),
+        *("Operations", "Access sizes: POSIX", "Access sizes: MPI-IO", "Most common access sizes", "101,184"),
+        *("Transfer per file system", "/lus/theta-fs0", "Files that took most time", "Stripe layouts"),
+        *("First to last write", "Average I/O of a process", "Modules of this log", "MPI-IO hints: n/a"),
+        *("page 1 of", "seconds since the start of the job"),
+    ):
+        assert word in text, word
+
+
+def test_a_table_fits_a_narrow_terminal() -> None:
+    table = Table("", ["file", "n"], [["/a/very/long/path/to/some/file.dat", "1"]])
+    (row,) = fitted(table, table.rows, 30)
+    assert len(row[0]) == 30 - 1 - 6
+    assert row[0].startswith("/a/very")
+    assert row[0].endswith("file.dat")
