@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,9 @@ from typing import IO
 from iolens.errors import IolensError
 from iolens.lab import preload
 from iolens.lab.launcher import Command, take_apart, with_environment
+
+GRACE = 10.0
+"""Seconds that an interrupted command has to end by itself."""
 
 LOG_FOLDER = {"iolens": "IOLENS_LOGPATH", "darshan": "DARSHAN_LOG_DIR_PATH"}
 
@@ -74,13 +78,28 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     clock = time.monotonic()
     try:
         with opened(stdout) as out, opened(stderr) as err:
-            done = subprocess.run(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err, check=False)
+            process = subprocess.Popen(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err)
+            status = wait_for(process)
     except OSError as error:
         raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
     seconds = time.monotonic() - clock
     logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
-    code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    code = status if status >= 0 else 128 - status
     return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
+
+
+def wait_for(process: subprocess.Popen[bytes]) -> int:
+    """The exit status; an interruption is passed on, with time for a launcher to end its ranks before its files go."""
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
 
 
 def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
