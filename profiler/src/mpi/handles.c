@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../core/old_libc.h"
+
 struct mpi_handles mpi;
 struct mpi_calls pmpi;
 static char library[MPI_MAX_LIBRARY_VERSION_STRING];
