@@ -150,6 +150,14 @@ def test_seconds(value: float | None, said: str) -> None:
     assert words.seconds(value) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.003, "0.0030"), (0.0995, "0.10"), (5.714, "5.71"), (57.14, "57.1"), (5714.2, "5714"), (3, "3")],
+)
+def test_three_digits(value: float, said: str) -> None:
+    assert words.ratio(value) == said
+
+
 def test_percent_of_nothing_is_not_a_number() -> None:
     assert words.percent(1, 0) == "n/a"
     assert words.percent(1, 8) == "12.5 %"

@@ -31,7 +31,7 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
         axes.annotate(f"{int(value):,}", (value, place), (2, 0), textcoords="offset points", va="center", fontsize=6.5)
     axes.set_yticks(places, names, fontsize=6.5)
     axes.set_ylim(places[-1] + 0.7, -0.7)
-    axes.locator_params(axis="x", nbins=4)
+    axes.locator_params(axis="x", nbins=4, integer=True)
     axes.ticklabel_format(axis="x", style="plain")
     axes.xaxis.set_major_formatter(lambda value, _: short(value))
     axes.set_xlabel("calls")

@@ -30,6 +30,6 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.set_xticks(range(len(KINDS)), KINDS)
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda value, _: short(value))
-    axes.locator_params(axis="y", nbins=5)
+    axes.locator_params(axis="y", nbins=5, integer=True)
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
     return figure

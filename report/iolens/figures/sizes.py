@@ -38,7 +38,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.set_xticks(range(len(sizes)), LABELS, rotation=40, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda value, _: short(value))
-    axes.locator_params(axis="y", nbins=5)
+    axes.locator_params(axis="y", nbins=5, integer=True)
     axes.set_xlabel("bytes (K = 1024)", labelpad=1)
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
     return figure

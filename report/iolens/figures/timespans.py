@@ -20,7 +20,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     part = spans[spans["kind"] == kind]
     if part.empty:
         return nothing(width, 1.2, f"no rank {'read from' if kind == 'read' else 'wrote to'} a file of its own")
-    height = min(2.3, 0.75 + 0.09 * nprocs)
+    height = min(2.3, 0.85 + 0.09 * nprocs)
     figure, axes = canvas(width, height, left=0.5, top=0.08)
     thick = max(0.8, min(5.0, 72 * (height - 0.5) / nprocs * 0.7))
     axes.hlines(part["rank"], part["start"], part["end"], color=COLOURS[kind], linewidth=thick)
@@ -28,7 +28,8 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     margin = max(0.7, 0.04 * nprocs)
     axes.set_ylim(-margin, nprocs - 1 + margin)
     axes.set_xlim(0, max(run_time, float(part["end"].max())))
-    axes.locator_params(axis="y", integer=True, nbins=6)
+    if nprocs <= 6:
+        axes.set_yticks(range(nprocs))
     axes.set_ylabel("rank")
     axes.set_xlabel("seconds since the start of the job")
     return figure

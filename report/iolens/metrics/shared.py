@@ -19,14 +19,14 @@ def variance(job: Job, limit: int = 20) -> pd.DataFrame:
 
     Columns: path, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest,
     sigma_seconds, sigma_bytes: standard deviations over all ranks, the root of Darshan's population variance of a
-    rank's read, write and metadata time, and of its bytes.
+    rank's read, write and metadata time, and of its bytes. Empty for a single process.
     """
     import pandas as pd
 
     parts = []
     for name in LOWEST:
         frame = job.frames.get(name)
-        if frame is None:
+        if frame is None or job.nprocs < 2:
             continue
         shared = frame[frame["rank"] < 0].nlargest(limit, f"{name}_F_SLOWEST_RANK_TIME")
         columns = {"id": shared["id"], "path": paths(job, shared["id"]), "module": name, "processes": job.nprocs}

@@ -44,7 +44,7 @@ def targets(job: Job) -> pd.DataFrame | None:
     return pairs.groupby("osts", as_index=False).agg(files=("id", "count")).rename(columns={"osts": "ost"})
 
 
-def file_layouts(job: Job, limit: int = 20) -> pd.DataFrame | None:
+def file_layouts(job: Job, limit: int = 15) -> pd.DataFrame | None:
     """The layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
     frame = job.frames.get("LUSTRE")
     if frame is None or frame.empty:

@@ -151,18 +151,16 @@ def when(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
             figure = activity_map(written, read, width, job.nprocs)
             blocks.append(FigureBlock(figure, caption, title=f"{module}: bytes over time"))
     own = timespans.rank_spans(job)
-    if not own.empty:
-        blocks.append(
-            Row(
-                [
-                    FigureBlock(
-                        rank_spans(own, kind, job.nprocs, job.run_time),
-                        title=f"First to last {kind} of each rank in its own files",
-                    )
-                    for kind in ("read", "write")
-                ]
+    blocks += pairs(
+        [
+            FigureBlock(
+                rank_spans(own, kind, job.nprocs, job.run_time),
+                title=f"First to last {kind} of each rank in its own files",
             )
-        )
+            for kind in ("read", "write")
+            if (own["kind"] == kind).any()
+        ]
+    )
     shared = timespans.shared_spans(job)
     if not shared.empty:
         figure = shared_spans(shared, job.run_time)
@@ -182,7 +180,7 @@ def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
         blocks.append(Text("MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."))
     blocks += chosen(shown, "aggregators")
     said = [
-        f"POSIX {verb} {words.ratio(value)} bytes for each byte of MPI-IO."
+        f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
         for verb, value in zip(("read", "wrote"), mpiio.byte_ratios(job).values(), strict=True)
         if value is not None
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timezone
 
 NONE = "n/a"
@@ -9,9 +10,11 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def digits(value: float) -> str:
-    """Three significant digits, no exponent: 5.71, 57.1, 571, 5714."""
+    """Three significant digits, no exponent: 5.71, 57.1, 571, 5714; two below 0.1: 0.0030."""
     if abs(value) >= 100 or value == int(value):
         return f"{value:.0f}"
+    if 0 < abs(value) < 0.0995:
+        return f"{value:.{1 - math.floor(math.log10(abs(value)))}f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
@@ -53,7 +56,9 @@ def seconds(value: float | None) -> str:
         return NONE
     if value == 0:
         return "0"
-    return digits(value) if value >= 0.01 else (f"{value:.4f}" if value >= 0.00005 else "< 0.0001")
+    if value >= 0.01:
+        return f"{value:.2f}" if value < 10 else digits(value)
+    return f"{value:.4f}" if value >= 0.00005 else "< 0.0001"
 
 
 def ratio(value: float | None) -> str:
