@@ -147,7 +147,9 @@ def when(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
         found = timespans.activity(job, module)
         if found is not None and found[0].shape[1] >= FEWEST_BINS and (found[0].any() or found[1].any()):
             written, read, width = found
-            caption = f"Bytes per rank in bins of {words.seconds(width)} s; above: all ranks together."
+            each = -(-job.nprocs // len(written))
+            row = "each rank" if each == 1 else f"{each} neighbouring ranks"
+            caption = f"Bytes of {row} in bins of {words.seconds(width)} s; above: all ranks together."
             figure = activity_map(written, read, width, job.nprocs)
             blocks.append(FigureBlock(figure, caption, title=f"{module}: bytes over time"))
     own = timespans.rank_spans(job)
