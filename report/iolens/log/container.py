@@ -68,9 +68,7 @@ def open_container(path: Path) -> Container:
     except OSError as error:
         raise LogError(path, f"cannot be read ({error.strerror})") from error
     version = format_of(path, data)
-    order = next(
-        (o for o in "<>" if len(data) >= 16 and struct.unpack_from(f"{o}q", data, 8)[0] == MAGIC), None
-    )
+    order = next((o for o in "<>" if len(data) >= 16 and struct.unpack_from(f"{o}q", data, 8)[0] == MAGIC), None)
     if order is None:
         raise LogError(path, "is not a Darshan log: the magic number in its header is wrong")
     wide = version >= WIDE
@@ -116,9 +114,7 @@ def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Regio
         Region(module_name(ids[i]), maps[2 * i + 2], maps[2 * i + 3], versions[i], bool(flags >> i & 1))
         for i in range(count)
     ]
-    return Region("names", maps[0], maps[1]), tuple(
-        region for region in found if region.length or region.partial
-    )
+    return Region("names", maps[0], maps[1]), tuple(region for region in found if region.length or region.partial)
 
 
 def module_name(number: int) -> str:
@@ -137,9 +133,7 @@ def inflate(log: Container, region: Region) -> bytes:
         try:
             piece, stored = inflate_stream(log.compression, stored, room + 1)
         except (zlib.error, OSError, EOFError) as error:
-            raise LogError(
-                log.path, f"is damaged: its {region.name} region does not inflate ({error})"
-            ) from error
+            raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
         room -= len(piece)
         if room < 0:
             limit = f"{INFLATED_LIMIT >> 20} MiB"

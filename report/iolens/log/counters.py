@@ -32,8 +32,7 @@ GROUPS: dict[str, list[str]] = {
     + [f"ACCESS{n}_COUNT" for n in range(1, 5)],
     "{RANKS}": [f"{which}_RANK{what}" for which, what in product(("FASTEST", "SLOWEST"), ("", "_BYTES"))],
     "{F_STAMPS}": [
-        f"F_{what}_{end}_TIMESTAMP"
-        for end, what in product(("START", "END"), ("OPEN", "READ", "WRITE", "CLOSE"))
+        f"F_{what}_{end}_TIMESTAMP" for end, what in product(("START", "END"), ("OPEN", "READ", "WRITE", "CLOSE"))
     ],
     "{F_TIMES}": ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME", "F_MAX_READ_TIME", "F_MAX_WRITE_TIME"],
     "{F_RANKS}": ["F_FASTEST_RANK_TIME", "F_SLOWEST_RANK_TIME"],

@@ -21,9 +21,7 @@ def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str
     rows: list[dict[str, Any]] = []
     try:
         while (record := backend.log_get_generic_record(log, module, dtype="dict")) is not None:
-            rows.append(
-                {"id": record["id"], "rank": record["rank"], **record["counters"], **record["fcounters"]}
-            )
+            rows.append({"id": record["id"], "rank": record["rank"], **record["counters"], **record["fcounters"]})
     except Exception as error:
         return None, f"the Python package darshan cannot read it either ({error})"
     finally:

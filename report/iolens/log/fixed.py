@@ -24,18 +24,18 @@ def read_fixed(log: Container, region: Region) -> tuple[pd.DataFrame, str]:
     doubles = [name for name in names if "_F_" in name]
     ids = {"id": native(records["id"]), "rank": native(records["rank"])}
     for name in module.head:
-        ids[name] = (
-            native(records[name]) if name in (records.dtype.names or ()) else np.zeros(len(records), "u8")
-        )
+        ids[name] = native(records[name]) if name in (records.dtype.names or ()) else np.zeros(len(records), "u8")
+    times, note = numbers(native(records["f"]))
     parts = [
         pd.DataFrame(ids),
         pd.DataFrame(native(records["i"]), columns=whole),
-        pd.DataFrame(native(records["f"]), columns=doubles),
+        pd.DataFrame(times, columns=doubles),
     ]
     frame = pd.concat(parts, axis=1)
     if not module.versions[region.version]:
-        return frame, ""
-    return modernised(module, frame, [*ids])
+        return frame, note
+    frame, left_out = modernised(module, frame, [*ids])
+    return frame, " ".join(part for part in (note, left_out) if part)
 
 
 def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.ndarray:
@@ -55,6 +55,14 @@ def native(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
 
 
+def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
+    """The values, -1 (not recorded) for those that are no finite number; and a note about them."""
+    wrong = ~np.isfinite(values)
+    if not wrong.any():
+        return values, ""
+    return np.where(wrong, -1.0, values), f"{int(wrong.sum())} values are no numbers and taken as not recorded."
+
+
 def modernised(module: Module, frame: pd.DataFrame, ids: list[str]) -> tuple[pd.DataFrame, str]:
     """An old frame with the newest version's counters; those that were not recorded are -1."""
     note = ""
@@ -62,9 +70,7 @@ def modernised(module: Module, frame: pd.DataFrame, ids: list[str]) -> tuple[pd.
         stdio = frame["POSIX_FOPENS"] > 0
         frame = frame[~stdio].reset_index(drop=True)
         if stdio.any():
-            note = (
-                f"{int(stdio.sum())} records of stdio files, which this old version mixed in, are left out."
-            )
+            note = f"{int(stdio.sum())} records of stdio files, which this old version mixed in, are left out."
     if module.prefix == "PNETCDF_FILE":
         opens = frame["PNETCDF_FILE_INDEP_OPENS"] + frame["PNETCDF_FILE_COLL_OPENS"]
         frame = frame.assign(PNETCDF_FILE_OPENS=opens)

@@ -14,6 +14,8 @@ from iolens.log.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount
 
 METADATA = 1024
+MOST_PROCESSES = 1 << 27
+"""More than any machine has; memory for tables per rank stays bounded."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,12 @@ def read_job(log: Container) -> JobFields:
     else:
         uid, start, end, nprocs, jobid = numbers
         run_time = end - start + 1
+    if not 1 <= nprocs <= MOST_PROCESSES:
+        raise LogError(log.path, f"is damaged: it names {nprocs} processes")
     metadata = text(data[8 * count : 8 * count + METADATA].split(b"\0")[0])
     lines = text(data[8 * count + METADATA :].split(b"\0")[0]).split("\n")
     pairs = (line.partition("=") for line in metadata.splitlines() if "=" in line)
-    mounts = tuple(
-        Mount(kind, point) for kind, tab, point in (line.partition("\t") for line in lines[1:]) if tab
-    )
+    mounts = tuple(Mount(kind, point) for kind, tab, point in (line.partition("\t") for line in lines[1:]) if tab)
     return JobFields(
         uid,
         start,

@@ -26,9 +26,7 @@ def read_private(log: Container) -> dict[str, pd.DataFrame | dict[str, Any]]:
     _, offset, length, _ = FOOTER.unpack(log.data[-FOOTER.size :])
     try:
         directory = json.loads(log.data[offset : offset + length])
-        regions = [
-            (entry["name"], entry["kind"], entry["offset"], entry["bytes"]) for entry in directory["regions"]
-        ]
+        regions = [(entry["name"], entry["kind"], entry["offset"], entry["bytes"]) for entry in directory["regions"]]
         return {name: READERS[kind](list(chunks(log, start, size))) for name, kind, start, size in regions}
     except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
         raise LogError(log.path, f"is damaged: its private regions cannot be read ({error})") from error

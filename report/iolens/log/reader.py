@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.log.container import Container, Region, open_container
+from iolens.log.container import Container, LogError, Region, open_container
 from iolens.log.fallback import read_with_darshan
 from iolens.log.fixed import read_fixed
 from iolens.log.header import read_job, read_names
@@ -35,6 +35,7 @@ def read_log(path: Path | str) -> Job:
     for region in log.modules:
         frame, unread, note = read_module(log, region) if region.length else (None, "", "")
         if frame is not None:
+            check_ranks(log, region, frame, fields.nprocs)
             frames[region.name] = frame
         modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note))
     return Job(
@@ -73,3 +74,11 @@ def read_module(log: Container, region: Region) -> tuple[pd.DataFrame | None, st
         reason = reason and f"record version {region.version} is not known; {reason}"
         return found, reason, "read by libdarshan-util" if found is not None else ""
     return None, f"records of {region.name} in version {region.version} are not read", ""
+
+
+def check_ranks(log: Container, region: Region, frame: pd.DataFrame, nprocs: int) -> None:
+    """LogError when a record belongs to a rank that the job does not have."""
+    ranks = frame["rank"]
+    if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:
+        reason = f"is damaged: its {region.name} region names a rank outside the {nprocs} of the job"
+        raise LogError(log.path, reason)

@@ -117,9 +117,7 @@ def read_dxt(log: Container, region: Region) -> pd.DataFrame:
     frame = table.loc[np.repeat(np.arange(len(heads)), each)].reset_index(drop=True)
     op = np.repeat(np.tile(np.array(["write", "read"], dtype=object), len(heads)), counts.ravel())
     times = np.ascontiguousarray(segments[:, 2:4]).view(np.float64)
-    offset = (
-        segments[:, 0] if region.version > 1 or region.name == "DXT_POSIX" else np.full(len(segments), -1)
-    )
+    offset = segments[:, 0] if region.version > 1 or region.name == "DXT_POSIX" else np.full(len(segments), -1)
     return frame.assign(op=op, offset=offset, length=segments[:, 1], start=times[:, 0], end=times[:, 1])
 
 
@@ -137,9 +135,7 @@ def read_heatmap(log: Container, region: Region) -> pd.DataFrame:
         bins, begin = head[3], at + 6
         width = float(words[at + 2 : at + 3].view(np.float64)[0])
         key = unsigned(head[0])
-        parts.append(
-            {"id": key, "module": HEATMAP_NAMES.get(key, "unknown"), "rank": head[1], "width": width}
-        )
+        parts.append({"id": key, "module": HEATMAP_NAMES.get(key, "unknown"), "rank": head[1], "width": width})
         parts[-1] |= {
             "bins": bins,
             "written": words[begin : begin + bins],

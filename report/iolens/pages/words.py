@@ -42,14 +42,6 @@ def count(value: float | None) -> str:
     return NONE if value is None or value != value else f"{int(value):,}"
 
 
-def short_count(value: float) -> str:
-    """A count in at most four characters and a letter: 980, 12.3k, 4.56M."""
-    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if value >= limit:
-            return f"{digits(value / (1e3 if letter == 'k' else limit))}{letter}"
-    return f"{value:.0f}"
-
-
 def seconds(value: float | None) -> str:
     """Seconds in a column whose head names the unit."""
     if value is None or value != value:
