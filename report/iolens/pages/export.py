@@ -24,6 +24,6 @@ def export(frames: Mapping[str, pd.DataFrame], stem: str, csv: Path | None, json
                 if ending == "csv":
                     frame.to_csv(aside, index=False)
                 else:
-                    frame.to_json(aside, orient="records", indent=1)
+                    frame.to_json(aside, orient="records", indent=1, double_precision=15)
             written.append(path)
     return written
