@@ -121,6 +121,13 @@ def experiment(
     )
 
 
+def time_steps(arguments: Sequence[str]) -> int | None:
+    """Time steps of a btio command line; None when its arguments do not tell."""
+    given = dict(pairwise(arguments))
+    npb = CLASSES.get(given.get("--class", ""))
+    return int(given.get("--steps", npb.steps)) if npb else None
+
+
 def data_bytes(arguments: Sequence[str]) -> int | None:
     """Bytes that a btio command line writes; None when its arguments do not tell."""
     given = dict(pairwise(arguments))

@@ -9,18 +9,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.classes import data_bytes
+from iolens.lab.classes import data_bytes, time_steps
 from iolens.lab.experiment import Experiment, to_yaml
 from iolens.lab.matrix import Run, schedule
 from iolens.lab.ost_mount import make_mount, remove_mount, write_aside
 from iolens.lab.perform import Bench, key_of, perform, perform_first, set_up
 from iolens.lab.record import read_record
 from iolens.lab.stripes import file_system
+from iolens.lab.watch import watched
 
 MARGIN = 1.05
 """Free space wanted, relative to the data of one run."""
@@ -131,7 +133,9 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
         try:
             if sweep.first_todo:
                 progress(done, sweep.total, "complete run under way", 0)
-                record = perform_first(sweep.bench, sweep.folder / "first")
+                folder, steps = sweep.folder / "first", time_steps(sweep.experiment.first or ())
+                with watched(folder / "stdout.txt", steps, partial(progress, done, sweep.total)):
+                    record = perform_first(sweep.bench, folder)
                 progress(done, sweep.total, f"complete run: {record.status}", 0)
                 bad += [vars(record)] if record.status != "ok" else []
                 began = time.monotonic()

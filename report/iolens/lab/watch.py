@@ -1,0 +1,49 @@
+"""How far a long run is: the time steps that BT prints, read from its growing standard output."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+STEP = re.compile(rb"^ Time step\s+(\d+)", re.MULTILINE)
+PERIOD = 1.0
+"""Seconds between two looks."""
+
+
+def last_step(output: bytes) -> int:
+    """The latest time step that the output names; 0 when it names none."""
+    steps = STEP.findall(output)
+    return int(steps[-1]) if steps else 0
+
+
+@contextmanager
+def watched(stdout: Path, steps: int | None, tell: Callable[[str, float], None]) -> Iterator[None]:
+    """While the body runs, call `tell(line, seconds left)` at every further step; silent when `steps` is unknown.
+
+    The first step is no measure, so time left is estimated from the second report on.
+    """
+    over = threading.Event()
+
+    def watch() -> None:
+        seen, first, began = 0, 0, 0.0
+        while not over.wait(PERIOD):
+            step = last_step(stdout.read_bytes()) if stdout.exists() else 0
+            if step <= seen or not steps:
+                continue
+            seen, now = step, time.monotonic()
+            if not first:
+                first, began = step, now
+            left = (now - began) / (step - first) * (steps - step) if step > first else 0.0
+            tell(f"complete run: step {step} of {steps}", left)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
