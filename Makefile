@@ -32,7 +32,7 @@ setup: ## install what is missing on this machine
 build: $(PARTS) ## build the workloads and the libraries into build/
 
 $(PARTS): setup
-	@$(MAKE) -j$(JOBS) -C $@ all
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all
 
 run: build ## one verified BT-IO run, then a sweep of stripes, aggregators and buffer, then the PDF
 	@$(IOLENS) sweep --default $(OPTIONS)
