@@ -21,7 +21,7 @@ typedef void iolens_combine_fn(const void *in, void *inout);
 struct iolens_transport {
     int rank;
     int size;
-    const char *library; /* MPI_Get_library_version, one line */
+    const char *mpi_version; /* MPI_Get_library_version, one line */
     int (*barrier)(void);
     int (*bcast)(void *buffer, size_t bytes, int root);
     int (*allreduce)(void *buffer, size_t count, enum iolens_type type, enum iolens_op op);

@@ -66,7 +66,7 @@ def test_output_keeps_everything_in_a_folder(tmp_path: Path) -> None:
 
 def test_without_the_library_the_program_runs_all_the_same(tmp_path: Path) -> None:
     code = (
-        "import sys; from iolens.lab import installation; installation.library_folders = lambda: [];"
+        "import sys; from iolens.lab import installation; installation.folders_of_libraries = lambda: [];"
         "from iolens.cli.main import main; sys.exit(main())"
     )
     done = subprocess.run(

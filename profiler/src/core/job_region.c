@@ -125,7 +125,7 @@ void job_region_write(const struct iolens_transport *transport, const int64_t *p
         return;
     buffer_format(out, "{");
     add_text(out, "iolens", IOLENS_VERSION);
-    add_text(out, "mpi", transport->library);
+    add_text(out, "mpi", transport->mpi_version);
     add_text(out, "io_component", getenv("OMPI_MCA_io"));
     add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
     add_text(out, "storage", iolens.settings.storage);

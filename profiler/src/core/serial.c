@@ -37,7 +37,7 @@ static int reduce_records(void *records, size_t record_bytes, size_t count, iole
 const struct iolens_transport serial_transport = {
     .rank = 0,
     .size = 1,
-    .library = NULL,
+    .mpi_version = NULL,
     .barrier = barrier,
     .bcast = bcast,
     .allreduce = allreduce,

@@ -92,7 +92,7 @@ const struct iolens_transport *transport_open(void)
     if (pmpi.Comm_dup(mpi.world, &comm) != MPI_SUCCESS)
         return NULL;
     transport = (struct iolens_transport){
-        .library = mpi_library(),
+        .mpi_version = mpi_library(),
         .barrier = barrier,
         .bcast = bcast,
         .allreduce = allreduce,

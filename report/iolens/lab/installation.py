@@ -13,7 +13,7 @@ CHECKOUT = Path(iolens.__file__).resolve().parents[2]
 """The folder above report/iolens, when the package runs from a checkout."""
 
 
-def library_folders() -> list[Path]:
+def folders_of_libraries() -> list[Path]:
     """Folders that may hold libiolens.so, first choice first."""
     named = os.environ.get("IOLENS_LIB")
     # An installed environment is PREFIX/lib/iolens/venv.
@@ -22,14 +22,14 @@ def library_folders() -> list[Path]:
 
 def find_library(name: str) -> Path | None:
     """The full path of one of the project's libraries, or None when it was not built."""
-    return next((folder / name for folder in library_folders() if (folder / name).is_file()), None)
+    return next((folder / name for folder in folders_of_libraries() if (folder / name).is_file()), None)
 
 
 def need_library(name: str) -> Path:
     """Like `find_library`, but raises when the library is absent."""
     path = find_library(name)
     if path is None:
-        looked = ", ".join(str(folder) for folder in library_folders())
+        looked = ", ".join(str(folder) for folder in folders_of_libraries())
         raise IolensError(f"{name} was not found (looked in {looked}); run `make build`, or set IOLENS_LIB")
     return path
 
