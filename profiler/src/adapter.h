@@ -31,7 +31,8 @@ struct iolens_transport {
     int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);
 };
 
-/* Announce an adapter, from its constructor. Returns 0, or -1 when the core is disabled or its ABI differs. */
+/* Announce an adapter, from its constructor. Returns 0, or -1 when the core is disabled or its ABI differs.
+ */
 int iolens_adapter_attach(int abi);
 
 /* After MPI_Init: from now on this process is `rank` of `size`. The transport must stay valid. */
@@ -71,8 +72,8 @@ void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, do
 void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1);
 void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0, double t1);
 
-/* One hint of a file for the private region `mpiio_hints`; either value may be NULL when not given. A later call
- * for the same key replaces the values that are not NULL. */
+/* One hint of a file for the private region `mpiio_hints`; either value may be NULL when not given. A later
+ * call for the same key replaces the values that are not NULL. */
 void iolens_mpiio_hint(struct iolens_mpiio_file *file, const char *key, const char *requested,
                        const char *effective);
 
