@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.pages.document import Table
+from iolens.pages.blocks import Table
 from iolens.pages.terminal import fitted
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))

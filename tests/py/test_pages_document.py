@@ -12,7 +12,8 @@ import pytest
 from iolens.errors import IolensError
 from iolens.figures.style import HALF_WIDTH, canvas, styled
 from iolens.pages import words
-from iolens.pages.document import FigureBlock, Page, Row, Table, Text, write_pdf
+from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
+from iolens.pages.document import write_pdf
 from iolens.pages.fonts import PLAIN, text_width
 from iolens.pages.grid import capped, column_widths
 from iolens.pages.shorten import broken, shorten

@@ -15,7 +15,7 @@ from iolens.lab.sizes import parse_size
 from iolens.lab.sweep import Sweep, prepare, progress_bar, run_sweep
 
 if TYPE_CHECKING:
-    from iolens.pages.document import Table
+    from iolens.pages.blocks import Table
 
 
 def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:

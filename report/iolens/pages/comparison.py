@@ -14,11 +14,12 @@ from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
+from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, remedy
 from iolens.pages.comparison_tables import brief_table, effects_table, points_table, runs_table
 from iolens.pages.comparison_words import cautions, complete_run, interaction_sentence, subtitle, verdict
-from iolens.pages.document import Block, FigureBlock, Page, Table, Text, write_pdf
+from iolens.pages.document import write_pdf
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from iolens.metrics.cost import io_cost, performance
 from iolens.metrics.mpiio import aggregators, rank_list
 from iolens.metrics.operations import access_sizes, operation_counts
 from iolens.metrics.settings import size_text, volume_text
+from iolens.pages.blocks import Block, FigureBlock, Page, Text
 from iolens.pages.comparison_words import number, plural
-from iolens.pages.document import Block, FigureBlock, Page, Text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.settings import SETTINGS, level_text, name_text, size_text
+from iolens.pages.blocks import Table
 from iolens.pages.comparison_remedy import plain
 from iolens.pages.comparison_words import interval, number
-from iolens.pages.document import Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from iolens.pages.document import Table
+from iolens.pages.blocks import Table
 
 if TYPE_CHECKING:
     import pandas as pd

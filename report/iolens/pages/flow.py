@@ -10,7 +10,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Preformatted
 from reportlab.platypus import Table as Grid
 
-from iolens.pages.document import Block, FigureBlock, Row, Table, Text
+from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
 from iolens.pages.fonts import BOLD, MONO, PLAIN, font
 from iolens.pages.grid import grid
 from iolens.pages.vector import draw_figure

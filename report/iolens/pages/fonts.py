@@ -15,9 +15,7 @@ PLAIN, BOLD, MONO = "DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"
 @cache
 def font(name: str) -> str:
     """Register a font at its first use (parsing one takes tens of milliseconds); returns its name."""
-    pdfmetrics.registerFont(
-        TTFont(name, str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"{name}.ttf"))
-    )
+    pdfmetrics.registerFont(TTFont(name, str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"{name}.ttf")))
     return name
 
 

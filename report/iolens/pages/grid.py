@@ -9,7 +9,7 @@ from reportlab.lib.colors import HexColor
 from reportlab.platypus import Flowable
 from reportlab.platypus import Table as Grid
 
-from iolens.pages.document import Table
+from iolens.pages.blocks import Table
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import broken
 

@@ -17,7 +17,8 @@ from iolens.log import Job, read_log
 from iolens.metrics import cost, mpiio, operations, striping, timespans
 from iolens.pages import job_tables as tables
 from iolens.pages import words
-from iolens.pages.document import Block, FigureBlock, Page, Row, Table, Text, write_pdf
+from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
+from iolens.pages.document import write_pdf
 from iolens.pages.exhibit import Exhibit
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 

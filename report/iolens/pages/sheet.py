@@ -11,7 +11,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, NextPageTemplate, PageBreak, PageTemplate
 
-from iolens.pages.document import Page
+from iolens.pages.blocks import Page
 from iolens.pages.flow import flowables, headed
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import shorten

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from iolens.pages.document import Table
+from iolens.pages.blocks import Table
 from iolens.pages.grid import NUMBER
 from iolens.pages.job_words import facts, labels, title, verdicts
 from iolens.pages.shorten import middle

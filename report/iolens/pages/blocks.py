@@ -1,0 +1,69 @@
+"""What a document is made of: text, tables and figures, side by side or one below the other, on pages.
+
+Lengths are points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Style: TypeAlias = Literal["body", "lead", "code", "heading", "note"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; `code` keeps its lines and is set in a fixed-width font."""
+
+    text: str
+    style: Style = "body"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of ready-made words. Columns of numbers are set flush right; long paths lose their middle."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FigureBlock:
+    """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be."""
+
+    figure: Figure
+    caption: str = ""
+    width: float | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Blocks side by side, in columns of equal width or of these `shares`."""
+
+    blocks: Sequence[Block]
+    shares: Sequence[float] = ()
+
+
+Block: TypeAlias = "Text | Table | FigureBlock | Row"
+
+
+@dataclass(frozen=True)
+class Page:
+    """At least one block under a heading, begun on a new sheet and continued on further ones where they need more room.
+
+    `subtitle` and `labels` replace the document's where a page is about something else than the document. A page
+    that is `joined` begins where the one before it ended, if there is room.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    subtitle: str | None = None
+    labels: Sequence[str] | None = None
+    joined: bool = False
