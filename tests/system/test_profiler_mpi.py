@@ -1,0 +1,119 @@
+"""The MPI adapter, held to programs that say what the log must hold; the witness is libdarshan-util."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import darshan
+import numpy as np
+import pytest
+from iolens.lab import mpi
+from iolens.lab.installation import find_library
+from iolens.log import read_log
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAVOUR: mpi.Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
+PRELOAD = f"{find_library(f'libiolens-{FLAVOUR}.so')}:{find_library('libiolens.so')}"
+BLOCK = 4096
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mpi")
+    for source in sorted((ROOT / "tests" / "c").glob("mpi_*.c")):
+        subprocess.run(["mpicc", "-std=gnu11", "-Wall", "-o", folder / source.stem, source], check=True)
+    return folder
+
+
+def start(folder: Path, ranks: int, *words: object, preload: str = PRELOAD) -> subprocess.CompletedProcess[str]:
+    """Run a program under the profiler; its logs and files go to `folder`."""
+    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
+    inner = ["env", f"LD_PRELOAD={preload}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
+    command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, *map(str, words)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+
+def the_log(folder: Path) -> Path:
+    logs = list(folder.glob("*.darshan*"))
+    assert len(logs) == 1, logs
+    assert logs[0].suffix == ".darshan"
+    return logs[0]
+
+
+def record_of(log: Path, module: str, name: str) -> tuple[int, dict[str, int]]:
+    """Rank and integer counters of the record of the file whose name ends so, as libdarshan-util reads it."""
+    report = darshan.DarshanReport(str(log), read_all=True)
+    for record in report.records[module]:
+        if report.name_records[record["id"]].endswith(name):
+            names = report.counters[module]["counters"]
+            return record["rank"], dict(zip(names, map(int, record["counters"]), strict=True))
+    raise AssertionError(f"no {module} record of {name}")
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_every_kind_of_transfer_is_counted_once(programs: Path, tmp_path: Path, ranks: int) -> None:
+    done = start(tmp_path, ranks, programs / "mpi_calls", tmp_path)
+    assert done.returncode == 0, done.stderr
+    rank, counters = record_of(the_log(tmp_path), "MPI-IO", "/shared")
+    expected = [line.split() for line in done.stdout.splitlines() if line.startswith("MPI-IO ")]
+    assert rank == -1
+    assert len(expected) >= 19
+    assert {name: counters[name] for _, name, _ in expected} == {name: int(value) for _, name, value in expected}
+
+
+def test_ranks_are_merged_with_their_extremes_and_variance(programs: Path, tmp_path: Path) -> None:
+    assert start(tmp_path, 4, programs / "mpi_calls", tmp_path).returncode == 0
+    log = the_log(tmp_path)
+    _, counters = record_of(log, "MPI-IO", "/shared")
+    per_rank = [(12 + rank) * BLOCK for rank in range(4)]
+    for which in ("FASTEST", "SLOWEST"):
+        assert counters[f"MPIIO_{which}_RANK_BYTES"] == per_rank[counters[f"MPIIO_{which}_RANK"]]
+    report = darshan.DarshanReport(str(log), read_all=True)
+    record = next(r for r in report.records["MPI-IO"] if report.name_records[r["id"]].endswith("/shared"))
+    floats = dict(zip(report.counters["MPI-IO"]["fcounters"], record["fcounters"], strict=True))
+    assert floats["MPIIO_F_VARIANCE_RANK_BYTES"] == pytest.approx(np.var(per_rank))
+
+
+def test_private_regions_name_ranks_hints_and_library(programs: Path, tmp_path: Path) -> None:
+    assert start(tmp_path, 4, programs / "mpi_calls", tmp_path).returncode == 0
+    job = read_log(the_log(tmp_path))
+    about = job.private["job"]
+    assert about["rank_host"] == [0, 0, 0, 0]
+    assert ("Open MPI" if FLAVOUR == "openmpi" else "MPICH") in about["mpi"]
+    hints = job.private["mpiio_hints"].set_index("key")
+    assert hints.loc["cb_nodes", "requested"] == "1"
+    ranks = job.private["file_ranks"]
+    shared = ranks[ranks["file"].map(job.names).str.endswith("/shared")]
+    assert sorted(shared["rank"]) == [0, 1, 2, 3]
+    _, counters = record_of(the_log(tmp_path), "POSIX", "/shared")
+    assert int(shared["bytes_written"].sum()) == counters["POSIX_BYTES_WRITTEN"]
+
+
+def test_one_call_of_three_gib_is_three_gib(programs: Path, tmp_path: Path) -> None:
+    if shutil.disk_usage(tmp_path).free < 8 * 2**30:
+        pytest.skip("less than 8 GiB free for a file of 3 GiB")
+    done = start(tmp_path, 1, programs / "mpi_huge", tmp_path)
+    expected = int(done.stdout.split()[-1])
+    if expected == 0:
+        pytest.skip("this MPI cannot write 3 GiB in one call")
+    assert record_of(the_log(tmp_path), "MPI-IO", "/huge")[1]["MPIIO_BYTES_WRITTEN"] == expected
+
+
+@pytest.mark.parametrize("way", ["abort", "exit"])
+def test_an_end_without_finalize_keeps_its_exit_code(programs: Path, tmp_path: Path, way: str) -> None:
+    plain = start(tmp_path, 2, programs / "mpi_leaves", tmp_path, way, preload="")
+    done = start(tmp_path, 2, programs / "mpi_leaves", tmp_path, way)
+    assert done.returncode == plain.returncode != 0
+    assert not list(tmp_path.glob("*.darshan*"))
+
+
+def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
+    environment = {**os.environ, "LD_PRELOAD": PRELOAD, "IOLENS_LOGPATH": str(tmp_path)}
+    plain = subprocess.run(["ls", "/"], capture_output=True, check=True)
+    under = subprocess.run(["ls", "/"], env=environment, capture_output=True, check=True)
+    assert (under.stdout, under.stderr) == (plain.stdout, b"")
