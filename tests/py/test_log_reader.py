@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import json
 import random
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,28 @@ def test_damage_is_a_log_error_or_still_readable(tmp_path: Path, kind: int) -> N
         except LogError as error:
             errors += str(path) in str(error)
     assert errors > 100
+
+
+@pytest.mark.parametrize(("compression", "compress"), [("zlib", zlib.compress), ("bzip2", bz2.compress)])
+def test_streams_of_many_ranks_are_copied_once(
+    compression: str, compress: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies behind a stream's end is handed to its inflater up to a window only."""
+    monkeypatch.setattr(container, "WINDOW", 64)
+    parts = [random.Random(rank).randbytes(rank) for rank in range(200)]
+    stored = memoryview(b"".join(map(compress, parts)))
+    found, longest = [], 0
+    while stored:
+        before = len(stored)
+        piece, rest = container.inflate_stream(compression, stored, 1 << 20)
+        longest = max(longest, before - len(rest))
+        found.append(piece)
+        assert rest.obj is stored.obj
+        stored = rest
+    assert found == parts
+    assert longest > container.WINDOW
+    with pytest.raises(EOFError):
+        container.inflate_stream(compression, memoryview(compress(parts[-1]))[:-1], 1 << 20)
 
 
 def test_an_inflation_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,9 @@ LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
 INFLATED_LIMIT = 4 << 30
 """Bytes that one region may inflate to; more is taken for damage."""
 
+WINDOW = 1 << 16
+"""Bytes that are given to an inflater at once."""
+
 
 class LogError(IolensError):
     """A log that cannot be read: the file and the reason."""
@@ -124,9 +127,9 @@ def module_name(number: int) -> str:
 
 def inflate(log: Container, region: Region) -> bytes:
     """A region's content: complete compressed streams, one after another, are joined."""
-    stored = log.data[region.offset : region.offset + region.length]
+    stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
-        return stored
+        return bytes(stored)
     pieces: list[bytes] = []
     room = INFLATED_LIMIT
     while stored:
@@ -142,10 +145,20 @@ def inflate(log: Container, region: Region) -> bytes:
     return b"".join(pieces)
 
 
-def inflate_stream(compression: str, stored: bytes, room: int) -> tuple[bytes, bytes]:
-    """The first stream inflated to at most `room` bytes, and what follows it."""
+def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
+    """The first stream inflated to at most `room` bytes, and what follows it.
+
+    The input goes in by windows, since the inflater copies all that lies behind the stream's end: with a stream
+    of each rank, that would be quadratic in their number.
+    """
     inflater = zlib.decompressobj() if compression == "zlib" else bz2.BZ2Decompressor()
-    piece = inflater.decompress(stored, room)
-    if not inflater.eof and len(piece) < room:
+    pieces: list[bytes] = []
+    at = 0
+    while not inflater.eof and at < len(stored) and room > 0:
+        window = stored[at : at + WINDOW]
+        at += len(window)
+        pieces.append(inflater.decompress(window, room))
+        room -= len(pieces[-1])
+    if not inflater.eof and room > 0:
         raise EOFError("it is cut off")
-    return piece, inflater.unused_data
+    return b"".join(pieces), stored[at - len(inflater.unused_data) :]

@@ -34,7 +34,7 @@ def read_private(log: Container) -> dict[str, pd.DataFrame | dict[str, Any]]:
 
 def chunks(log: Container, offset: int, length: int) -> Iterator[bytes]:
     """Each contributing rank's part, inflated."""
-    stored = log.data[offset : offset + length]
+    stored = memoryview(log.data)[offset : offset + length]
     if len(stored) != length:
         raise ValueError("a region lies outside the file")
     room = INFLATED_LIMIT
