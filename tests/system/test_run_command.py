@@ -100,3 +100,9 @@ def test_a_missing_darshan_is_said(tmp_path: Path) -> None:
     done = iolens("run", "--profiler", "darshan", "--", "true", cwd=tmp_path, DARSHAN_LIB="", DARSHAN_HOME="")
     assert done.returncode == 1
     assert "no Darshan runtime was found" in done.stderr
+
+
+def test_an_error_names_the_subcommand_not_the_program(tmp_path: Path) -> None:
+    done = iolens("run", "--storage-mount", tmp_path, "--", "true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"iolens run: {tmp_path} is not an emulated mount point")

@@ -27,7 +27,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
         prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
     )
     parser.add_argument("--version", action="version", version=f"iolens {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         sub = commands.add_parser(name, help=summary, description=summary)
         if name == command:
@@ -45,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(args.run(args))
     except IolensError as error:
-        print(f"iolens {args.command}: {error}", file=sys.stderr)
+        print(f"iolens {args.subcommand}: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print(f"iolens {args.command}: interrupted", file=sys.stderr)
+        print(f"iolens {args.subcommand}: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         return 1
