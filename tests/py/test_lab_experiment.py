@@ -9,9 +9,11 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.classes import CLASSES, Choices, class_experiment, data_bytes, default_experiment, fitting_stripe
 from iolens.lab.experiment import load_experiment, to_yaml
 from iolens.lab.matrix import points, schedule
+from iolens.lab.perform import Bench, arguments_of, environment_of, hints_of
 from iolens.lab.romio import effective_hints
 from iolens.lab.sizes import parse_size, short_size
 from iolens.lab.sweep import check_space
+from iolens.metrics.settings import NamedLevel, sorted_levels
 
 GOOD = """name: small
 workload:
@@ -127,3 +129,48 @@ def test_romio_prints_are_grouped_by_open_and_the_job_wide_one_counts() -> None:
     alone = "key = cb_nodes                  value = 1\nkey = cb_buffer_size            value = 16777216\n"
     job = "key = cb_nodes                  value = 4\nkey = cb_buffer_size            value = 1048576\n"
     assert effective_hints(f"text\n{alone}\nmore\n{job}{alone}") == {"cb_nodes": "4", "cb_buffer_size": "1048576"}
+
+
+OWN = """name: own
+workload: {program: btio, ranks: 4, environment: {COLOUR: red}, volume: 10M}
+matrix:
+  variant:
+    plain: {}
+    "epio, own files": {arguments: [--method, epio], environment: {COLOUR: blue}, hints: {cb_nodes: 2}}
+  stripe_count: [1, 4]
+repetitions: 1
+"""
+
+
+def test_an_own_factor_changes_arguments_environment_and_hints(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, OWN))
+    assert experiment.matrix == {"variant": ("plain", "epio, own files"), "stripe_count": (1, 4)}
+    assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
+    bench = Bench(experiment, Path("btio"), "openmpi", "mpirun", tmp_path, True)
+    run = next(run for run in schedule(experiment) if run.point.settings["variant"] != "plain")
+    assert run.point.id.startswith("variant-epio-own-files_sc")
+    assert arguments_of(bench, run) == ("--method", "epio")
+    assert environment_of(bench, run) == {"COLOUR": "blue"}
+    assert hints_of(bench, {}, run)["cb_nodes"] == "2"
+    plain = next(run for run in schedule(experiment) if run.point.settings["variant"] == "plain")
+    assert (arguments_of(bench, plain), environment_of(bench, plain)) == ((), {"COLOUR": "red"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("    plain: {}\n", "    plain: {argument: [a]}\n", "plain: unknown key argument"),
+        ("    plain: {}\n", "    'epio own files': {}\n", "must differ in more than blanks"),
+        ("    plain: {}\n", "    plain: [a]\n", "plain: ['a'] is not a table"),
+        ("stripe_count", "strip_count", "unknown key matrix.strip_count; did you mean matrix.stripe_count?"),
+    ],
+)
+def test_a_bad_own_factor_is_refused(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_experiment(write(tmp_path, OWN.replace(old, new)))
+    assert problem in str(caught.value)
+
+
+def test_own_levels_keep_the_order_of_the_experiment() -> None:
+    assert sorted_levels([NamedLevel("b", 0), NamedLevel("a", 1), NamedLevel("b", 0)]) == ["b", "a"]
+    assert sorted_levels(["x", 3, 1, NamedLevel("b", 0)]) == [1, 3, "b", "x"]

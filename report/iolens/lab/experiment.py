@@ -7,26 +7,48 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from iolens.errors import UsageError
-from iolens.lab.sizes import parse_size, short_size
+from iolens.lab.results import METRICS
+from iolens.lab.sizes import short_size
+from iolens.lab.values import (
+    Change,
+    folder,
+    hint_table,
+    levels,
+    name,
+    one_of,
+    own_levels,
+    positive,
+    size,
+    text,
+    variables,
+    words,
+)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One study: a workload, where its files go, and the matrix of settings. Sizes in bytes."""
+    """One study: a workload, where its files go, and the matrix of settings. Sizes in bytes.
+
+    `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says
+    what each changes. `volume` is what one run writes at most, where the workload's arguments do not tell.
+    """
 
     name: str
     title: str
     program: str
     arguments: tuple[str, ...]
     ranks: int
-    matrix: Mapping[str, tuple[int, ...]]
+    matrix: Mapping[str, tuple[int | str, ...]]
+    own: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    volume: int | None = None
     repetitions: int = 3
     storage: str = "emulated"
     directory: Path | None = None
@@ -38,82 +60,13 @@ class Experiment:
     metric: str = "write_bandwidth"
 
 
-def positive(value: Any) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{value!r} is not a whole number of at least 1")
-    return value
-
-
-def size(value: Any) -> int:
-    """A size in bytes of at least 1."""
-    return positive(parse_size(value))
-
-
-def text(value: Any) -> str:
-    """A word or number, as text."""
-    if isinstance(value, dict | list) or value is None or value == "":
-        raise ValueError(f"{value!r} is not a word")
-    return str(value)
-
-
-def name(value: Any) -> str:
-    """A name that can be a folder's."""
-    if "/" in text(value) or str(value).startswith("."):
-        raise ValueError(f"{value!r} cannot be the name of a folder")
-    return str(value)
-
-
-def words(value: Any) -> tuple[str, ...]:
-    """A list of words."""
-    if not isinstance(value, list):
-        raise ValueError(f"{value!r} is not a list, such as [--class, A]")
-    return tuple(text(item) for item in value)
-
-
-def folder(value: Any) -> Path | None:
-    """A path, or nothing."""
-    return None if value is None else Path(text(value)).expanduser()
-
-
-def one_of(*choices: str) -> Callable[[Any], str]:
-    """A value out of a few."""
-
-    def check(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"{value!r} is not one of {', '.join(choices)}")
-        return str(value)
-
-    return check
-
-
-def levels(kind: Callable[[Any], int]) -> Callable[[Any], tuple[int, ...]]:
-    """A list of levels of one factor, none of them twice."""
-
-    def check(value: Any) -> tuple[int, ...]:
-        items = value if isinstance(value, list) else [value]
-        found = tuple(kind(item) for item in items)
-        if not found or len(set(found)) != len(found):
-            raise ValueError(f"{value!r} must be a list of different values")
-        return found
-
-    return check
-
-
-def hint_table(value: Any) -> dict[str, str]:
-    """MPI-IO hints."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{value!r} is not a table of hints, such as {{romio_cb_write: enable}}")
-    return {text(key): text(item) for key, item in value.items()}
-
-
 FACTORS: Mapping[str, Callable[[Any], tuple[int, ...]]] = {
     "stripe_count": levels(positive),
     "stripe_size": levels(size),
     "aggregators": levels(positive),
     "cb_buffer_size": levels(size),
 }
-"""What a matrix can vary."""
+"""What a matrix can vary by itself; any other factor is an own one, a table of levels and what each changes."""
 
 KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "name": ("name", name),
@@ -121,6 +74,8 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "workload.program": ("program", text),
     "workload.arguments": ("arguments", words),
     "workload.ranks": ("ranks", positive),
+    "workload.environment": ("environment", variables),
+    "workload.volume": ("volume", size),
     "storage.kind": ("storage", one_of("emulated", "directory")),
     "storage.directory": ("directory", folder),
     "storage.stripe_size": ("stripe_size", size),
@@ -129,7 +84,7 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "launcher": ("launcher", one_of("local")),
     "repetitions": ("repetitions", positive),
     "first.arguments": ("first", words),
-    "report.metric": ("metric", one_of("write_bandwidth", "read_bandwidth")),
+    "report.metric": ("metric", one_of(*METRICS)),
     **{f"matrix.{factor}": (f"matrix.{factor}", kind) for factor, kind in FACTORS.items()},
 }
 """Key in the file to the field of `Experiment` and the conversion of its value."""
@@ -143,15 +98,19 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     given = {key: (where, node) for key, where, node in flatten(root, "", str(path))}
     given |= dict(change(text) for text in changes)
     fields: dict[str, Any] = {}
-    matrix: dict[str, tuple[int, ...]] = {}
+    matrix: dict[str, tuple[int | str, ...]] = {}
+    own: dict[str, Mapping[str, Change]] = {}
     for key, (where, node) in given.items():
-        target, convert = KEYS[key]
+        target, convert = KEYS.get(key, (key, own_levels))
         try:
             value = convert(plain(node))
         except ValueError as error:
             raise UsageError(f"{where}: {key}: {error}") from error
+        factor = target.removeprefix("matrix.")
+        if key not in KEYS:
+            own[factor] = value
         if key.startswith("matrix."):
-            matrix[target.removeprefix("matrix.")] = value
+            matrix[factor] = tuple(value)
         else:
             fields[target] = value
     for key in REQUIRED:
@@ -159,7 +118,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
             raise UsageError(f"{path}: the key {key} is missing")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
-    return Experiment(**{"title": fields["name"], "arguments": (), **fields}, matrix=matrix)
+    return Experiment(**{"title": fields["name"], "arguments": (), **fields}, matrix=matrix, own=own)
 
 
 def read_table(path: Path) -> yaml.MappingNode:
@@ -185,12 +144,12 @@ def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
     where = f"--set {text}"
     if not equals:
         raise UsageError(f"{where}: write KEY=VALUE, such as repetitions=5 or matrix.stripe_count='[1, 2]'")
-    if key not in KEYS:
-        raise UsageError(f"{where}: unknown key {key}; {nearest(key, list(KEYS))}")
     try:
         node = yaml.compose(value, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise UsageError(f"{where}: {getattr(error, 'problem', None) or error}") from error
+    if key not in KEYS and not is_own_factor(key, node):
+        raise UsageError(f"{where}: unknown key {key}; {nearest(key, list(KEYS))}")
     return key, (where, node or yaml.ScalarNode("tag:yaml.org,2002:null", ""))
 
 
@@ -198,6 +157,11 @@ def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
     """What to write instead of an unknown key."""
     near = difflib.get_close_matches(key, known, 1)
     return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
+
+
+def is_own_factor(key: str, node: yaml.Node | None) -> bool:
+    """A factor of the matrix that is a table of levels; one with a list would be a known factor misspelt."""
+    return key.startswith("matrix.") and isinstance(node, yaml.MappingNode)
 
 
 def plain(node: yaml.Node) -> Any:
@@ -216,7 +180,7 @@ def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, s
         if key in seen:
             raise UsageError(f"{where}: the key {key} stands there twice")
         seen.add(key)
-        if key in KEYS:
+        if key in KEYS or is_own_factor(key, value):
             found.append((key, f"{path}:{value.start_mark.line + 1}", value))
         elif not prefix and key in sections:
             if not isinstance(value, yaml.MappingNode):
@@ -238,16 +202,28 @@ def to_yaml(experiment: Experiment) -> str:
         if value is None:
             continue
         section, _, last = key.rpartition(".")
+        if isinstance(value, Mapping) and not value:
+            continue
         table = content.setdefault(section, {}) if section else content
         table[last] = written(last, value)
+    factors = content.setdefault("matrix", {})
+    factors |= {
+        factor: {level: changed(item) for level, item in table.items()} for factor, table in experiment.own.items()
+    }
+    content["matrix"] = {factor: factors[factor] for factor in experiment.matrix}
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+
+
+def changed(level: Change) -> dict[str, Any]:
+    """What a level of an own factor changes, as it is written in the file."""
+    return {key: written(key, value) for key, value in asdict(level).items() if value}
 
 
 def written(key: str, value: Any) -> Any:
     """A value as it is written in the file: sizes with suffix, tuples as lists."""
     if isinstance(value, Path):
         return str(value)
-    sized = key in ("stripe_size", "cb_buffer_size")
+    sized = key in ("stripe_size", "cb_buffer_size", "volume")
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [short_size(item) if sized else item for item in value]
     if isinstance(value, Mapping):

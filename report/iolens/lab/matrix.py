@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from iolens.lab.experiment import Experiment
+from iolens.lab.experiment import FACTORS, Experiment
 from iolens.lab.sizes import short_size
+from iolens.lab.values import slug
 
 ABBREVIATIONS = {"stripe_count": "sc", "stripe_size": "ss", "aggregators": "ag", "cb_buffer_size": "cb"}
 
@@ -17,12 +18,24 @@ ABBREVIATIONS = {"stripe_count": "sc", "stripe_size": "ss", "aggregators": "ag",
 class Point:
     """One combination of settings."""
 
-    settings: Mapping[str, int]
+    settings: Mapping[str, int | str]
 
     @property
     def id(self) -> str:
-        """A readable folder name: `sc4_ag2_cb16M`."""
-        return "_".join(f"{ABBREVIATIONS[key]}{short_size(value)}" for key, value in self.settings.items())
+        """A readable folder name: `sc4_ag2_cb16M`, and `api-posix` for an own factor."""
+        return "_".join(short_name(key, value) for key, value in self.settings.items())
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The settings that every workload knows, without the experiment's own."""
+        return {key: int(value) for key, value in self.settings.items() if key in FACTORS}
+
+
+def short_name(factor: str, level: int | str) -> str:
+    """A setting as part of a folder's name."""
+    if isinstance(level, int):
+        return f"{ABBREVIATIONS[factor]}{short_size(level)}"
+    return f"{factor}-{slug(level)}"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from iolens.lab.ost_mount import STATE, emulated_environment, forget_job, job_st
 from iolens.lab.record import RunRecord, run_key, write_record
 from iolens.lab.romio import effective_hints
 from iolens.lab.stripes import file_system, set_stripes
+from iolens.lab.values import Change
 
 BUNDLED = {"btio"}
 """Workloads that take --directory, --hint and --json (workloads/RESULT.md)."""
@@ -54,7 +55,7 @@ def set_up(experiment: Experiment, data: Path) -> Bench:
 
 def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
     """Stripes and hints that this run asks for, in the names of run.json."""
-    settings = dict(run.point.settings)
+    settings = run.point.numbers
     if bench.emulated or {"stripe_count", "stripe_size"} & settings.keys():
         settings = {"stripe_count": 1, "stripe_size": bench.experiment.stripe_size, **settings}
     if "aggregators" in settings:
@@ -62,10 +63,30 @@ def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
     return settings
 
 
-def hints_of(bench: Bench, requested: Mapping[str, int]) -> dict[str, str]:
+def changes_of(bench: Bench, run: Run | None) -> list[Change]:
+    """What the levels of the experiment's own factors change in this run."""
+    own = bench.experiment.own
+    return [own[factor][str(level)] for factor, level in run.point.settings.items() if factor in own] if run else []
+
+
+def environment_of(bench: Bench, run: Run | None) -> dict[str, str]:
+    """The variables that the experiment and the point's own levels set."""
+    merged = dict(bench.experiment.environment)
+    for change in changes_of(bench, run):
+        merged |= change.environment
+    return merged
+
+
+def arguments_of(bench: Bench, run: Run) -> tuple[str, ...]:
+    """The workload's arguments: the experiment's, then those of the point's own levels."""
+    return (*bench.experiment.arguments, *(word for change in changes_of(bench, run) for word in change.arguments))
+
+
+def hints_of(bench: Bench, requested: Mapping[str, int], run: Run | None) -> dict[str, str]:
     """All MPI-IO hints of a run: the experiment's, then the point's."""
+    own = {key: value for change in changes_of(bench, run) for key, value in change.hints.items()}
     varied = {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
-    return {**bench.experiment.hints, **varied}
+    return {**bench.experiment.hints, **varied, **own}
 
 
 def command_of(
@@ -89,10 +110,11 @@ def key_of(bench: Bench, run: Run | None, arguments: tuple[str, ...]) -> str:
         "arguments": arguments,
         "ranks": bench.experiment.ranks,
         "launcher": bench.launcher,
+        "environment": environment_of(bench, run),
     }
     if run:
         requested = requested_settings(bench, run)
-        parts |= {"requested": requested, "hints": hints_of(bench, requested)}
+        parts |= {"requested": requested, "hints": hints_of(bench, requested, run)}
         parts |= {"io": bench.experiment.io_component, "storage": bench.experiment.storage}
     files = [bench.program, *(path for path in libraries if path)]
     return run_key(parts, [*files, *([config] if bench.emulated and config.exists() else [])])
@@ -101,8 +123,8 @@ def key_of(bench: Bench, run: Run | None, arguments: tuple[str, ...]) -> str:
 def perform(bench: Bench, run: Run, folder: Path) -> RunRecord:
     """Perform one repetition of a point into `folder` and write its run.json."""
     requested = requested_settings(bench, run)
-    hints = hints_of(bench, requested)
-    return carry_out(bench, folder, run.id, bench.experiment.arguments, requested, hints, run)
+    hints = hints_of(bench, requested, run)
+    return carry_out(bench, folder, run.id, arguments_of(bench, run), requested, hints, run)
 
 
 def perform_first(bench: Bench, folder: Path) -> RunRecord:
@@ -132,7 +154,7 @@ def carry_out(
             set_stripes(data, requested["stripe_count"], requested["stripe_size"])
         key = key_of(bench, run, arguments)
         command = command_of(bench, arguments, hints, data, folder)
-        setup = surroundings(bench, folder, hints, job)
+        setup = surroundings(bench, folder, hints, job, environment_of(bench, run))
         outcome = execute(command, setup, folder / "stdout.txt", folder / "stderr.txt")
         storage = storage_status(bench, job)
     finally:
@@ -144,9 +166,11 @@ def carry_out(
     return record
 
 
-def surroundings(bench: Bench, folder: Path, hints: Mapping[str, str], job: str) -> Setup:
+def surroundings(
+    bench: Bench, folder: Path, hints: Mapping[str, str], job: str, environment: Mapping[str, str]
+) -> Setup:
     """Environment of launcher and application; a fresh set of clocks for the emulated storage."""
-    application: dict[str, str] = {}
+    application: dict[str, str] = dict(environment)
     if bench.emulated:
         forget_job(bench.data, job)
         application |= emulated_environment(bench.data, job)
@@ -159,7 +183,7 @@ def surroundings(bench: Bench, folder: Path, hints: Mapping[str, str], job: str)
         logs=folder,
         emulated=bench.emulated,
         application=application,
-        launcher=mpi.environment(bench.flavour, bench.experiment.ranks, component),
+        launcher={**mpi.environment(bench.flavour, bench.experiment.ranks, component), **environment},
     )
 
 

@@ -27,7 +27,7 @@ class RunRecord:
     started: str
     seconds: float
     exit_code: int
-    point: Mapping[str, int]
+    point: Mapping[str, int | str]
     requested: Mapping[str, Any]
     effective: Mapping[str, Any]
     observed: Mapping[str, Any]

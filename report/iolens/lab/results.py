@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from iolens.errors import IolensError, UsageError
+from iolens.metrics.settings import NamedLevel, level_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,14 @@ def load_results(directory: Path) -> Results:
         unread = f" ({len(skipped)} could not be read, the first: {skipped[0].reason})" if skipped else ""
         raise IolensError(f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first")
     settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
-    rows.sort(key=lambda row: [*(order(row["settings"].get(name)) for name in settings), row["repetition"]])
+    named = {name: levels for name in settings if (levels := own_levels(experiment, name))}
+    for row in rows:
+        row["settings"] |= {
+            name: NamedLevel(level, levels.index(level)) if level in levels else level
+            for name, levels in named.items()
+            if (level := row["settings"].get(name))
+        }
+    rows.sort(key=lambda row: [*(level_order(row["settings"].get(name)) for name in settings), row["repetition"]])
     columns = {name: pd.Series([row["settings"].get(name) for row in rows], dtype=object) for name in settings}
     runs = pd.concat([pd.DataFrame(columns), pd.DataFrame(rows).drop(columns="settings")], axis=1)
     title = str(experiment.get("title") or experiment.get("name") or directory.name)
@@ -90,9 +98,10 @@ def load_results(directory: Path) -> Results:
     return Results(directory, name, title, metric, experiment, settings, runs, first, tuple(skipped))
 
 
-def order(level: Any) -> tuple[bool, float, str]:
-    """Sort key of a setting's level: missing first, then numbers by size, then words."""
-    return (level is not None, level if isinstance(level, int | float) else math.inf, str(level))
+def own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:
+    """The names of an own factor's levels in the experiment's order; empty for a factor with plain levels."""
+    levels = (experiment.get("matrix") or {}).get(factor)
+    return [str(level) for level in levels] if isinstance(levels, dict) else []
 
 
 def read_experiment(path: Path) -> Mapping[str, Any]:

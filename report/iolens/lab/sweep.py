@@ -19,7 +19,7 @@ from iolens.lab.classes import data_bytes, time_steps
 from iolens.lab.experiment import Experiment, to_yaml
 from iolens.lab.matrix import Run, schedule
 from iolens.lab.ost_mount import make_mount, remove_mount, write_aside
-from iolens.lab.perform import Bench, key_of, perform, perform_first, set_up
+from iolens.lab.perform import Bench, arguments_of, key_of, perform, perform_first, set_up
 from iolens.lab.record import read_record
 from iolens.lab.stripes import file_system
 from iolens.lab.watch import watched
@@ -61,7 +61,7 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     write_aside(folder / "experiment.yaml", to_yaml(experiment))
     runs = schedule(experiment) if with_matrix else []
     todo = tuple(
-        run for run in runs if not finished(folder / "points" / run.id, key_of(bench, run, experiment.arguments))
+        run for run in runs if not finished(folder / "points" / run.id, key_of(bench, run, arguments_of(bench, run)))
     )
     first_todo = experiment.first is not None and not finished(
         folder / "first", key_of(bench, None, experiment.first), good=("ok", "invalid")
@@ -105,7 +105,7 @@ def check_stripes(experiment: Experiment, data: Path) -> None:
 
 def check_space(experiment: Experiment, data: Path) -> None:
     """Raise when the largest run's data does not fit; says how much is needed, and where."""
-    volumes = [data_bytes(arguments) for arguments in (experiment.arguments, experiment.first or ())]
+    volumes = [experiment.volume, *(data_bytes(words) for words in (experiment.arguments, experiment.first or ()))]
     needed = int(max((volume for volume in volumes if volume), default=0) * MARGIN)
     place = existing(data)
     free = shutil.disk_usage(place).free

@@ -31,14 +31,36 @@ SETTINGS: dict[str, Setting] = {
         Setting("aggregators", "cb_nodes", "aggregators", "aggregator", 1),
         Setting("cb_buffer_size", "cb_buffer_size", "collective buffer", "bytes", 16 * MIB),
         Setting("ranks", "ranks", "ranks", "rank", None),
+        Setting("variant", "variant", "variant", "name", None),
     )
 }
 """The settings a sweep varies; `usual` are Lustre's and ROMIO's defaults on one node."""
 
 
+class NamedLevel(str):
+    """A level of an experiment's own factor: a name that knows its place among the levels."""
+
+    place: int
+
+    def __new__(cls, name: str, place: int) -> NamedLevel:
+        """The level `name`, at `place` in the order in which the experiment lists its levels."""
+        level = super().__new__(cls, name)
+        level.place = place
+        return level
+
+
 def sorted_levels(levels: Iterable[Any]) -> list[Any]:
-    """Each level once: numbers by size, then words by the alphabet."""
-    return sorted(set(levels), key=lambda level: (isinstance(level, str), level))
+    """Each level once: numbers by size, then named levels in the experiment's order, then words by the alphabet."""
+    return sorted(set(levels), key=level_order)
+
+
+def level_order(level: Any) -> tuple[int, Any, str]:
+    """Sort key of a level; a missing one comes first."""
+    if level is None:
+        return (0, 0, "")
+    if isinstance(level, NamedLevel):
+        return (2, level.place, str(level))
+    return (3, 0, level) if isinstance(level, str) else (1, level, "")
 
 
 def size_text(size: float) -> str:
@@ -75,6 +97,8 @@ def describe_one(name: str, level: Any) -> str:
         return f"{name.replace('_', ' ')} {level}"
     if setting.unit == "bytes":
         return f"{size_text(level)} {setting.label}"
+    if setting.unit == "name":
+        return str(level)
     return f"{level} {setting.unit}{'' if level == 1 else 's'}"
 
 

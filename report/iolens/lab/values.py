@@ -1,0 +1,125 @@
+"""Values of an experiment.yaml: each function takes what YAML gave and returns it converted, or raises ValueError."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iolens.lab.sizes import parse_size
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one level of an experiment's own factor changes: added arguments, environment variables, MPI-IO hints."""
+
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+
+def positive(value: Any) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{value!r} is not a whole number of at least 1")
+    return value
+
+
+def size(value: Any) -> int:
+    """A size in bytes of at least 1."""
+    return positive(parse_size(value))
+
+
+def text(value: Any) -> str:
+    """A word or number, as text."""
+    if isinstance(value, dict | list) or value is None or value == "":
+        raise ValueError(f"{value!r} is not a word")
+    return str(value)
+
+
+def name(value: Any) -> str:
+    """A name that can be a folder's."""
+    if "/" in text(value) or str(value).startswith("."):
+        raise ValueError(f"{value!r} cannot be the name of a folder")
+    return str(value)
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """A list of words."""
+    if not isinstance(value, list):
+        raise ValueError(f"{value!r} is not a list, such as [--class, A]")
+    return tuple(text(item) for item in value)
+
+
+def folder(value: Any) -> Path | None:
+    """A path, or nothing."""
+    return None if value is None else Path(text(value)).expanduser()
+
+
+def one_of(*choices: str) -> Callable[[Any], str]:
+    """A value out of a few."""
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"{value!r} is not one of {', '.join(choices)}")
+        return str(value)
+
+    return check
+
+
+def levels(kind: Callable[[Any], int]) -> Callable[[Any], tuple[int, ...]]:
+    """A list of levels of one factor, none of them twice."""
+
+    def check(value: Any) -> tuple[int, ...]:
+        items = value if isinstance(value, list) else [value]
+        found = tuple(kind(item) for item in items)
+        if not found or len(set(found)) != len(found):
+            raise ValueError(f"{value!r} must be a list of different values")
+        return found
+
+    return check
+
+
+def hint_table(value: Any) -> dict[str, str]:
+    """MPI-IO hints."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is not a table of hints, such as {{romio_cb_write: enable}}")
+    return {text(key): text(item) for key, item in value.items()}
+
+
+def variables(value: Any) -> dict[str, str]:
+    """Environment variables."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is not a table of variables, such as {{OMPI_MCA_coll: ^han}}")
+    return {text(key): str(item) for key, item in value.items()}
+
+
+CHANGES: Mapping[str, Callable[[Any], Any]] = {"arguments": words, "environment": variables, "hints": hint_table}
+"""What a level of an own factor may change."""
+
+
+def own_levels(value: Any) -> dict[str, Change]:
+    """The levels of an experiment's own factor: a table of names, each with what it changes."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError("an own factor is a table of levels, such as {posix: {arguments: [-a, POSIX]}, mpiio: {}}")
+    found: dict[str, Change] = {}
+    for level, changes in value.items():
+        if not isinstance(changes, dict | type(None)):
+            raise ValueError(f"{level}: {changes!r} is not a table with {', '.join(CHANGES)}")
+        unknown = set(changes or {}) - set(CHANGES)
+        if unknown:
+            raise ValueError(f"{level}: unknown key {unknown.pop()}; a level has {', '.join(CHANGES)}")
+        try:
+            found[text(level)] = Change(**{key: CHANGES[key](item) for key, item in (changes or {}).items()})
+        except ValueError as error:
+            raise ValueError(f"{level}: {error}") from error
+    if len({slug(level) for level in found}) < len(found):
+        raise ValueError("the names of the levels must differ in more than blanks and punctuation")
+    return found
+
+
+def slug(level: str) -> str:
+    """A level's name as part of a folder's."""
+    return re.sub("[^A-Za-z0-9.+-]+", "-", level).strip("-")
