@@ -61,7 +61,7 @@ def tell(summary: ComparisonSummary) -> None:
     for caution in summary.cautions:
         console.print(escape(f"note: {caution}"))
     if summary.remedy is not None:
-        lines = [line for line in (summary.remedy.stripes, *summary.remedy.hints) if line]
+        lines = [line for line in (summary.remedy.stripes, *summary.remedy.hints, *summary.remedy.own) if line]
         console.print("to use it: " + escape("; ".join(lines)))
 
 

@@ -105,11 +105,8 @@ def remedy_blocks(found: Remedy) -> list[Block]:
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
         lines += ["cat > hints.txt <<END", *found.hints, "END", "export ROMIO_HINTS=$PWD/hints.txt"]
-    return [
-        Text(lead),
-        Text("\n".join(lines), "code"),
-        Text(found.holds_for),
-    ]
+    lines += found.own
+    return [Text(lead), Text("\n".join(lines), "code"), Text(found.holds_for)]
 
 
 def bars_page(comparison: Comparison, label: str) -> Page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ LUSTRE_UNIT = 65536
 class Remedy:
     """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds.
 
+    `own` says what the experiment's own factors change at the best setting.
+
     `proven` when its interval says that it is better than the baseline.
     """
 
@@ -24,6 +27,7 @@ class Remedy:
     stripes: str | None
     hints: tuple[str, ...]
     holds_for: str
+    own: tuple[str, ...] = ()
 
 
 def remedy(results: Results, comparison: Comparison) -> Remedy | None:
@@ -37,14 +41,33 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         for column in runs.columns
         if column.startswith("requested.") and run[column] is not None and run[column] == run[column]
     }
+    changes = [own_changes(results, name, run[name]) for name in comparison.settings]
     always = (results.experiment.get("mpi") or {}).get("hints") or {}
     hints = asked | {key: value for key, value in always.items() if key not in asked}
+    for change in changes:
+        hints |= change.get("hints") or {}
     lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
     holds = holds_for(run)
     if asked.get("stripe_size", 0) % LUSTRE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     proven = bool(comparison.points.loc[comparison.best, "ratio_low"] > 1)
-    return Remedy(proven, stripe_line(asked), lines, holds)
+    program = str((results.experiment.get("workload") or {}).get("program", "PROGRAM"))
+    own = tuple(line for change in changes for line in own_lines(program, change))
+    return Remedy(proven, stripe_line(asked), lines, holds, own)
+
+
+def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
+    """What a level of an own factor changes; nothing for a factor with plain levels."""
+    levels = (results.experiment.get("matrix") or {}).get(factor)
+    return (levels.get(str(level)) or {}) if isinstance(levels, dict) else {}
+
+
+def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
+    """The variables to export and the arguments to add for a level of an own factor."""
+    lines = [f"export {key}={shlex.quote(str(value))}" for key, value in (change.get("environment") or {}).items()]
+    if change.get("arguments"):
+        lines.append(f"{program} {shlex.join(str(word) for word in change['arguments'])} ...")
+    return lines
 
 
 def stripe_line(asked: Mapping[str, Any]) -> str | None:

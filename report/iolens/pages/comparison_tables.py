@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.comparison import Comparison
-from iolens.metrics.settings import SETTINGS, level_text, name_text, size_text
+from iolens.metrics.settings import level_text, name_text, size_text
 from iolens.pages.blocks import Table
 from iolens.pages.comparison_remedy import plain
 from iolens.pages.comparison_words import interval, number
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NONE = "n/a"
+
+LAYERED = ("stripe_count", "stripe_size", "aggregators", "cb_buffer_size")
+"""Settings whose requested and effective values have columns of their own."""
 
 
 def points_table(comparison: Comparison) -> Table:
@@ -99,7 +102,7 @@ def effects_table(comparison: Comparison) -> Table:
 
 def runs_table(comparison: Comparison) -> Table:
     """All runs: requested / effective / observed settings, and whether the run counts."""
-    extra = [name for name in comparison.settings if name not in SETTINGS]
+    extra = [name for name in comparison.settings if name not in LAYERED]
     columns = [
         *(name_text(name) for name in extra),
         "stripes r / e",
