@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from iolens.pages.comparison import ComparisonSummary
+    from iolens.pages.comparison_summary import ComparisonSummary
 
 
 NO_BREAK = "\u00a0"

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.cli.compare import tell
 from iolens.errors import UsageError
 from iolens.lab.classes import Choices, class_experiment, default_experiment
 from iolens.lab.experiment import Experiment, load_experiment
 from iolens.lab.matrix import schedule
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep import Sweep, prepare, progress_bar, run_sweep
-
-if TYPE_CHECKING:
-    from iolens.pages.blocks import Table
 
 
 def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
@@ -110,21 +108,6 @@ def announce(sweep: Sweep) -> None:
     print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
 
 
-def print_table(table: Table) -> None:
-    """A table of the report in the terminal."""
-    from rich import table as rich_table
-    from rich.console import Console
-
-    grid = rich_table.Table(title=table.title, caption=table.note or None)
-    for column in table.columns:
-        grid.add_column(str(column))
-    for row in table.rows:
-        grid.add_row(*(str(cell) for cell in row))
-    console = Console()
-    console.width = max(console.width, 100)
-    console.print(grid)
-
-
 def finish(sweep: Sweep) -> None:
     """Write the PDFs and print where they are; the best setting comes from the comparison."""
     first = sorted((sweep.folder / "first").glob("*.darshan"))
@@ -138,8 +121,5 @@ def finish(sweep: Sweep) -> None:
         from iolens.pages.comparison import write_comparison
 
         summary = write_comparison(sweep.folder, sweep.folder / "comparison.pdf")
-        print_table(summary.points)
-        print(summary.verdict)
-        for caution in summary.cautions:
-            print(f"note: {caution}")
+        tell(summary)
         print(f"comparison: {summary.pdf}")

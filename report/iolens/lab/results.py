@@ -27,8 +27,11 @@ MIB = 2**20
 METRICS: dict[str, tuple[str, str]] = {
     "write_bandwidth": ("write", "write bandwidth"),
     "read_bandwidth": ("read", "read bandwidth"),
+    "latency": ("", "latency"),
 }
-"""`report.metric` of experiment.yaml: the operation of the result's phases, and its name on the axis."""
+"""`report.metric` of experiment.yaml: the operation of the result's phases, and its name on the axis.
+
+Latency comes from the result's `latency` table instead and has a comparison of its own."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "seconds": run.get("seconds"),
         "started": run.get("started"),
         "log": str(path.parent / run["log"]) if run.get("log") else None,
+        "result": str(path.parent / run["result"]) if run.get("result") else None,
     }
     for part in ("requested", "effective"):
         row |= {f"{part}.{key}": value for key, value in (run.get(part) or {}).items()}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.figures.compare_bars import grouped_bars
 from iolens.figures.compare_effects import effect_forest
@@ -14,35 +13,24 @@ from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
-from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text
+from iolens.pages.blocks import Block, FigureBlock, Page, Text
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, remedy
+from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_tables import brief_table, effects_table, points_table, runs_table
 from iolens.pages.comparison_words import cautions, complete_run, interaction_sentence, subtitle, verdict
 from iolens.pages.document import write_pdf
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.pages.latency import write_latency_comparison
 
 SPEED = ("value", "low", "high", "bandwidth")
 TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
 
-@dataclass(frozen=True)
-class ComparisonSummary:
-    """What a terminal shows of a comparison; `frames` are the numbers behind it, by name, for export."""
-
-    pdf: Path
-    verdict: str
-    cautions: tuple[str, ...]
-    remedy: Remedy | None
-    points: Table
-    frames: dict[str, pd.DataFrame]
-
-
 def write_comparison(results_dir: Path, pdf: Path) -> ComparisonSummary:
     """Read a sweep's folder and write its comparison PDF."""
     results = load_results(results_dir)
+    if results.metric == "latency":
+        return write_latency_comparison(results, pdf)
     comparison = compare(results.runs, results.settings)
     labels = ["EMULATED STORAGE"] if (results.runs["storage"] == "emulated").any() else []
     pages = [*sweep_pages(results, comparison), *job_pages(comparison)]

@@ -1,0 +1,72 @@
+"""Percent improvement of each variant over the baseline, by message size: bars above the line are faster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from iolens.figures.compare_style import error_bar, level_colours
+from iolens.figures.style import FULL_WIDTH, INK, styled
+from iolens.metrics.settings import size_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+LOWEST = -150.0
+"""Percent; a variant that takes more than 2.5 times as long leaves the axis, with its number written."""
+
+FAINT = 0.35
+
+
+@styled
+def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
+    """One panel per operation; `cells` as in `LatencyComparison`. Faint bars: the difference is not proven."""
+    compared = cells[(cells["variant"] != baseline) & cells["improvement"].notna()]
+    operations = list(dict.fromkeys(compared["operation"]))
+    variants = list(dict.fromkeys(compared["variant"]))
+    palette = level_colours(variants)
+    across = 1 if len(operations) == 1 else 2
+    down = math.ceil(len(operations) / across)
+    figure = Figure(figsize=(FULL_WIDTH, 0.4 + min(8.4, 1.65 * down)), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    for axes, operation in zip(grid.flat, operations, strict=False):
+        draw(axes, compared[compared["operation"] == operation], palette)
+        axes.set_title(operation, loc="left")
+    for axes in grid.flat[len(operations) :]:
+        axes.remove()
+    figure.supylabel("improvement, %", fontsize=7.5)
+    handles = [Patch(color=palette[variant], label=variant) for variant in variants]
+    figure.legend(handles=handles, loc="outside upper right", ncols=min(3, len(handles)))
+    return figure
+
+
+def draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
+    """The bars of one operation."""
+    sizes = sorted(set(cells["bytes"]))
+    width = 0.8 / len(palette)
+    for i, (variant, colour) in enumerate(palette.items()):
+        for _, row in cells[cells["variant"] == variant].iterrows():
+            x = sizes.index(row["bytes"]) + (i - (len(palette) - 1) / 2) * width
+            height = max(row["improvement"], LOWEST)
+            axes.bar(x, height, width * 0.94, color=colour, alpha=1.0 if row["clear"] else FAINT)
+            if row["improvement"] < LOWEST:
+                text = f"{row['improvement']:.0f}"
+                axes.annotate(text, (x, LOWEST), ha="center", va="bottom", fontsize=5, rotation=90, color="white")
+            elif row["improvement_low"] >= LOWEST:
+                error_bar(axes, x, row["improvement_low"], row["improvement_high"])
+    axes.axhline(0, color=INK, linewidth=0.8)
+    low, high = float(cells["improvement"].min()), float(cells["improvement"].max())
+    axes.set_ylim(max(LOWEST, min(-10.0, 1.25 * low)), max(10.0, 1.25 * high))
+    step = math.ceil(len(sizes) / 8)
+    axes.set_xticks(range(0, len(sizes), step), [short(size) for size in sizes[::step]])
+    axes.tick_params(axis="x", labelsize=6)
+
+
+def short(size: int) -> str:
+    """A message size for an axis: '64 KiB' without the blank and the B."""
+    return size_text(size).replace(" ", "").replace("iB", "")

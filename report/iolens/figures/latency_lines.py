@@ -1,0 +1,52 @@
+"""Latency over message size, a line per variant, one panel per operation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from iolens.figures.compare_style import level_colours
+from iolens.figures.latency_improvement import short
+from iolens.figures.style import FULL_WIDTH, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MICRO = 1e6
+
+
+@styled
+def latency_lines(cells: pd.DataFrame) -> Figure:
+    """`cells` as in `LatencyComparison`; an operation without a message (a barrier) is left out. Both axes are
+    logarithmic; the band is the interval.
+    """
+    sized = cells[cells["bytes"] > 0]
+    operations = list(dict.fromkeys(sized["operation"]))
+    palette = level_colours(list(dict.fromkeys(cells["variant"])))
+    across = 1 if len(operations) == 1 else 2
+    down = math.ceil(len(operations) / across)
+    figure = Figure(figsize=(FULL_WIDTH, 0.4 + min(8.4, 1.75 * down)), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    for axes, operation in zip(grid.flat, operations, strict=False):
+        for variant, colour in palette.items():
+            line = sized[(sized["operation"] == operation) & (sized["variant"] == variant)].sort_values("bytes")
+            known = line.dropna(subset=["low", "high"])
+            axes.plot(line["bytes"], line["seconds"] * MICRO, color=colour, linewidth=1.1, label=variant)
+            low, high = known["low"].astype(float) * MICRO, known["high"].astype(float) * MICRO
+            axes.fill_between(known["bytes"], low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(int(value)) if value >= 1 else ""))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.tick_params(axis="x", labelsize=6)
+        axes.set_title(operation, loc="left")
+    for axes in grid.flat[len(operations) :]:
+        axes.remove()
+    figure.supylabel("latency, µs", fontsize=7.5)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=min(4, len(labels)))
+    return figure

@@ -1,0 +1,95 @@
+"""Latencies of a sweep whose workload times one operation at many message sizes, variant against variant.
+
+Input rows (`latency_rows`): one per run, operation and size, with `variant` (the run's settings in words),
+`bytes` of a message and `seconds`, the mean over iterations of the mean over ranks (as the OSU micro-benchmarks
+print it). Lower is better.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from iolens.metrics.settings import describe
+from iolens.metrics.statistics import Family, Ratio, family
+
+
+@dataclass(frozen=True)
+class LatencyComparison:
+    """`cells` has one row per operation, size and variant: `seconds` with `low`, `high`, and against the baseline
+    `improvement` in percent (100 (t_base - t) / t_base, negative when slower) with `improvement_low`,
+    `improvement_high`; `clear` when the difference holds among all comparisons of its operation.
+    `overall` has one row per operation and variant: geometric mean `ratio` of the baseline's time to the
+    variant's over all sizes, with `low` and `high`; above 1 the variant is faster.
+    """
+
+    baseline: str
+    variants: tuple[str, ...]
+    cells: pd.DataFrame
+    overall: pd.DataFrame
+
+
+def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
+    """The latencies of all usable runs, from the `latency` table of their result files."""
+    rows: list[dict[str, Any]] = []
+    for _, run in runs[runs["usable"]].iterrows():
+        variant = describe({name: run[name] for name in settings})
+        for entry in read_entries(run["result"]):
+            seconds = {"seconds": entry["t_avg"], "bytes": entry["bytes"], "operation": entry["operation"]}
+            rows.append({"variant": variant, "repetition": run["repetition"], **seconds})
+    return pd.DataFrame(rows, columns=["variant", "repetition", "operation", "bytes", "seconds"])
+
+
+def read_entries(path: str | None) -> list[Mapping[str, Any]]:
+    """The `extra.latency` table of a result file (workloads/RESULT.md); empty without one."""
+    if path is None:
+        return []
+    result = json.loads(Path(path).read_text(encoding="utf-8"))
+    return list((result.get("extra") or {}).get("latency") or [])
+
+
+def compare_latencies(rows: pd.DataFrame, variants: Sequence[str]) -> LatencyComparison:
+    """Hold every variant against the first one, operation by operation."""
+    cells: list[dict[str, Any]] = []
+    overall: list[dict[str, Any]] = []
+    for operation, chosen in rows.groupby("operation", sort=False):
+        groups = {key: list(part) for key, part in chosen.groupby(["variant", "bytes"], sort=False)["seconds"]}
+        places = {key: i for i, key in enumerate(groups)}
+        together = family(list(groups.values()))
+        for variant in variants:
+            sizes = sorted(size for name, size in places if name == variant)
+            cells += [cell(together, places, str(operation), variants[0], variant, size) for size in sizes]
+            pairs = [(places[variant, size], places.get((variants[0], size))) for size in sizes]
+            known = [(a, b) for a, b in pairs if b is not None]
+            if variant != variants[0] and known:
+                weight = 1 / len(known)
+                mean = together.contrast([term for a, b in known for term in ((weight, b), (-weight, a))])
+                line = {"ratio": mean.value, "low": mean.low, "high": mean.high, "sizes": len(known)}
+                overall.append({"operation": operation, "variant": variant, **line})
+    columns = ["operation", "variant", "ratio", "low", "high", "sizes"]
+    return LatencyComparison(variants[0], tuple(variants), pd.DataFrame(cells), pd.DataFrame(overall, columns=columns))
+
+
+def cell(
+    together: Family, places: Mapping[tuple[str, int], int], operation: str, base: str, variant: str, size: int
+) -> dict[str, Any]:
+    """One row of `LatencyComparison.cells`."""
+    place, against = places[variant, size], places.get((base, size))
+    typical = together.typical(place)
+    row = {"operation": operation, "variant": variant, "bytes": size, "seconds": typical.value}
+    row |= {"low": typical.low, "high": typical.high, "count": typical.count}
+    ratio = (
+        Ratio(1.0, None, None) if variant == base or against is None else together.contrast([(1, place), (-1, against)])
+    )
+    row |= {
+        "improvement": 100 * (1 - ratio.value) if against is not None else None,
+        "improvement_low": None if ratio.high is None else 100 * (1 - ratio.high),
+        "improvement_high": None if ratio.low is None else 100 * (1 - ratio.low),
+        "clear": variant != base and against is not None and together.against(place, against).is_clear,
+    }
+    return row

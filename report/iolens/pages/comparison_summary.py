@@ -1,0 +1,25 @@
+"""What a terminal shows of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.pages.blocks import Table
+from iolens.pages.comparison_remedy import Remedy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """The answer of a comparison; `frames` are the numbers behind it, by name, for export."""
+
+    pdf: Path
+    verdict: str
+    cautions: tuple[str, ...]
+    remedy: Remedy | None
+    points: Table
+    frames: dict[str, pd.DataFrame]

@@ -1,0 +1,122 @@
+"""The comparison PDF of a sweep whose metric is latency: improvement over the baseline, by message size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.figures.latency_improvement import improvement_bars
+from iolens.figures.latency_lines import latency_lines
+from iolens.lab.results import Results
+from iolens.metrics.latency import LatencyComparison, compare_latencies, latency_rows
+from iolens.metrics.settings import describe, size_text
+from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text
+from iolens.pages.comparison_summary import ComparisonSummary
+from iolens.pages.comparison_words import interval, number, plural
+from iolens.pages.document import write_pdf
+
+MICRO = 1e6
+
+
+def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
+    """Write the PDF of a sweep of latencies; raises when no run has any."""
+    rows = latency_rows(results.runs, results.settings)
+    if rows.empty:
+        reasons = [str(reason) for reason in results.runs["reason"].dropna()]
+        raise IolensError(f"no run of {results.directory} has latencies" + (f": {reasons[0]}" if reasons else ""))
+    order = [describe(dict(point)) for point in results.runs[list(results.settings)].to_dict("records")]
+    present = set(rows["variant"])
+    variants = [variant for variant in dict.fromkeys(order) if variant in present]
+    found = compare_latencies(rows, variants)
+    notes = cautions(results, order, present)
+    write_pdf(pdf, results.title, subtitle(results, variants), list(latency_pages(found, notes)), [])
+    return ComparisonSummary(
+        pdf=pdf,
+        verdict=verdict(found),
+        cautions=tuple(notes),
+        remedy=None,
+        points=overall_table(found),
+        frames={"latency": found.cells, "overall": found.overall, "runs": rows},
+    )
+
+
+def latency_pages(found: LatencyComparison, notes: list[str]) -> Iterable[Page]:
+    """The answer with the improvement chart, the latencies, and the table behind both."""
+    blocks: list[Block] = [Text(verdict(found), "lead"), overall_table(found)]
+    blocks += [Text(f"Note. {note}") for note in notes]
+    yield Page("The answer", blocks)
+    if len(found.variants) > 1:
+        caption = (
+            f"100 (t_base - t) / t_base against {found.baseline}: above the line is faster. Whiskers: 95 % "
+            "interval of each bar; faint: not proven among all bars of its operation."
+        )
+        figure = improvement_bars(found.cells, found.baseline)
+        yield Page("Improvement over message size", [FigureBlock(figure, caption)])
+    caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval as a band."
+    yield Page("Latency over message size", [FigureBlock(latency_lines(found.cells), caption)])
+    yield Page("Every size", [latency_table(found)])
+
+
+def verdict(found: LatencyComparison) -> str:
+    """Which variant is faster or slower, and where."""
+    if len(found.variants) == 1:
+        return f"One variant only: {found.baseline}; nothing to hold it against."
+    sentences = []
+    for variant in found.variants[1:]:
+        cells = found.cells[(found.cells["variant"] == variant) & found.cells["improvement"].notna()]
+        clear = cells[cells["clear"]]
+        faster, slower = int((clear["improvement"] > 0).sum()), int((clear["improvement"] < 0).sum())
+        text = f"{variant}: faster than {found.baseline} at {faster}, slower at {slower} of {len(cells)} sizes"
+        sentences.append(text + f"; {len(cells) - faster - slower} cannot be told apart.")
+    return " ".join(sentences)
+
+
+def overall_table(found: LatencyComparison) -> Table:
+    """Each operation and variant over all sizes."""
+    rows = [
+        [
+            str(row["operation"]),
+            str(row["variant"]),
+            f"{number(row['ratio'])}{interval(row['low'], row['high'])}",
+            f"{row['sizes']}",
+        ]
+        for _, row in found.overall.iterrows()
+    ]
+    note = f"Time of {found.baseline} divided by the variant's, geometric mean over the sizes; above 1 is faster."
+    return Table("Over all sizes", ["operation", "variant", "× as fast", "sizes"], rows, note)
+
+
+def latency_table(found: LatencyComparison) -> Table:
+    """One row per operation and size, a column per variant, microseconds."""
+    table = found.cells.pivot_table(
+        index=["operation", "bytes"], columns="variant", values="seconds", sort=False, aggfunc="first"
+    )
+    columns = ["operation", "message", *(f"{variant}, µs" for variant in found.variants)]
+    rows = []
+    for (operation, size), values in zip(table.index, table[list(found.variants)].to_numpy(), strict=True):
+        times = ["n/a" if value != value else number(value * MICRO) for value in values]
+        rows.append([str(operation), size_text(size), *times])
+    return Table("Latency", columns, rows, "Typical value over the repetitions, microseconds.")
+
+
+def cautions(results: Results, order: list[str], present: set[str]) -> list[str]:
+    """What a reader must know before believing the numbers."""
+    words = []
+    counts = results.runs[results.runs["usable"]].groupby(list(results.settings)).size()
+    if len(counts) and counts.min() < 3:
+        words.append(f"Too few repetitions: a variant has {counts.min()} usable {plural('run', int(counts.min()))}.")
+    for variant in dict.fromkeys(order):
+        if variant not in present:
+            reasons = results.runs.loc[[name == variant for name in order], "reason"].dropna()
+            words.append(f"{variant} has no latencies: {reasons.iloc[0] if len(reasons) else 'no reason given'}.")
+    words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
+    return words
+
+
+def subtitle(results: Results, variants: list[str]) -> str:
+    """What was run."""
+    ranks = results.runs["nprocs"].dropna()
+    parts = [str((results.experiment.get("workload") or {}).get("program") or results.name)]
+    parts += [f"{int(ranks.iloc[0])} ranks"] if len(ranks) else []
+    return ", ".join([*parts, f"{len(variants)} {plural('variant', len(variants))}, {len(results.runs)} runs"])
