@@ -52,10 +52,10 @@ def latency_pages(found: LatencyComparison, notes: list[str]) -> Iterable[Page]:
             "interval of each bar; faint: not proven among all bars of its operation."
         )
         figure = improvement_bars(found.cells, found.baseline)
-        yield Page("Improvement over message size", [FigureBlock(figure, caption)])
+        yield Page("Improvement over message size", [FigureBlock(figure, caption)], joined=True)
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval as a band."
-    yield Page("Latency over message size", [FigureBlock(latency_lines(found.cells), caption)])
-    yield Page("Every size", [latency_table(found)])
+    yield Page("Latency over message size", [FigureBlock(latency_lines(found.cells), caption)], joined=True)
+    yield Page("Every size", [latency_table(found)], joined=True)
 
 
 def verdict(found: LatencyComparison) -> str:

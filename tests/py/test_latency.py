@@ -1,0 +1,93 @@
+"""Latencies of a sweep: improvement over the baseline, by hand and in the PDF."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from comparison_example import write_run
+from iolens.errors import IolensError
+from iolens.metrics.latency import compare_latencies
+from iolens.pages.comparison import write_comparison
+
+SIZES = (1, 1024, 4 * 2**20)
+SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}
+"""Time of a variant as a multiple of the default's."""
+
+
+def rows(noise: tuple[float, ...] = (0.99, 1.0, 1.01)) -> pd.DataFrame:
+    """Allreduce and Bcast at three sizes, three repetitions."""
+    return pd.DataFrame(
+        [
+            {
+                "variant": variant,
+                "repetition": i,
+                "operation": operation,
+                "bytes": size,
+                "seconds": 1e-6 * size * times * f,
+            }
+            for operation in ("Allreduce", "Bcast")
+            for variant, times in SPEED.items()
+            for size in SIZES
+            for i, f in enumerate(noise)
+        ]
+    )
+
+
+def test_improvement_is_the_share_of_the_baselines_time() -> None:
+    found = compare_latencies(rows(), list(SPEED))
+    cells = found.cells[found.cells["operation"] == "Bcast"].set_index(["variant", "bytes"])
+    assert cells.loc[("flat", 1024), "improvement"] == pytest.approx(-100)
+    assert cells.loc[("quick", 1024), "improvement"] == pytest.approx(50)
+    assert cells.loc[("default", 1024), "improvement"] == 0
+    low, high = cells.loc[("quick", 1), ["improvement_low", "improvement_high"]]
+    assert low < 50 < high
+    assert cells.loc[("quick", 1), "clear"] and not cells.loc[("default", 1), "clear"]
+    overall = found.overall.set_index(["operation", "variant"])
+    assert overall.loc[("Allreduce", "quick"), "ratio"] == pytest.approx(2)
+    assert overall.loc[("Allreduce", "flat"), "sizes"] == 3
+
+
+def test_one_repetition_proves_nothing() -> None:
+    cells = compare_latencies(rows(noise=(1.0,)), list(SPEED)).cells
+    assert not cells["clear"].any()
+    assert cells["improvement_low"].isna().all()
+
+
+def write_sweep(folder: Path, with_latency: bool = True) -> None:
+    """A sweep's folder whose results hold latencies."""
+    experiment = {
+        "name": "coll",
+        "title": "Collectives",
+        "workload": {"program": "collectives", "ranks": 2},
+        "matrix": {"variant": {name: {} for name in SPEED}},
+        "report": {"metric": "latency"},
+    }
+    folder.mkdir(parents=True)
+    (folder / "experiment.yaml").write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
+    table = rows()
+    for (variant, repetition), part in table.groupby(["variant", "repetition"]):
+        run = folder / "points" / f"variant-{variant}" / f"rep-{repetition + 1}"
+        write_run(run, {"variant": variant}, repetition + 1, 100.0)
+        result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+        entries = [{"operation": r.operation, "bytes": r.bytes, "t_avg": r.seconds} for r in part.itertuples()]
+        result["extra"] = {"latency": entries if with_latency else []}
+        (run / "result.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def test_the_pdf_names_who_is_faster(tmp_path: Path) -> None:
+    write_sweep(tmp_path / "coll")
+    summary = write_comparison(tmp_path / "coll", tmp_path / "c.pdf")
+    assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF")
+    assert "flat: faster than default at 0, slower at 6 of 6 sizes" in summary.verdict
+    assert "quick: faster than default at 6, slower at 0 of 6 sizes" in summary.verdict
+    assert [row[:2] for row in summary.points.rows][0] == ["Allreduce", "flat"]
+
+
+def test_a_sweep_without_latencies_says_so(tmp_path: Path) -> None:
+    write_sweep(tmp_path / "coll", with_latency=False)
+    with pytest.raises(IolensError, match="has latencies"):
+        write_comparison(tmp_path / "coll", tmp_path / "c.pdf")
