@@ -34,5 +34,5 @@ def test_counters(name: str, tmp_path: Path) -> None:
     assert expected
     wrong = {e.path: harness.differences(e, harness.counters(report, e.path)) for e in expected}
     assert not {path: difference for path, difference in wrong.items() if difference}
-    named = {path for path in report.name_records.values() if not path.startswith("<")}
+    named = {path for path in report.name_records.values() if path.startswith("/")}
     assert named <= {e.path for e in expected} | {str(tmp_path)}, "files nobody expected"

@@ -79,6 +79,17 @@ def test_ranks_are_merged_with_their_extremes_and_variance(programs: Path, tmp_p
     assert floats["MPIIO_F_VARIANCE_RANK_BYTES"] == pytest.approx(np.var(per_rank))
 
 
+def test_all_ranks_have_heat_maps_of_the_same_bins(programs: Path, tmp_path: Path) -> None:
+    assert start(tmp_path, 4, programs / "mpi_calls", tmp_path).returncode == 0
+    report = darshan.DarshanReport(str(the_log(tmp_path)), read_all=True)
+    for heat, module, prefix in (("MPIIO", "MPI-IO", "MPIIO"), ("POSIX", "POSIX", "POSIX")):
+        counters = report.records[module].to_df()["counters"]
+        for operation, name in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
+            mapped = report.heatmaps[heat].to_df(ops=[operation])  # raises where ranks differ in their bins
+            assert sorted(mapped.index) == [0, 1, 2, 3]
+            assert int(mapped.to_numpy().sum()) == int(counters[f"{prefix}_{name}"].sum())
+
+
 def test_private_regions_name_ranks_hints_and_library(programs: Path, tmp_path: Path) -> None:
     assert start(tmp_path, 4, programs / "mpi_calls", tmp_path).returncode == 0
     job = read_log(the_log(tmp_path))

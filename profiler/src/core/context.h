@@ -8,6 +8,7 @@
 
 #include "../adapter.h"
 #include "../modules/aio.h"
+#include "../modules/heatmap.h"
 #include "../modules/streams.h"
 #include "arena.h"
 #include "clock.h"
@@ -29,7 +30,8 @@ struct context {
     struct fds fds;
     struct streams streams;
     struct aio aio;
-    struct stat stderr_at_start; /* so that a message never lands in a file that took its place */
+    void *_Atomic heatmaps[HEATMAP_APIS]; /* states of the HEATMAP module, NULL until the first transfer */
+    struct stat stderr_at_start;          /* so that a message never lands in a file that took its place */
     const struct iolens_transport *transport; /* NULL until MPI_Init */
     double aligned;                           /* this rank's clock when all ranks left a common barrier */
 };

@@ -17,16 +17,17 @@ struct job_times {
     int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
 };
 
-/* Put all ranks' time stamps on one clock: that of the rank that began first, as seen from the common
- * barrier. */
+/* Put all ranks' times on one clock: that of the rank that began first, as seen from the common barrier. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
-    double factor = clock_correction(&iolens.clock), mine = iolens.aligned * factor, earliest = mine;
+    double factor = clock_correction(&iolens.clock), mine = iolens.aligned * factor;
     double elapsed = clock_now(&iolens.clock) * factor;
-    if (transport->allreduce(&earliest, 1, IOLENS_DOUBLE, IOLENS_MAX) != 0)
-        earliest = mine;
-    double shift = earliest - mine;
-    reduce_finish_states(transport->rank, factor, shift);
+    double latest[2] = {mine, elapsed - mine}; /* before and behind the barrier, of any rank */
+    if (transport->allreduce(latest, 2, IOLENS_DOUBLE, IOLENS_MAX) != 0)
+        latest[0] = mine;
+    double shift = latest[0] - mine;
+    const struct timeline line = {.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
+    reduce_finish_states(transport->rank, &line);
     int64_t own_start = (int64_t)iolens.clock.realtime.tv_sec * 1000000000 + iolens.clock.realtime.tv_nsec;
     return (struct job_times){own_start - (int64_t)(shift * 1e9), own_start + (int64_t)(elapsed * 1e9)};
 }

@@ -37,6 +37,8 @@ static void reset_records(void)
     iolens.registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT};
     iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
     iolens.arena.lock = (struct spin){ATOMIC_FLAG_INIT};
+    for (int api = 0; api < HEATMAP_APIS; api++)
+        iolens.heatmaps[api] = NULL;
 }
 
 /* A child starts afresh, with its parent's descriptors and streams. */

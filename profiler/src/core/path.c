@@ -114,7 +114,7 @@ static bool is_control_file(const char *absolute)
 
 bool path_is_recorded(const char *absolute, const char *include)
 {
-    if (absolute[0] == '<')
+    if (absolute[0] != '/')
         return true;
     if (is_control_file(absolute))
         return false;

@@ -11,17 +11,34 @@ struct staged {
     char record[];
 };
 
-void reduce_finish_states(int64_t rank, double factor, double shift)
+static void finish_state(const struct module *type, void *state)
 {
+    if (type->finish)
+        type->finish(state);
+}
+
+static void correct_state(const struct module *type, void *state, const struct timeline *line)
+{
+    if (type->shape)
+        shape_correct_times(type->shape, state, line);
+    else if (type->correct)
+        type->correct(state, line);
+}
+
+void reduce_finish_states(int64_t rank, const struct timeline *line)
+{
+    for (struct file *file = iolens.registry.first; file; file = file->next)
+        for (int m = 0; m < MODULE_COUNT; m++)
+            if (file->state[m])
+                finish_state(modules[m], file->state[m]);
     for (struct file *file = iolens.registry.first; file; file = file->next) {
         for (int m = 0; m < MODULE_COUNT; m++) {
             void *state = file->state[m];
-            if (!state || !modules[m]->shape)
+            if (!state)
                 continue;
-            if (modules[m]->finish)
-                modules[m]->finish(state);
-            *(struct record_base *)state = (struct record_base){file->id, rank};
-            shape_correct_times(modules[m]->shape, state, factor, shift);
+            if (modules[m]->shape)
+                *(struct record_base *)state = (struct record_base){file->id, rank};
+            correct_state(modules[m], state, line);
         }
     }
 }
@@ -49,6 +66,8 @@ static void add_shared(struct file *file, enum module_index module)
 int reduce_mark_shared(const struct iolens_transport *transport, enum module_index module)
 {
     struct buffer ids = {0}, used = {0};
+    if (modules[module]->per_rank)
+        return 0;
     if (transport->rank == 0)
         collect_ids(module, &ids);
     uint64_t bytes = ids.used;
@@ -126,7 +145,8 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
 static void add_varying(const struct module *type, const struct file *file, const void *state, int64_t rank,
                         struct buffer *part)
 {
-    void *room = buffer_add(part, type->serialize(state, file, rank, NULL));
+    size_t bytes = type->serialize(state, file, rank, NULL);
+    void *room = bytes ? buffer_add(part, bytes) : NULL;
     if (room)
         type->serialize(state, file, rank, room);
 }

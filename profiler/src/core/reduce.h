@@ -6,10 +6,10 @@
 #include "../adapter.h"
 #include "buffer.h"
 #include "registry.h"
+#include "timeline.h"
 
-/* Once, when recording has stopped: turn all running states into records, with times corrected by `factor`
- * and time stamps moved by `shift` seconds. */
-void reduce_finish_states(int64_t rank, double factor, double shift);
+/* Once, when recording has stopped: turn all running states into records with times by the job's clock. */
+void reduce_finish_states(int64_t rank, const struct timeline *line);
 
 /* Collective. Set the bit of `module` in file.shared for the files that every rank used. Returns 0, or -1. */
 int reduce_mark_shared(const struct iolens_transport *transport, enum module_index module);

@@ -74,6 +74,6 @@ void *registry_state(struct file *file, enum module_index module, int fd)
         modules[module]->init(fresh, file, fd);
     if (!atomic_compare_exchange_strong(&file->state[module], &state, fresh))
         return state;
-    iolens.registry.used += file->path[0] != '<';
+    iolens.registry.used += file->path[0] == '/';
     return fresh;
 }

@@ -22,7 +22,7 @@ struct registry {
     struct spin lock;
     struct file **buckets; /* REGISTRY_BUCKETS of them */
     struct file *first, **last;
-    atomic_size_t used;                /* states of files that are not <STDIN>, <STDOUT>, <STDERR> */
+    atomic_size_t used;                /* states of real files: not of <STDIN> or heatmap:POSIX */
     struct file *shared[MODULE_COUNT]; /* chains of shared files, in the same order on all ranks */
     _Atomic uint32_t partial;          /* bit m: module m had to leave a file out */
 };

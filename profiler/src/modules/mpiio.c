@@ -28,6 +28,7 @@ static void mpiio_init(void *state, const struct file *file, int fd)
 static void mpiio_finish(void *state)
 {
     struct iolens_mpiio_file *f = state;
+    heat_finish(&f->heat, HEATMAP_MPIIO);
     sketch_top(&f->access, &f->record.ints[MPIIO_ACCESS1_ACCESS], &f->record.ints[MPIIO_ACCESS1_COUNT]);
 }
 
@@ -96,6 +97,7 @@ IOLENS_EXPORT void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum io
     file->latest = writing ? WRITING : READING;
     timer_stamp(&doubles[writing ? MPIIO_F_WRITE_START : MPIIO_F_READ_START],
                 &doubles[writing ? MPIIO_F_WRITE_END : MPIIO_F_READ_END], t0, t1);
+    heat_add(&file->heat, HEATMAP_MPIIO, writing, bytes, t0, t1);
     timer_add(&doubles[writing ? MPIIO_F_WRITE_TIME : MPIIO_F_READ_TIME],
               &file->last_end[writing ? WRITE_END : READ_END], t0, t1);
     if (t1 - t0 > *longest) {

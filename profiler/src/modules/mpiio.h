@@ -6,6 +6,7 @@
 
 #include "../core/sketch.h"
 #include "../core/spin.h"
+#include "heatmap.h"
 #include "shape.h"
 
 enum mpiio_int {
@@ -46,6 +47,7 @@ struct iolens_mpiio_file {
     struct spin lock;
     int latest;         /* 0 nothing, 1 reading, 2 writing */
     double last_end[3]; /* read, write, meta: end of the latest operation */
+    struct heat heat;
     struct sketch access;
     struct mpiio_hint *hints;
 };

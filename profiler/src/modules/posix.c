@@ -38,6 +38,7 @@ static void posix_finish(void *state)
 {
     struct posix_state *s = state;
     int64_t *ints = s->record.ints;
+    heat_finish(&s->heat, HEATMAP_POSIX);
     sketch_top_of_both(&s->read_size, &s->write_size, &ints[POSIX_ACCESS1_ACCESS],
                        &ints[POSIX_ACCESS1_COUNT]);
     sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);

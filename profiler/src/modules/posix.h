@@ -55,6 +55,7 @@ struct posix_state {
     int64_t largest[2]; /* read, write: largest single access */
     int64_t writes_not_aligned;
     double last_end[3]; /* read, write, meta: end of the latest operation */
+    struct heat heat;
     struct sketch read_size, write_size, stride;
 };
 

@@ -1,6 +1,7 @@
 #include "shape.h"
 
 #include "../core/sketch.h"
+#include "../core/timeline.h"
 
 size_t shape_bytes(const struct record_shape *shape)
 {
@@ -14,13 +15,13 @@ double *shape_doubles(const struct record_shape *shape, void *record)
     return (double *)(shape_ints(record) + shape->ints);
 }
 
-void shape_correct_times(const struct record_shape *shape, void *record, double factor, double shift)
+void shape_correct_times(const struct record_shape *shape, void *record, const struct timeline *line)
 {
     double *seconds = shape_doubles(shape, record);
     for (int i = 0; i < shape->doubles; i++) {
-        seconds[i] *= factor;
+        seconds[i] *= line->factor;
         if (seconds[i] != 0 && (shape->double_merge[i] == MERGE_BEGIN || shape->double_merge[i] == MERGE_END))
-            seconds[i] += shift;
+            seconds[i] += line->shift;
     }
 }
 

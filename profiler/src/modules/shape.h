@@ -15,6 +15,8 @@ enum merge {
     MERGE_APART  /* merged together with others, by the fields of record_shape below */
 };
 
+struct timeline;
+
 enum { SHAPE_NONE = -1 };
 
 struct record_shape {
@@ -44,8 +46,8 @@ size_t shape_bytes(const struct record_shape *shape);
 int64_t *shape_ints(void *record);
 double *shape_doubles(const struct record_shape *shape, void *record);
 
-/* Multiply all times by `factor`, then move the time stamps that are not 0 by `shift` seconds. */
-void shape_correct_times(const struct record_shape *shape, void *record, double factor, double shift);
+/* Correct all durations, and move the time stamps that are not 0 to the job's clock. */
+void shape_correct_times(const struct record_shape *shape, void *record, const struct timeline *line);
 
 /* Make one rank's record ready for merging: this rank is the fastest and the slowest. */
 void shape_share(const struct record_shape *shape, void *record, int64_t rank, struct spread *spread);

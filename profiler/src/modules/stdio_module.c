@@ -17,6 +17,8 @@ static void stdio_init(void *state, const struct file *file, int fd)
         s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
 }
 
+static void stdio_finish(void *state) { heat_finish(&((struct stdio_state *)state)->heat, HEATMAP_STDIO); }
+
 static struct stdio_state *state_of(struct stream *stream)
 {
     void *state = stream->stdio;
@@ -90,6 +92,7 @@ static void add_transfer(struct stdio_state *s, const struct call *c, bool writi
         *max_byte = end - 1;
     timer_stamp(&doubles[writing ? STDIO_F_WRITE_START : STDIO_F_READ_START],
                 &doubles[writing ? STDIO_F_WRITE_END : STDIO_F_READ_END], c->t0, c->t1);
+    heat_add(&s->heat, HEATMAP_STDIO, writing, bytes, c->t0, c->t1);
     timer_add(&doubles[writing ? STDIO_F_WRITE_TIME : STDIO_F_READ_TIME],
               &s->last_end[writing ? WRITE_END : READ_END], c->t0, c->t1);
 }
@@ -202,4 +205,5 @@ const struct module module_STDIO = {
     .state_bytes = sizeof(struct stdio_state),
     .shape = &SHAPE,
     .init = stdio_init,
+    .finish = stdio_finish,
 };

@@ -38,6 +38,7 @@ struct stdio_state {
     struct stdio_record record;
     struct spin lock;
     double last_end[3]; /* read, write, meta: end of the latest operation */
+    struct heat heat;
 };
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);

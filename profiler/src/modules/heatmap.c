@@ -1,0 +1,174 @@
+#include "heatmap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../core/context.h"
+#include "../core/timeline.h"
+
+enum { BINS = 200 };
+
+static const double FIRST_WIDTH = 0.1;
+
+/* Names, and through their hashes record ids, that PyDarshan knows. */
+static const char *const NAME[HEATMAP_APIS] = {
+    [HEATMAP_POSIX] = "heatmap:POSIX", [HEATMAP_STDIO] = "heatmap:STDIO", [HEATMAP_MPIIO] = "heatmap:MPIIO"};
+
+struct heatmap {
+    struct spin lock;
+    double width;           /* of a bin, in seconds */
+    int64_t bins;           /* in the record; known at the end */
+    int64_t bytes[2][BINS]; /* read, written */
+};
+
+struct heatmap_record {
+    struct record_base base;
+    double width;
+    int64_t bins;
+    int64_t pointers[2]; /* of no meaning in a log */
+};
+
+_Static_assert(sizeof(struct heatmap_record) == 48, "Darshan's HEATMAP record begins with 48 bytes");
+
+static void heatmap_init(void *state, const struct file *file, int fd)
+{
+    (void)file, (void)fd;
+    ((struct heatmap *)state)->width = FIRST_WIDTH;
+}
+
+static struct heatmap *map_of(enum heatmap_api api)
+{
+    struct heatmap *map = iolens.heatmaps[api];
+    if (!map) {
+        struct file *name = registry_file(NAME[api]);
+        map = name ? registry_state(name, MODULE_HEATMAP, -1) : NULL;
+        iolens.heatmaps[api] = map;
+    }
+    return map;
+}
+
+static int bin_of(double width, double time) { return time > 0 ? (int)(time / width) : 0; }
+
+static void merge_pairs(struct heatmap *map)
+{
+    for (int direction = 0; direction < 2; direction++) {
+        int64_t *bytes = map->bytes[direction];
+        for (int i = 0; i < BINS / 2; i++)
+            bytes[i] = bytes[2 * i] + bytes[2 * i + 1];
+        memset(bytes + BINS / 2, 0, BINS / 2 * sizeof *bytes);
+    }
+    map->width *= 2;
+}
+
+/* Spread `bytes` evenly over [t0, t1] into bins of `width`; what falls into the bin of t1 is returned. */
+static int64_t spread(int64_t *bins, double width, int64_t bytes, double t0, double t1)
+{
+    int64_t done = 0;
+    for (int i = bin_of(width, t0), last = bin_of(width, t1); i < last; i++) {
+        int64_t until = (int64_t)((double)bytes * (((i + 1) * width - t0) / (t1 - t0)));
+        bins[i] += until - done;
+        done = until;
+    }
+    return bytes - done;
+}
+
+static void settle(struct heatmap *map, struct heat *heat)
+{
+    int bin = bin_of(map->width, (heat->begin + heat->end) / 2);
+    for (int direction = 0; direction < 2; direction++)
+        map->bytes[direction][bin] += heat->bytes[direction];
+    *heat = (struct heat){0};
+}
+
+/* Without memory for the map the file's bin becomes endless, and is dropped at the end. */
+void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1)
+{
+    struct heatmap *map = map_of(api);
+    if (!map) {
+        heat->end = INFINITY;
+        return;
+    }
+    spin_lock(&map->lock);
+    settle(map, heat);
+    while (t1 >= map->width * BINS)
+        merge_pairs(map);
+    int last = bin_of(map->width, t1);
+    heat->bytes[writing] = spread(map->bytes[writing], map->width, bytes, t0, t1);
+    heat->begin = last * map->width;
+    heat->end = heat->begin + map->width;
+    spin_unlock(&map->lock);
+}
+
+void heat_finish(struct heat *heat, enum heatmap_api api)
+{
+    struct heatmap *map = heat->end > 0 && heat->end < INFINITY ? map_of(api) : NULL;
+    if (map)
+        settle(map, heat);
+}
+
+/* An empty map of the bins that the job's time needs, the same on all ranks. */
+static struct heatmap map_until(double end)
+{
+    struct heatmap map = {.width = FIRST_WIDTH};
+    while (end > map.width * BINS)
+        map.width *= 2;
+    map.bins = bin_of(map.width, end);
+    map.bins += map.bins < BINS && (map.bins == 0 || (double)map.bins * map.width < end);
+    return map;
+}
+
+static double at_most(double value, double limit) { return value < limit ? value : limit; }
+
+/* Bins of the rank's clock become bins of the job's. */
+static void heatmap_correct(void *state, const struct timeline *line)
+{
+    struct heatmap *map = state, corrected = map_until(line->end);
+    double end = (double)corrected.bins * corrected.width;
+    for (int direction = 0; direction < 2; direction++) {
+        int64_t *bins = corrected.bytes[direction];
+        for (int i = 0; i < BINS; i++) {
+            double t0 = at_most(timeline_at(line, i * map->width), end);
+            double t1 = at_most(timeline_at(line, (i + 1) * map->width), end);
+            int64_t last = bin_of(corrected.width, t1);
+            last = last < corrected.bins ? last : corrected.bins - 1;
+            bins[last] += spread(bins, corrected.width, map->bytes[direction][i], t0, t1);
+        }
+    }
+    *map = corrected;
+}
+
+static bool is_empty(const struct heatmap *map)
+{
+    for (int i = 0; i < BINS; i++)
+        if (map->bytes[0][i] > 0 || map->bytes[1][i] > 0)
+            return false;
+    return true;
+}
+
+/* The head, then the bins of what was written, then those of what was read. */
+static size_t heatmap_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
+{
+    const struct heatmap *map = state;
+    const struct heatmap_record head = {.base = {file->id, rank}, .width = map->width, .bins = map->bins};
+    size_t bytes = (size_t)map->bins * sizeof *map->bytes[0];
+    if (is_empty(map))
+        return 0;
+    if (buffer) {
+        char *at = buffer;
+        memcpy(at, &head, sizeof head);
+        memcpy(at + sizeof head, map->bytes[true], bytes);
+        memcpy(at + sizeof head + bytes, map->bytes[false], bytes);
+    }
+    return sizeof head + 2 * bytes;
+}
+
+const struct module module_HEATMAP = {
+    .id = 15,
+    .version = 1,
+    .name = "HEATMAP",
+    .state_bytes = sizeof(struct heatmap),
+    .per_rank = true,
+    .init = heatmap_init,
+    .correct = heatmap_correct,
+    .serialize = heatmap_serialize,
+};

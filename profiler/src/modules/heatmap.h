@@ -1,0 +1,37 @@
+/* The HEATMAP module: bytes moved per direction and time bin, one record per rank and API.
+ *
+ * A file keeps the bytes of its current bin itself, under the lock that its state has anyway, and hands them
+ * to the map when a call ends in another bin: a call costs two comparisons and an addition, and threads on
+ * different files do not meet. Bins begin with a width of 0.1 s, 200 of them, and are merged in pairs when
+ * time runs out of them, so that a file's bin always lies within one bin of the map. */
+#ifndef IOLENS_HEATMAP_H
+#define IOLENS_HEATMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum heatmap_api { HEATMAP_POSIX, HEATMAP_STDIO, HEATMAP_MPIIO, HEATMAP_APIS };
+
+/* Bytes of one file that are not in the map yet. */
+struct heat {
+    double begin, end; /* of the bin, in seconds by iolens.clock */
+    int64_t bytes[2];  /* read, written */
+};
+
+/* The slow part of heat_add: the call [t0, t1] does not lie in the file's bin. */
+void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1);
+
+/* Expects the lock of the file's state to be held. */
+static inline void heat_add(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0,
+                            double t1)
+{
+    if (__builtin_expect(t0 >= heat->begin && t1 <= heat->end, 1))
+        heat->bytes[writing] += bytes;
+    else
+        heat_move(heat, api, writing, bytes, t0, t1);
+}
+
+/* Hand the file's last bytes to the map. */
+void heat_finish(struct heat *heat, enum heatmap_api api);
+
+#endif
