@@ -5,7 +5,8 @@
 #   make test
 #
 # Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT METHOD STEPS DIR RESULTS
-# FULL=1 (solve at every point), SWEEP=0 (the complete run alone).
+# FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT DIR RESULTS,
+# and SET="KEY=VALUE ..." for any key of their experiment file.
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -18,10 +19,20 @@ OPTIONS = $(call option,NP,--np) $(call option,STRIPES,--stripes) $(call option,
           $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,METHOD,--method) \
           $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
           $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep)
+comma := ,
+empty :=
+space := $(empty) $(empty)
+yaml_list = [$(subst $(space),$(comma),$(strip $(1)))]
+set = $(if $($(1)),--set "$(2)=$($(1))")
+CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call set,DIR,storage.directory) \
+          $(if $(STRIPES),--set "matrix.stripe_count=$(call yaml_list,$(STRIPES))") $(SET:%=--set "%") \
+          $(call option,RESULTS,--results)
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
 
-.PHONY: help setup build $(PARTS) run test check format bench install clean distclean
+RUNS = $(addprefix run-,ior btio-pnetcdf checkpoint restart collectives alignment metadata)
+
+.PHONY: help setup build $(PARTS) run $(RUNS) test check format bench install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -39,6 +50,27 @@ run: build ## one verified BT-IO run, then a sweep of stripes, aggregators and b
 
 run-class-%: build ## the same at an NPB class: S W A B C D
 	@$(IOLENS) sweep --class $* $(OPTIONS)
+
+run-ior: build ## IOR: interfaces and transfer sizes
+	@$(IOLENS) sweep workloads/ior/experiment.yaml $(CHANGES)
+
+run-btio-pnetcdf: build ## BT-IO through PnetCDF and MPI-IO, four methods
+	@$(IOLENS) sweep workloads/btio/pnetcdf.yaml $(CHANGES)
+
+run-checkpoint: build ## a climate model's checkpoint: writers and gathering
+	@$(IOLENS) sweep workloads/checkpoint/checkpoint.yaml $(CHANGES)
+
+run-restart: build ## a climate model's restart: readers and scattering
+	@$(IOLENS) sweep workloads/checkpoint/restart.yaml $(CHANGES)
+
+run-collectives: build ## MPI collectives: the default against other algorithms, latency over message size
+	@$(IOLENS) sweep workloads/collectives/experiment.yaml $(CHANGES)
+
+run-alignment: build ## collective buffering with even, stripe-aligned and stripe-bound file domains
+	@$(IOLENS) sweep workloads/alignment/experiment.yaml $(CHANGES)
+
+run-metadata: build ## create, stat, read and remove many small files
+	@$(IOLENS) sweep workloads/metadata/experiment.yaml $(CHANGES)
 
 test: build ## every test: C, Python, whole system
 	@./setup.sh test
