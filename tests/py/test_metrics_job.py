@@ -222,6 +222,15 @@ def test_variance_of_shared_files(made: Job) -> None:
     assert (found["sigma_seconds"], found["sigma_bytes"]) == (0.5, 4.0)
 
 
+def test_a_file_of_some_ranks_is_grouped() -> None:
+    rows = [{**OWN, "rank": rank, "F_READ_TIME": 1.0 + rank, "BYTES_READ": 100 * rank} for rank in (1, 3)]
+    found = shared.variance(job({"POSIX": frame("POSIX", rows)}, {OWN["id"]: "/scratch/part"}))
+    row = found.iloc[0]
+    assert (row["path"], row["processes"], row["fastest_rank"], row["slowest_rank"]) == ("/scratch/part", 2, 1, 3)
+    assert row["sigma_seconds"] == pytest.approx(1.0)
+    assert row["sigma_bytes"] == pytest.approx(100.0)
+
+
 def test_activity_adds_up_groups_of_ranks_and_bins() -> None:
     rows = [
         {"module": "POSIX", "rank": rank, "width": 0.1, "bin": bin_, "written": rank + 1, "read": bin_}

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.files import LOWEST, paths
+from iolens.metrics.layers import io_time
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
 
+SIDES = ("fastest", "slowest")
+
 
 def variance(job: Job, limit: int = 20) -> pd.DataFrame:
-    """The shared files (rank -1) whose slowest rank took longest, in the layer that knows them lowest.
+    """The files of several ranks whose slowest rank took longest, in the layer that knows them lowest.
 
-    Columns: path, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest,
-    sigma_seconds, sigma_bytes: standard deviations over all ranks, the root of Darshan's population variance of a
-    rank's read, write and metadata time, and of its bytes. Empty for a single process.
+    Columns: id, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest,
+    sigma_seconds, sigma_bytes (standard deviations over these ranks), path. The time of a rank is its read, write
+    and metadata time. Empty for a single process.
     """
     import pandas as pd
 
@@ -28,17 +31,42 @@ def variance(job: Job, limit: int = 20) -> pd.DataFrame:
         frame = job.frames.get(name)
         if frame is None or job.nprocs < 2:
             continue
-        shared = frame[frame["rank"] < 0].nlargest(limit, f"{name}_F_SLOWEST_RANK_TIME")
-        columns = {"id": shared["id"], "path": paths(job, shared["id"]), "module": name, "processes": job.nprocs}
-        for which in ("FASTEST", "SLOWEST"):
-            columns[f"{which.lower()}_rank"] = shared[f"{name}_{which}_RANK"]
-            columns[f"{which.lower()}_seconds"] = shared[f"{name}_F_{which}_RANK_TIME"]
-            columns[f"{which.lower()}_bytes"] = shared[f"{name}_{which}_RANK_BYTES"]
-        for what, column in (("TIME", "sigma_seconds"), ("BYTES", "sigma_bytes")):
-            columns[column] = np.sqrt(shared[f"{name}_F_VARIANCE_RANK_{what}"].clip(lower=0))
-        parts.append(pd.DataFrame(columns))
+        found = pd.concat([by_all(frame, name, job.nprocs), by_some(frame, name)], ignore_index=True)
+        parts.append(found[found["slowest_seconds"] > 0].nlargest(limit, "slowest_seconds"))
     if not parts:
         return pd.DataFrame()
-    found = pd.concat(parts, ignore_index=True)
-    found = found[found["slowest_seconds"] > 0]
-    return found.nlargest(limit, "slowest_seconds").reset_index(drop=True)
+    chosen = pd.concat(parts, ignore_index=True).nlargest(limit, "slowest_seconds").reset_index(drop=True)
+    return chosen.assign(path=paths(job, chosen["id"]))
+
+
+def by_all(frame: pd.DataFrame, name: str, nprocs: int) -> pd.DataFrame:
+    """Files that all ranks used, from their merged records (rank -1); Darshan's variances are over all ranks."""
+    import pandas as pd
+
+    shared = frame[frame["rank"] < 0]
+    columns = {"id": shared["id"], "module": name, "processes": nprocs}
+    for side in SIDES:
+        columns[f"{side}_rank"] = shared[f"{name}_{side.upper()}_RANK"]
+        columns[f"{side}_seconds"] = shared[f"{name}_F_{side.upper()}_RANK_TIME"]
+        columns[f"{side}_bytes"] = shared[f"{name}_{side.upper()}_RANK_BYTES"]
+    for what, column in (("TIME", "sigma_seconds"), ("BYTES", "sigma_bytes")):
+        columns[column] = np.sqrt(shared[f"{name}_F_VARIANCE_RANK_{what}"].clip(lower=0))
+    return pd.DataFrame(columns)
+
+
+def by_some(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Files that two or more ranks used but not all: each rank has a record of its own, grouped here."""
+    import pandas as pd
+
+    own = frame[(frame["rank"] >= 0) & frame["id"].duplicated(keep=False)]
+    moved = own[f"{name}_BYTES_READ"].clip(lower=0) + own[f"{name}_BYTES_WRITTEN"].clip(lower=0)
+    records = pd.DataFrame({"id": own["id"], "rank": own["rank"], "seconds": io_time(own, name), "bytes": moved})
+    groups = records.groupby("id", sort=False)
+    found = pd.DataFrame({"module": name, "processes": groups["rank"].nunique()})
+    for side, place in zip(SIDES, (groups["seconds"].idxmin(), groups["seconds"].idxmax()), strict=True):
+        chosen = records.loc[place].set_index("id")
+        for column in ("rank", "seconds", "bytes"):
+            found[f"{side}_{column}"] = chosen[column]
+    for column in ("seconds", "bytes"):
+        found[f"sigma_{column}"] = groups[column].std(ddof=0)
+    return found[found["processes"] > 1].reset_index()

@@ -243,11 +243,12 @@ def variance(job: Job) -> Exhibit | None:
         return None
     return exhibit(
         "shared_files",
-        "Files shared by all ranks: fastest and slowest rank",
+        "Files of several ranks: fastest and slowest rank",
         found,
         [
             ("file", "path", str),
             ("layer", "module", str),
+            ("ranks", "processes", str),
             ("fastest rank", "fastest_rank", str),
             ("s", "fastest_seconds", words.seconds),
             ("bytes", "fastest_bytes", words.size),
@@ -257,7 +258,7 @@ def variance(job: Job) -> Exhibit | None:
             ("σ s", "sigma_seconds", words.seconds),
             ("σ bytes", "sigma_bytes", words.size),
         ],
-        "s: read, write and metadata time of that rank in the file; σ: standard deviation over all ranks.",
+        "s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file.",
     )
 
 
