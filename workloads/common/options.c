@@ -2,6 +2,8 @@
 
 #include "hints.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +28,36 @@ static void set_count(const Option *option, const char *text, void *target, Trou
     char *end;
     if (!read_count(text, &end, target) || *end != '\0')
         trouble_note(trouble, "--%s %s: a whole number, not negative, is needed", option->name, text);
+}
+
+bool options_size(const char *text, int64_t *bytes)
+{
+    static const char suffixes[] = "kmgt";
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    const char *suffix = *end != '\0' ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
+    int shift = suffix != NULL ? 10 * (int)(suffix - suffixes + 1) : 0;
+    end += suffix != NULL;
+    *bytes = (int64_t)((uint64_t)number << shift);
+    return end != text && *end == '\0' && errno == 0 && number >= 0 && number <= INT64_MAX >> shift;
+}
+
+static void set_int(const Option *option, const char *text, void *target, Trouble *trouble)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    *(int *)target = (int)number;
+    if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > INT_MAX)
+        trouble_note(trouble, "--%s %s: a whole number is needed", option->name, text);
+}
+
+static void set_size(const Option *option, const char *text, void *target, Trouble *trouble)
+{
+    if (!options_size(text, target))
+        trouble_note(trouble, "--%s %s: a size is needed: bytes, or a number with k, m, g or t", option->name,
+                     text);
 }
 
 static void set_real(const Option *option, const char *text, void *target, Trouble *trouble)
@@ -61,6 +93,12 @@ static void set(const Option *option, const char *text, void *target, Trouble *t
     case OPTION_COUNT:
         set_count(option, text, target, trouble);
         break;
+    case OPTION_INT:
+        set_int(option, text, target, trouble);
+        break;
+    case OPTION_SIZE:
+        set_size(option, text, target, trouble);
+        break;
     case OPTION_REAL:
         set_real(option, text, target, trouble);
         break;
@@ -76,41 +114,119 @@ static void set(const Option *option, const char *text, void *target, Trouble *t
     }
 }
 
+static bool is_named(const Option *option, const char *name, size_t length)
+{
+    if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+        return true;
+    for (const char *at = option->also; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        if (size == length && strncmp(at, name, length) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
 static const Option *find(const OptionTable *table, const char *name, size_t length)
 {
-    for (int i = 0; i < table->count; i++) {
-        const Option *option = &table->options[i];
-        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
-            return option;
-    }
+    for (int i = 0; i < table->count; i++)
+        if (is_named(&table->options[i], name, length))
+            return &table->options[i];
     return NULL;
+}
+
+static const Option *find_letter(const OptionTable *table, char letter)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->options[i].letter != 0 && table->options[i].letter == letter)
+            return &table->options[i];
+    return NULL;
+}
+
+/* The words of a command line, with the place of the next one. */
+typedef struct Words {
+    int count, next;
+    char **list;
+} Words;
+
+/* The option's value: what is attached to it, else the next word. */
+static void take(const Option *option, const char *attached, Words *words, void *config, Trouble *trouble)
+{
+    if (option->kind == OPTION_FLAG)
+        set(option, NULL, field(config, option), trouble);
+    else if (attached != NULL)
+        set(option, attached, field(config, option), trouble);
+    else if (words->next < words->count)
+        set(option, words->list[words->next++], field(config, option), trouble);
+    else
+        trouble_note(trouble, "--%s needs a value: %s", option->name, option->argument);
+}
+
+static void parse_long(const OptionTable *table, const char *word, Words *words, void *config,
+                       Trouble *trouble)
+{
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    const Option *option = find(table, name, length);
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    if (option == NULL)
+        trouble_note(trouble, "unknown argument '%s' (--help lists the options)", word);
+    else if (option->kind == OPTION_FLAG && value != NULL)
+        trouble_note(trouble, "--%s takes no value", option->name);
+    else
+        take(option, value, words, config, trouble);
+}
+
+static void parse_letters(const OptionTable *table, const char *word, Words *words, void *config,
+                          Trouble *trouble)
+{
+    for (const char *at = word + 1; *at != '\0' && !trouble->any; at++) {
+        const Option *option = find_letter(table, *at);
+        if (option == NULL) {
+            trouble_note(trouble, "unknown argument '%s' (--help lists the options)", word);
+        } else if (option->kind == OPTION_FLAG) {
+            take(option, NULL, words, config, trouble);
+        } else {
+            const char *rest = at[1] == '=' ? at + 2 : at + 1;
+            take(option, *rest != '\0' ? rest : NULL, words, config, trouble);
+            return;
+        }
+    }
+}
+
+void options_set(const OptionTable *table, const char *name, const char *value, void *config,
+                 Trouble *trouble)
+{
+    size_t length = strlen(name);
+    const Option *option = length == 1 ? find_letter(table, *name) : find(table, name, length);
+    if (option == NULL)
+        trouble_note(trouble, "unknown option '%s' (--help lists the options)", name);
+    else if (option->kind == OPTION_FLAG)
+        *(bool *)field(config, option) = strcmp(value, "0") != 0;
+    else
+        set(option, value, field(config, option), trouble);
 }
 
 void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble)
 {
-    for (int i = 1; i < argc && !trouble->any; i++) {
-        const char *word = argv[i];
-        const char *name = word + 2;
-        size_t length = strncmp(word, "--", 2) == 0 ? strcspn(name, "=") : 0;
-        const Option *option = length > 0 ? find(table, name, length) : NULL;
-        const char *value = option != NULL && name[length] == '=' ? name + length + 1 : NULL;
-        if (option == NULL) {
+    Words words = {.count = argc, .next = 1, .list = argv};
+    while (words.next < words.count && !trouble->any) {
+        const char *word = words.list[words.next++];
+        if (strncmp(word, "--", 2) == 0 && word[2] != '\0')
+            parse_long(table, word, &words, config, trouble);
+        else if (word[0] == '-' && word[1] != '\0' && word[1] != '-')
+            parse_letters(table, word, &words, config, trouble);
+        else
             trouble_note(trouble, "unknown argument '%s' (--help lists the options)", word);
-        } else if (option->kind == OPTION_FLAG && value != NULL) {
-            trouble_note(trouble, "--%s takes no value", option->name);
-        } else if (option->kind != OPTION_FLAG && value == NULL && i + 1 == argc) {
-            trouble_note(trouble, "--%s needs a value: %s", option->name, option->argument);
-        } else {
-            bool next = option->kind != OPTION_FLAG && value == NULL;
-            set(option, next ? argv[++i] : value, field(config, option), trouble);
-        }
     }
 }
 
 static void print_default(const Option *option, const void *value)
 {
-    if (option->kind == OPTION_COUNT && *(const int *)value != 0)
+    if ((option->kind == OPTION_COUNT || option->kind == OPTION_INT) && *(const int *)value != 0)
         printf(" [%d]", *(const int *)value);
+    else if (option->kind == OPTION_SIZE && *(const int64_t *)value != 0)
+        printf(" [%lld]", (long long)*(const int64_t *)value);
     else if (option->kind == OPTION_TEXT && *(const char *const *)value != NULL)
         printf(" [%s]", *(const char *const *)value);
 }
@@ -121,7 +237,8 @@ void options_help(const OptionTable *table, const void *defaults)
     for (int i = 0; i < table->count; i++) {
         const Option *option = &table->options[i];
         char left[64];
-        snprintf(left, sizeof left, "--%s %s", option->name,
+        int used = option->letter != 0 ? snprintf(left, sizeof left, "-%c, ", option->letter) : 0;
+        snprintf(left + used, sizeof left - (size_t)used, "--%s %s", option->name,
                  option->argument != NULL ? option->argument : "");
         printf("  %-28s %s", left, option->help);
         print_default(option, field_of(defaults, option));
@@ -137,7 +254,11 @@ static void json_value(Json *json, const char *key, OptionKind kind, const void 
         json_truth(json, key, *(const bool *)value);
         break;
     case OPTION_COUNT:
+    case OPTION_INT:
         json_integer(json, key, *(const int *)value);
+        break;
+    case OPTION_SIZE:
+        json_integer(json, key, *(const int64_t *)value);
         break;
     case OPTION_REAL:
         json_real(json, key, *(const double *)value > 0.0 ? *(const double *)value : NAN);

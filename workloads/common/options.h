@@ -1,16 +1,22 @@
 /* Command-line options from one table: parsing, --help, defaults and the `parameters` of the result JSON.
  *
- * An option is `--name value` or `--name=value`; a flag stands alone. The target is a field of the program's
- * configuration; its value before parsing is the default that --help shows. */
+ * An option is `--name value` or `--name=value`; a flag stands alone. An option with a letter is also `-l
+ * value`,
+ * `-lvalue` or `-l=value`, and flags with letters may stand together: `-wrk`. The target is a field of the
+ * program's configuration; its value before parsing is the default that --help shows. */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 
 #include "fail.h"
 #include "json.h"
 
+#include <stdint.h>
+
 typedef enum {
     OPTION_FLAG,  /* bool */
     OPTION_COUNT, /* int, not negative */
+    OPTION_INT,   /* int */
+    OPTION_SIZE,  /* int64_t, bytes, not negative; k m g t are powers of 1024 */
     OPTION_REAL,  /* double, positive */
     OPTION_TEXT,  /* const char * */
     OPTION_GRID,  /* int[3], written NX,NY,NZ */
@@ -23,6 +29,8 @@ typedef struct Option {
     size_t offset; /* of the field in the configuration */
     const char *argument;
     const char *help;
+    char letter;      /* of the short form, or 0 */
+    const char *also; /* further long names, separated by blanks, or NULL */
 } Option;
 
 typedef struct OptionTable {
@@ -31,6 +39,13 @@ typedef struct OptionTable {
     const char *usage; /* what stands before the list in --help */
     const char *notes; /* what stands behind it */
 } OptionTable;
+
+/* Bytes of "47008", "16M", "1g": false when the text is no size or too large. */
+bool options_size(const char *text, int64_t *bytes);
+
+/* One `name value` pair as from a file, the name without dashes. */
+void options_set(const OptionTable *table, const char *name, const char *value, void *config,
+                 Trouble *trouble);
 
 /* Fills `config`; notes the first thing that is wrong. */
 void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble);
