@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 1
+#define IOLENS_ADAPTER_ABI 2
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -66,8 +66,12 @@ enum iolens_mpiio_kind {
  * communicator has more than one rank; `hints` when the Info was not MPI_INFO_NULL. */
 struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int amode, bool collective, bool hints,
                                             double t0, double t1);
-void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind, int64_t bytes,
-                           double t0, double t1);
+/* True when the offsets of the file's transfers are wanted. */
+bool iolens_mpiio_traced(const struct iolens_mpiio_file *file);
+
+/* `offset` counts bytes from the start of the file; -1: not known. */
+void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind, int64_t offset,
+                           int64_t bytes, double t0, double t1);
 void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, double t1);
 void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1);
 void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0, double t1);

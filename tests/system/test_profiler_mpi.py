@@ -30,9 +30,11 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(folder: Path, ranks: int, *words: object, preload: str = PRELOAD) -> subprocess.CompletedProcess[str]:
+def start(
+    folder: Path, ranks: int, *words: object, preload: str = PRELOAD, component: str = "romio321", **settings: str
+) -> subprocess.CompletedProcess[str]:
     """Run a program under the profiler; its logs and files go to `folder`."""
-    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
+    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, component), **settings}
     inner = ["env", f"LD_PRELOAD={preload}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, *map(str, words)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
@@ -88,6 +90,22 @@ def test_all_ranks_have_heat_maps_of_the_same_bins(programs: Path, tmp_path: Pat
             mapped = report.heatmaps[heat].to_df(ops=[operation])  # raises where ranks differ in their bins
             assert sorted(mapped.index) == [0, 1, 2, 3]
             assert int(mapped.to_numpy().sum()) == int(counters[f"{prefix}_{name}"].sum())
+
+
+@pytest.mark.parametrize("component", ["romio321", "ompio"] if FLAVOUR == "openmpi" else ["romio"])
+def test_traces_know_where_in_the_file_a_transfer_begins(programs: Path, tmp_path: Path, component: str) -> None:
+    done = start(tmp_path, 2, programs / "mpi_offsets", tmp_path, component=component, IOLENS_DXT="1")
+    assert done.returncode == 0, done.stderr
+    report = darshan.DarshanReport(str(the_log(tmp_path)), read_all=True)
+    report.mod_read_all_dxt_records("DXT_MPIIO", dtype="numpy")
+    records = report.records["DXT_MPIIO"]
+    assert sorted(record["rank"] for record in records) == [0, 1]
+    for record in records:
+        expected = [line.split() for line in (tmp_path / f"expected.{record['rank']}").read_text().splitlines()]
+        assert len(expected) == 12
+        for kind in ("write", "read"):
+            found = [(int(s["offset"]), int(s["length"])) for s in record[f"{kind}_segments"]]
+            assert found == [(int(offset), int(size)) for which, offset, size in expected if which == kind]
 
 
 def test_private_regions_name_ranks_hints_and_library(programs: Path, tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_the_users_own_preload_stays_behind_ours(tmp_path: Path) -> None:
     assert done.stdout.strip().endswith(f"libiolens.so:{own}")
 
 
+def test_dxt_traces_every_transfer(tmp_path: Path) -> None:
+    assert iolens("run", "--dxt", "--", "dd", "if=/dev/zero", "of=x", "bs=100", "count=3", cwd=tmp_path).returncode == 0
+    (log,) = tmp_path.glob("*.darshan")
+    segments = read_log(log).frames["DXT_POSIX"]
+    assert list(segments["length"]) == [100, 100, 100]
+    assert list(segments["offset"]) == [0, 100, 200]
+
+
 def test_profiler_none_leaves_no_log(tmp_path: Path) -> None:
     assert iolens("run", "--profiler", "none", "--", "sh", "-c", "echo x > y", cwd=tmp_path).returncode == 0
     assert not list(tmp_path.glob("*.darshan"))

@@ -8,6 +8,7 @@
 
 #include "../adapter.h"
 #include "../modules/aio.h"
+#include "../modules/dxt_choice.h"
 #include "../modules/heatmap.h"
 #include "../modules/streams.h"
 #include "arena.h"
@@ -26,6 +27,7 @@ struct context {
     struct clock clock;
     struct arena arena, zlib; /* records; scratch memory of the compressor */
     struct settings settings;
+    struct dxt_choice dxt;
     struct registry registry;
     struct fds fds;
     struct streams streams;

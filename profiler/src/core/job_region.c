@@ -62,9 +62,9 @@ static void add_partial(struct buffer *out, const int64_t *partial)
             continue;
         buffer_format(
             out,
-            "%s\"The records of the %s module used up the memory of %zu MiB on %lld rank(s); files that "
-            "came later are missing. Raise IOLENS_MEMORY.\"",
-            comma, modules[m]->name, iolens.arena.limit >> 20, (long long)partial[m]);
+            "%s\"The %s module used up its memory on %lld rank(s); what came later is missing. Raise %s%s.\"",
+            comma, modules[m]->name, (long long)partial[m], modules[m]->limit ? modules[m]->limit : "",
+            modules[m]->limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
         comma = ", ";
     }
     buffer_format(out, "], ");

@@ -77,6 +77,7 @@ __attribute__((constructor)) static void start(void)
         if (positive(iolens.settings.memory, 0) == 0)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
                        DEFAULT_MEMORY);
+        dxt_choose(&iolens.dxt);
         clock_start(&iolens.clock);
         pthread_atfork(NULL, NULL, after_fork);
         iolens.recording = true;

@@ -30,7 +30,7 @@ struct heatmap_record {
 
 _Static_assert(sizeof(struct heatmap_record) == 48, "Darshan's HEATMAP record begins with 48 bytes");
 
-static void heatmap_init(void *state, const struct file *file, int fd)
+static void heatmap_init(void *state, struct file *file, int fd)
 {
     (void)file, (void)fd;
     ((struct heatmap *)state)->width = FIRST_WIDTH;

@@ -25,9 +25,10 @@ struct module {
     const char *name;   /* as Darshan spells it */
     size_t state_bytes; /* what is kept per file while recording; begins with the record if that is fixed */
     const struct record_shape *shape; /* of a fixed-size record; NULL when records vary in size */
+    const char *limit;                /* the setting that bounds its memory; NULL: IOLENS_MEMORY alone */
     bool per_rank;                    /* records of ranks are never merged: each writes its own */
-    void (*init)(void *state, const struct file *file, int fd); /* fill a zeroed state; may be NULL */
-    void (*finish)(void *state); /* running state to counters, once; may be NULL */
+    void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
+    void (*finish)(void *state);                          /* running state to counters, once; may be NULL */
     /* Varying records: move the state's times to the job's clock, once, after all `finish`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Varying records: write the on-disk form of `state` for `rank` and return its bytes; NULL buffer: only

@@ -19,10 +19,12 @@ static const enum mpiio_int COUNTER[] = {
     [IOLENS_NB_READ] = MPIIO_NB_READS,       [IOLENS_NB_WRITE] = MPIIO_NB_WRITES,
 };
 
-static void mpiio_init(void *state, const struct file *file, int fd)
+static void mpiio_init(void *state, struct file *file, int fd)
 {
-    (void)file, (void)fd;
-    sketch_start(&((struct iolens_mpiio_file *)state)->access);
+    struct iolens_mpiio_file *f = state;
+    (void)fd;
+    f->dxt = dxt_of(file, MODULE_DXT_MPIIO);
+    sketch_start(&f->access);
 }
 
 static void mpiio_finish(void *state)
@@ -79,8 +81,10 @@ IOLENS_EXPORT struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int 
     return file;
 }
 
+IOLENS_EXPORT bool iolens_mpiio_traced(const struct iolens_mpiio_file *file) { return file && file->dxt; }
+
 IOLENS_EXPORT void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind,
-                                         int64_t bytes, double t0, double t1)
+                                         int64_t offset, int64_t bytes, double t0, double t1)
 {
     if (!enter(file))
         return;
@@ -98,6 +102,7 @@ IOLENS_EXPORT void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum io
     timer_stamp(&doubles[writing ? MPIIO_F_WRITE_START : MPIIO_F_READ_START],
                 &doubles[writing ? MPIIO_F_WRITE_END : MPIIO_F_READ_END], t0, t1);
     heat_add(&file->heat, HEATMAP_MPIIO, writing, bytes, t0, t1);
+    dxt_add(file->dxt, writing, offset, bytes, t0, t1);
     timer_add(&doubles[writing ? MPIIO_F_WRITE_TIME : MPIIO_F_READ_TIME],
               &file->last_end[writing ? WRITE_END : READ_END], t0, t1);
     if (t1 - t0 > *longest) {

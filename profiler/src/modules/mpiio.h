@@ -6,6 +6,7 @@
 
 #include "../core/sketch.h"
 #include "../core/spin.h"
+#include "dxt.h"
 #include "heatmap.h"
 #include "shape.h"
 
@@ -48,6 +49,7 @@ struct iolens_mpiio_file {
     int latest;         /* 0 nothing, 1 reading, 2 writing */
     double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
+    struct dxt *dxt; /* NULL: not traced */
     struct sketch access;
     struct mpiio_hint *hints;
 };

@@ -24,11 +24,12 @@ static int64_t file_alignment(const struct file *file, int fd)
     return info.f_type == LUSTRE_MAGIC ? LUSTRE_BLOCK : (int64_t)info.f_bsize;
 }
 
-static void posix_init(void *state, const struct file *file, int fd)
+static void posix_init(void *state, struct file *file, int fd)
 {
     struct posix_state *s = state;
     s->record.ints[POSIX_MEM_ALIGNMENT] = MEMORY_ALIGNMENT;
     s->record.ints[POSIX_FILE_ALIGNMENT] = file_alignment(file, fd);
+    s->dxt = dxt_of(file, MODULE_DXT_POSIX);
     sketch_start(&s->read_size);
     sketch_start(&s->stride);
     sketch_start(&s->write_size);

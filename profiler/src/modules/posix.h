@@ -13,6 +13,7 @@
 #include "../core/sketch.h"
 #include "../core/spin.h"
 #include "../core/wrap.h"
+#include "dxt.h"
 
 enum posix_int {
 #define INT(name, merge) POSIX_##name,
@@ -56,6 +57,7 @@ struct posix_state {
     int64_t writes_not_aligned;
     double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
+    struct dxt *dxt; /* NULL: not traced */
     struct sketch read_size, write_size, stride;
 };
 

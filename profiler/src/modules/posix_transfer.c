@@ -71,6 +71,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
     s->latest = direction;
     timer_stamp(&doubles[d->begin], &doubles[d->end], c->t0, c->t1);
     heat_add(&s->heat, HEATMAP_POSIX, direction == POSIX_WRITING, bytes, c->t0, c->t1);
+    dxt_add(s->dxt, direction == POSIX_WRITING, offset, bytes, c->t0, c->t1);
     timer_add(&doubles[d->time], &s->last_end[which], c->t0, c->t1);
     if (c->t1 - c->t0 > doubles[d->longest]) {
         doubles[d->longest] = c->t1 - c->t0;

@@ -9,7 +9,7 @@
 
 enum { READ_END, WRITE_END, META_END };
 
-static void stdio_init(void *state, const struct file *file, int fd)
+static void stdio_init(void *state, struct file *file, int fd)
 {
     struct stdio_state *s = state;
     (void)fd;

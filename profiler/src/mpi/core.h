@@ -12,6 +12,7 @@
 #pragma weak iolens_now
 #pragma weak iolens_mpiio_open
 #pragma weak iolens_mpiio_transfer
+#pragma weak iolens_mpiio_traced
 #pragma weak iolens_mpiio_view
 #pragma weak iolens_mpiio_sync
 #pragma weak iolens_mpiio_close

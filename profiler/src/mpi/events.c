@@ -59,8 +59,10 @@ void before_close(struct call *c, MPI_File handle)
 
 void on_close(const struct call *c) { iolens_mpiio_close(c->file.record, c->t0, c->t1); }
 
-void on_view(const struct call *c, MPI_File handle, MPI_Info info)
+void on_view(const struct call *c, MPI_File handle, MPI_Datatype filetype, MPI_Info info)
 {
+    MPI_Count bytes = 0;
+    files_set_empty(handle, pmpi.Type_size_x(filetype, &bytes) != MPI_SUCCESS || bytes == 0);
     struct mpi_file file = files_find(handle);
     iolens_mpiio_view(file.record, info != mpi.info_null, c->t0, c->t1);
     report_hints(file, info, true);
@@ -77,11 +79,25 @@ void on_sync(const struct call *c, MPI_File handle)
     iolens_mpiio_sync(files_find(handle).record, c->t0, c->t1);
 }
 
+/* MPI libraries divide by the size of the view's file type. Where the shared pointer will be, nobody knows
+ * before the call. */
+void before_transfer(struct call *c, MPI_File handle, MPI_Offset place)
+{
+    struct mpi_file file = files_find(handle);
+    c->offset = -1;
+    if (place == SHARED_POINTER || file.empty || !iolens_mpiio_traced(file.record))
+        return;
+    if (place == OWN_POINTER && pmpi.File_get_position(handle, &place) != MPI_SUCCESS)
+        return;
+    if (place < 0 || pmpi.File_get_byte_offset(handle, place, &c->offset) != MPI_SUCCESS)
+        c->offset = -1;
+}
+
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type)
 {
     MPI_Count size = 0;
     struct mpi_file file = files_find(handle);
     if (file.record && pmpi.Type_size_x(type, &size) == MPI_SUCCESS)
-        iolens_mpiio_transfer(file.record, kind, (int64_t)count * (int64_t)size, c->t0, c->t1);
+        iolens_mpiio_transfer(file.record, kind, c->offset, (int64_t)count * (int64_t)size, c->t0, c->t1);
 }

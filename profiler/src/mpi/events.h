@@ -9,15 +9,22 @@
 struct call {
     double t0, t1;        /* around the real call */
     struct mpi_file file; /* taken before a call that ends the handle */
+    MPI_Offset offset;    /* where a transfer begins, in bytes; -1: not known */
 };
+
+/* Places of a transfer that has no explicit offset. */
+enum { OWN_POINTER = -1, SHARED_POINTER = -2 };
 
 void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_Info info,
              MPI_File handle);
 void before_close(struct call *c, MPI_File handle);
 void on_close(const struct call *c);
-void on_view(const struct call *c, MPI_File handle, MPI_Info info);
+void on_view(const struct call *c, MPI_File handle, MPI_Datatype filetype, MPI_Info info);
 void on_info(const struct call *c, MPI_File handle, MPI_Info info);
 void on_sync(const struct call *c, MPI_File handle);
+
+/* `place`: an offset in the file's view, OWN_POINTER or SHARED_POINTER. */
+void before_transfer(struct call *c, MPI_File handle, MPI_Offset place);
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type);
 

@@ -59,6 +59,13 @@ struct mpi_file files_find(MPI_File handle)
     return at < SLOTS ? slots[at].file : (struct mpi_file){0};
 }
 
+void files_set_empty(MPI_File handle, bool empty)
+{
+    size_t at = slot_of((uintptr_t)handle);
+    if (at < SLOTS)
+        slots[at].file.empty = empty;
+}
+
 void files_remove(MPI_File handle)
 {
     pthread_mutex_lock(&change);

@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--storage-mount", type=Path, metavar="DIR", help="emulate object storage targets below this folder"
     )
+    parser.add_argument("--dxt", action="store_true", help="trace every single transfer (DXT), not only counters")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     """The surroundings that the options ask for."""
-    application: dict[str, str] = {}
+    application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.storage_mount:
         from iolens.lab.ost_mount import emulated_environment
 

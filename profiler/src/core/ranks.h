@@ -1,0 +1,13 @@
+/* A list of ranks as Darshan writes it: "0:3,8,12:" is 0 to 3, 8, and all from 12 on. */
+#ifndef IOLENS_RANKS_H
+#define IOLENS_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* True when `list` is such a list; the empty one is. */
+bool ranks_valid(const char *list);
+
+bool ranks_contain(const char *list, int64_t rank);
+
+#endif

@@ -1,0 +1,88 @@
+#include "dxt_choice.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/context.h"
+#include "../core/ranks.h"
+#include "posix.h"
+
+enum { MIB = 1024 * 1024, ANY = -1 };
+
+/* A share between 0 and 1, or ANY. */
+static double share(const char *name, const char *text)
+{
+    char *end;
+    double value = text ? strtod(text, &end) : ANY;
+    if (!text || (end != text && *end == '\0' && value >= 0 && value <= 1))
+        return value;
+    iolens_say("%s=%s is not a share between 0 and 1; it is left out", name, text);
+    return ANY;
+}
+
+void dxt_choose(struct dxt_choice *choice)
+{
+    struct settings *settings = &iolens.settings;
+    char *end;
+    *choice = (struct dxt_choice){.on = settings_true(settings->dxt)};
+    if (!choice->on)
+        return;
+    choice->small = share("IOLENS_DXT_SMALL_IO_TRIGGER", settings->dxt_small);
+    choice->unaligned = share("IOLENS_DXT_UNALIGNED_IO_TRIGGER", settings->dxt_unaligned);
+    unsigned long long memory = strtoull(settings->dxt_memory, &end, 10);
+    if (*end != '\0' || settings->dxt_memory[0] == '-') {
+        iolens_say("IOLENS_DXT_MEMORY=%s is not a number of MiB; 64 is used", settings->dxt_memory);
+        memory = 64;
+    }
+    choice->left = (size_t)memory * MIB;
+    if (!ranks_valid(settings->dxt_ranks)) {
+        iolens_say("IOLENS_DXT_RANKS=%s is not a list like 0:3,8; all ranks are traced", settings->dxt_ranks);
+        settings->dxt_ranks = "";
+    }
+}
+
+static bool name_matches(const char *path, const char *patterns)
+{
+    char pattern[PATH_BYTES];
+    while (*patterns) {
+        size_t length = strcspn(patterns, ",");
+        if (length < sizeof pattern) {
+            memcpy(pattern, patterns, length);
+            pattern[length] = '\0';
+            if (fnmatch(pattern, path, 0) == 0)
+                return true;
+        }
+        patterns += length + (patterns[length] == ',');
+    }
+    return false;
+}
+
+static bool rank_matches(int64_t rank)
+{
+    const char *ranks = iolens.settings.dxt_ranks;
+    return !*ranks || ranks_contain(ranks, rank);
+}
+
+bool dxt_wants_file(const struct file *file)
+{
+    const char *patterns = iolens.settings.dxt_files;
+    return iolens.dxt.on && (!iolens.transport || rank_matches(iolens.transport->rank)) &&
+           (!*patterns || name_matches(file->path, patterns));
+}
+
+/* As in Darshan: small is up to 10 KiB; a file that the POSIX module knows nothing of stays. */
+bool dxt_keeps_file(const struct file *file, int64_t rank)
+{
+    const struct posix_state *posix = file->state[MODULE_POSIX];
+    if (!rank_matches(rank))
+        return false;
+    if (!posix)
+        return true;
+    const int64_t *ints = posix->record.ints;
+    int64_t all = ints[POSIX_READS] + ints[POSIX_WRITES], small = 0;
+    for (int bucket = 0; bucket < 3; bucket++)
+        small += ints[POSIX_SIZE_READ_0_100 + bucket] + ints[POSIX_SIZE_WRITE_0_100 + bucket];
+    return all == 0 || ((double)small >= iolens.dxt.small * (double)all &&
+                        (double)ints[POSIX_FILE_NOT_ALIGNED] >= iolens.dxt.unaligned * (double)all);
+}
