@@ -2,6 +2,7 @@
 #ifndef IOLENS_CONTEXT_H
 #define IOLENS_CONTEXT_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -42,6 +43,16 @@ extern struct context iolens;
 
 /* True in a thread while it is inside the recorder, whose own calls pass through. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
+
+/* Where the thread's errno is: asking the C library each time costs more than the rest of saving it. */
+extern __thread int *iolens_errno __attribute__((tls_model("initial-exec")));
+
+static inline int *errno_place(void)
+{
+    if (__builtin_expect(!iolens_errno, 0))
+        iolens_errno = &errno;
+    return iolens_errno;
+}
 
 /* True when this call is to be recorded. */
 static inline bool iolens_active(void)

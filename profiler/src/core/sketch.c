@@ -7,6 +7,7 @@
 void sketch_start(struct sketch *sketch)
 {
     sketch->entries = sketch->latest = sketch->few;
+    sketch->latest->value = SKETCH_NOTHING;
     sketch->capacity = SKETCH_SMALL;
 }
 

@@ -6,9 +6,10 @@
 #ifndef IOLENS_SKETCH_H
 #define IOLENS_SKETCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { SKETCH_SMALL = 4, SKETCH_LARGE = 32, SKETCH_TOP = 4 };
+enum { SKETCH_SMALL = 4, SKETCH_LARGE = 32, SKETCH_TOP = 4, SKETCH_NOTHING = -1 };
 
 struct sketch_entry {
     int64_t value, count, error;
@@ -23,14 +24,21 @@ struct sketch {
 
 void sketch_start(struct sketch *sketch);
 
-/* The slow part of sketch_add: the value is not the latest one. */
+/* The slow part of sketch_add: the value, not negative, is not the latest one. */
 void sketch_search(struct sketch *sketch, int64_t value);
+
+/* True when `value` is the latest one, which is counted then. */
+static inline bool sketch_again(struct sketch *sketch, int64_t value)
+{
+    if (__builtin_expect(sketch->latest->value != value, 0))
+        return false;
+    sketch->latest->count++;
+    return true;
+}
 
 static inline void sketch_add(struct sketch *sketch, int64_t value)
 {
-    if (sketch->latest->value == value)
-        sketch->latest->count++;
-    else
+    if (!sketch_again(sketch, value))
         sketch_search(sketch, value);
 }
 

@@ -32,7 +32,7 @@ void wrap_resolve(const char *name, void *pointer);
 
 #define RECORDER(statement)                                                                                  \
     do {                                                                                                     \
-        int *place = &errno, before = *place;                                                                \
+        int *place = errno_place(), before = *place;                                                         \
         iolens_busy = true;                                                                                  \
         statement;                                                                                           \
         iolens_busy = false;                                                                                 \

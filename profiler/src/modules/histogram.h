@@ -6,11 +6,19 @@
 
 enum { HISTOGRAM_BUCKETS = 10 };
 
+static const int64_t HISTOGRAM_BOUND[HISTOGRAM_BUCKETS] = {
+    100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, INT64_MAX};
+
+/* No two bounds lie between the same powers of two: the lower bucket of each such range. */
+static const unsigned char HISTOGRAM_LOWER[64] = {
+    0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9,
+    9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+
+/* `bytes` is not negative. */
 static inline int histogram_bucket(int64_t bytes)
 {
-    const int64_t KiB = 1024, MiB = 1024 * KiB;
-    return (bytes > 100) + (bytes > KiB) + (bytes > 10 * KiB) + (bytes > 100 * KiB) + (bytes > MiB) +
-           (bytes > 4 * MiB) + (bytes > 10 * MiB) + (bytes > 100 * MiB) + (bytes > 1024 * MiB);
+    int lower = HISTOGRAM_LOWER[63 - __builtin_clzll((unsigned long long)bytes | 1)];
+    return lower + (bytes > HISTOGRAM_BOUND[lower]);
 }
 
 #endif

@@ -45,13 +45,10 @@ static void posix_finish(void *state)
     sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
 }
 
-struct posix_state *posix_state_of(struct open_file *open, int fd)
+struct posix_state *posix_state_new(struct open_file *open, int fd)
 {
-    void *state = atomic_load_explicit(&open->posix, memory_order_relaxed);
-    if (!state) {
-        state = registry_state(open->file, MODULE_POSIX, fd);
-        open->posix = state;
-    }
+    void *state = registry_state(open->file, MODULE_POSIX, fd);
+    open->posix = state;
     return state;
 }
 

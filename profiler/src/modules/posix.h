@@ -54,6 +54,7 @@ struct posix_state {
     enum posix_direction latest;
     int64_t last_byte_read, last_byte_written;
     int64_t largest[2]; /* read, write: largest single access */
+    int bucket[2];      /* read, write: where the latest size is counted in record.ints */
     int64_t writes_not_aligned;
     double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
@@ -61,8 +62,15 @@ struct posix_state {
     struct sketch read_size, write_size, stride;
 };
 
+/* The slow part of posix_state_of: the first operation on an open file. */
+struct posix_state *posix_state_new(struct open_file *open, int fd);
+
 /* The file's state behind a descriptor, or NULL. */
-struct posix_state *posix_state_of(struct open_file *open, int fd);
+static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
+{
+    struct posix_state *state = atomic_load_explicit(&open->posix, memory_order_relaxed);
+    return __builtin_expect(state != NULL, 1) ? state : posix_state_new(open, fd);
+}
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
 void posix_on_dup(const struct call *c, int copy, int fd);

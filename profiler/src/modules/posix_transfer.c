@@ -24,17 +24,30 @@ static const struct direction WRITING = {
     POSIX_F_WRITE_END, POSIX_F_WRITE_TIME,     POSIX_F_MAX_WRITE_TIME};
 
 /* Sequential: behind the last byte of the previous access in this direction; consecutive: right behind it. */
-static void add_pattern(struct posix_state *s, const struct direction *d, int64_t *last_byte, int64_t offset,
-                        int64_t bytes)
+__attribute__((always_inline)) static inline void add_pattern(struct posix_state *s,
+                                                              const struct direction *d, int64_t *last_byte,
+                                                              int64_t offset, int64_t bytes)
 {
-    int64_t *ints = s->record.ints, previous = *last_byte;
-    ints[d->sequential] += offset > previous;
-    ints[d->consecutive] += offset == previous + 1;
-    if (offset > previous + 1 && previous != 0)
-        sketch_add(&s->stride, offset - previous - 1);
-    *last_byte = offset + bytes - 1;
-    if (*last_byte > ints[d->max_byte])
-        ints[d->max_byte] = *last_byte;
+    int64_t *ints = s->record.ints, previous = *last_byte, last = offset + bytes - 1;
+    int64_t gap = offset - previous - 1;
+    ints[d->sequential] += gap >= 0;
+    ints[d->consecutive] += gap == 0;
+    if (gap > 0 && previous != 0)
+        sketch_add(&s->stride, gap);
+    *last_byte = last;
+    if (last > ints[d->max_byte])
+        ints[d->max_byte] = last;
+}
+
+/* What a size says of itself, when the previous call had another one. */
+static void take_size(struct posix_state *s, struct sketch *sizes, enum posix_int first_bucket, int which,
+                      int64_t bytes)
+{
+    s->bucket[which] = first_bucket + histogram_bucket(bytes);
+    if (bytes > 0)
+        sketch_search(sizes, bytes);
+    if (bytes > s->largest[which])
+        s->largest[which] = bytes;
 }
 
 static bool is_misaligned(int64_t unit, int64_t offset)
@@ -51,30 +64,28 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
 {
     const struct direction *d = direction == POSIX_READING ? &READING : &WRITING;
     int which = direction == POSIX_READING ? POSIX_READ_END : POSIX_WRITE_END;
+    struct sketch *sizes = direction == POSIX_READING ? &s->read_size : &s->write_size;
     int64_t *ints = s->record.ints;
-    double *doubles = s->record.doubles;
+    double *doubles = s->record.doubles, t0 = c->t0, t1 = c->t1;
 
     add_pattern(s, d, direction == POSIX_READING ? &s->last_byte_read : &s->last_byte_written, offset, bytes);
     ints[d->calls]++;
     ints[d->bytes] += bytes;
-    ints[d->first_bucket + histogram_bucket(bytes)]++;
-    if (bytes > 0) {
-        sketch_add(direction == POSIX_READING ? &s->read_size : &s->write_size, bytes);
-        if (bytes > s->largest[which])
-            s->largest[which] = bytes;
-    }
+    if (!sketch_again(sizes, bytes))
+        take_size(s, sizes, d->first_bucket, which, bytes);
+    ints[s->bucket[which]]++;
     bool misaligned = is_misaligned(ints[POSIX_FILE_ALIGNMENT], offset);
     ints[POSIX_MEM_NOT_ALIGNED] += !aligned;
     ints[POSIX_FILE_NOT_ALIGNED] += misaligned;
     s->writes_not_aligned += misaligned && direction == POSIX_WRITING;
     ints[POSIX_RW_SWITCHES] += s->latest != POSIX_NOTHING && s->latest != direction;
     s->latest = direction;
-    timer_stamp(&doubles[d->begin], &doubles[d->end], c->t0, c->t1);
-    heat_add(&s->heat, HEATMAP_POSIX, direction == POSIX_WRITING, bytes, c->t0, c->t1);
-    dxt_add(s->dxt, direction == POSIX_WRITING, offset, bytes, c->t0, c->t1);
-    timer_add(&doubles[d->time], &s->last_end[which], c->t0, c->t1);
-    if (c->t1 - c->t0 > doubles[d->longest]) {
-        doubles[d->longest] = c->t1 - c->t0;
+    timer_stamp(&doubles[d->begin], &doubles[d->end], t0, t1);
+    heat_add(&s->heat, HEATMAP_POSIX, direction == POSIX_WRITING, bytes, t0, t1);
+    dxt_add(s->dxt, direction == POSIX_WRITING, offset, bytes, t0, t1);
+    timer_add(&doubles[d->time], &s->last_end[which], t0, t1);
+    if (t1 - t0 > doubles[d->longest]) {
+        doubles[d->longest] = t1 - t0;
         ints[d->longest_bytes] = bytes;
     }
 }

@@ -13,7 +13,7 @@ static inline void timer_add(double *total, double *last_end, double t0, double 
 /* The first begin and the last end of a kind of operation; 0 means never. */
 static inline void timer_stamp(double *begin, double *end, double t0, double t1)
 {
-    if (*begin == 0 || t0 < *begin)
+    if (!(*begin > 0) || t0 < *begin)
         *begin = t0;
     if (t1 > *end)
         *end = t1;
