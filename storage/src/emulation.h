@@ -1,8 +1,9 @@
-/* One process's view of the emulated storage: its open files, its place in time, and the charge of every
- * transfer. */
+/* One process's view of the emulated storage. The context and the table of open files are in descriptors.c,
+ * the time that transfers take in charge.c. */
 #ifndef OST_EMULATION_H
 #define OST_EMULATION_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,34 +11,67 @@
 #include "layout.h"
 #include "shared.h"
 
+#define HERE ((off_t)-1) /* an offset: the call moved the descriptor's own position */
+
 enum direction { OST_READ, OST_WRITE };
 
 /* An open file below the mount point. Descriptors that were duplicated share one. */
 struct ost_file {
     uint64_t inode;
     struct ost_layout layout;
+    struct shared_file *books;
     _Atomic int descriptors;
     _Atomic bool written;
-    _Atomic int64_t
-        accounted;         /* bytes from the start of the file that are known to have been charged or set */
-    off_t stream_position; /* where a stdio stream was charged up to; -1 for a plain descriptor */
+    off_t stream_position; /* how far a stdio stream was charged; -1 for a plain descriptor */
     bool stream_writes;
 };
+
+/* Set up once, when the library is loaded. */
+struct emulation {
+    bool on;
+    pid_t pid; /* a child of vfork still has its parent's: it must not touch the table of files */
+    char mount[PATH_MAX];
+    const char *job;
+    int client;
+    struct shared *shared;
+};
+
+extern struct emulation emulation;
+
+/* Read the environment and follow the descriptors that were inherited; true when storage is emulated. When it
+ * cannot be, that is said once on standard error. */
+bool emulation_start(void);
+
+/* Balance the books of what is still open, and write them down. Streams must have been flushed. */
+void emulation_finish(void);
 
 /* The file behind a descriptor, or NULL when it is not emulated. */
 struct ost_file *emulation_find(int fd);
 
-/* True when the environment asks for emulation and it could be set up; said once on standard error when not.
- */
-bool emulation_on(void);
-
-/* Follow a descriptor that was just opened, if it lies below the mount. `fresh`: the file did not exist
- * before. */
-struct ost_file *emulation_opened(int fd, bool fresh);
+/* Follow a descriptor that was just opened, if it lies below the mount. */
+void emulation_opened(int fd);
 void emulation_duplicated(int from, int to);
 
-/* Balance a descriptor's books and forget it; call before the real close, then wait with emulation_settle. */
+/* A stdio stream reads or writes this descriptor from inside the C library: charge by its position from now
+ * on. */
+void emulation_streams(int fd);
+bool emulation_has_streams(void);
+
+/* Charge what is left, wait for the targets if close does, and forget the descriptor; call before the real
+ * close. */
 void emulation_closing(int fd);
+void emulation_closing_range(unsigned first, unsigned last);
+
+/* The program itself made the file at least `size` long: what lies below needs no charge. */
+void emulation_size_set(int fd, off_t size);
+void emulation_path_size_set(const char *path, off_t size);
+
+/* A mapping of an emulated file makes the run invalid. */
+void emulation_mapped(int fd);
+
+/* The `lustre.lov` attribute of a descriptor or path: bytes, -ERANGE, or -1 when it is not below the mount.
+ */
+ssize_t emulation_layout(int fd, const char *path, void *value, size_t room);
 
 /* Charge a transfer of `bytes` at `offset` that began at `began`. Negative or zero bytes cost nothing. */
 void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t bytes, double began);
@@ -46,25 +80,17 @@ void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t by
 void emulation_submit(int fd, enum direction direction, off_t offset, int64_t bytes);
 void emulation_await(void);
 
-/* The same for the bytes that a stdio stream has moved since it was last charged. */
+/* Charge the bytes that a stream has moved since it was last charged. */
 void emulation_charge_stream(int fd, double began);
 
-/* The file's size was set by the program: what lies below counts as accounted for. */
-void emulation_size_set(int fd, off_t size);
+/* The descriptor's position was set: no transfer. Streams must have been charged before. */
+void emulation_moved(int fd);
 
-/* A writable shared mapping makes the run invalid. */
-void emulation_mapped(int fd, bool writable);
-
-/* Wait until what this process wrote is on the targets. */
-void emulation_flush(void);
-
-/* Wait until the calls charged so far would have returned. */
-void emulation_settle(void);
+/* Wait until what this process's client wrote to the file is on the targets; the real call began at `began`.
+ */
+void emulation_flush(int fd, double began);
 
 /* Seconds on the clock that all processes share. */
 double emulation_now(void);
-
-/* The `lustre.lov` attribute of a descriptor or path: bytes, or -1 when it is not below the mount. */
-ssize_t emulation_layout(int fd, const char *path, void *value, size_t room);
 
 #endif

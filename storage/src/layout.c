@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "sys.h"
 
@@ -31,28 +33,36 @@ static void layout_path(char *out, size_t room, const char *mount, uint64_t inod
     snprintf(out, room, "%s/.ost/layouts/%" PRIu64, mount, inode);
 }
 
-static bool load(const char *mount, uint64_t inode, const struct ost_params *params,
+static int64_t born(const struct statx *info)
+{
+    if (!(info->stx_mask & STATX_BTIME))
+        return 0;
+    return info->stx_btime.tv_sec * INT64_C(1000000000) + info->stx_btime.tv_nsec;
+}
+
+static bool load(const char *mount, const struct statx *info, const struct ost_params *params,
                  struct ost_layout *layout)
 {
-    char path[PATH_MAX], text[64];
+    char path[PATH_MAX], text[96];
     int count, start;
-    int64_t size;
-    layout_path(path, sizeof path, mount, inode);
+    int64_t size, birth;
+    layout_path(path, sizeof path, mount, info->stx_ino);
     if (sys_slurp(path, text, sizeof text) <= 0 ||
-        sscanf(text, "%d %" SCNd64 " %d", &count, &size, &start) != 3)
+        sscanf(text, "%d %" SCNd64 " %d %" SCNd64, &count, &size, &start, &birth) != 4)
         return false;
-    if (count < 1 || count > params->targets || size < 1 || start < ANY_TARGET || start >= params->targets)
+    if (birth != born(info) || count < 1 || count > params->targets || size < 1 || start < ANY_TARGET ||
+        start >= params->targets)
         return false;
     *layout = (struct ost_layout){.stripe_size = size, .stripe_count = count, .start = start};
     return true;
 }
 
-static void save(const char *mount, uint64_t inode, const struct ost_layout *layout)
+static void save(const char *mount, const struct statx *info, const struct ost_layout *layout)
 {
-    char path[PATH_MAX], text[64];
-    layout_path(path, sizeof path, mount, inode);
-    int length = snprintf(text, sizeof text, "%d %" PRId64 " %d\n", layout->stripe_count, layout->stripe_size,
-                          layout->start);
+    char path[PATH_MAX], text[96];
+    layout_path(path, sizeof path, mount, info->stx_ino);
+    int length = snprintf(text, sizeof text, "%d %" PRId64 " %d %" PRId64 "\n", layout->stripe_count,
+                          layout->stripe_size, layout->start, born(info));
     sys_replace(path, text, (size_t)length);
 }
 
@@ -65,7 +75,7 @@ struct ost_layout layout_of_directory(const char *mount, const char *path, const
     while (strlen(here) >= top) {
         struct statx info;
         char *slash = strrchr(here, '/');
-        if (sys_statx(AT_FDCWD, here, &info) == 0 && load(mount, info.stx_ino, params, &layout))
+        if (sys_statx(AT_FDCWD, here, &info) == 0 && load(mount, &info, params, &layout))
             break;
         if (!slash || slash == here)
             break;
@@ -74,30 +84,40 @@ struct ost_layout layout_of_directory(const char *mount, const char *path, const
     return layout;
 }
 
-/* FNV-1a: the same path starts on the same target in every run, whichever rank creates the file. */
-static int target_of_path(const char *path, int targets)
+/* Take the next first target in turn; the following file starts behind this one's stripes. */
+static int choose_target(int counter, const struct ost_layout *layout, int targets)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *path; path++)
-        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
-    return (int)((hash >> 32) % (uint64_t)targets);
+    char text[32] = "0";
+    if (counter < 0)
+        return 0;
+    sys_pread(counter, text, sizeof text - 1);
+    int start = atoi(text) % targets;
+    int length = snprintf(text, sizeof text, "%-8d\n", (start + layout->stripe_count) % targets);
+    sys_pwrite(counter, text, (size_t)length);
+    return start;
 }
 
-struct ost_layout layout_of_file(const char *mount, const char *path, uint64_t inode, bool fresh,
+struct ost_layout layout_of_file(const char *mount, const char *path, const struct statx *info,
                                  const struct ost_params *params)
 {
     struct ost_layout layout;
-    if (!fresh && load(mount, inode, params, &layout) && layout.start != ANY_TARGET)
+    char place[PATH_MAX];
+    if (load(mount, info, params, &layout) && layout.start != ANY_TARGET)
         return layout;
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    layout = layout_of_directory(mount, folder, params);
-    if (layout.start == ANY_TARGET)
-        layout.start = target_of_path(path + strlen(mount), params->targets);
-    save(mount, inode, &layout);
+    snprintf(place, sizeof place, "%s/.ost/next", mount);
+    int counter = sys_open(place, O_RDWR | O_CREAT, 0644);
+    flock(counter, LOCK_EX);
+    if (!load(mount, info, params, &layout) || layout.start == ANY_TARGET) {
+        snprintf(place, sizeof place, "%s", path);
+        char *slash = strrchr(place, '/');
+        if (slash)
+            *slash = '\0';
+        layout = layout_of_directory(mount, place, params);
+        if (layout.start == ANY_TARGET)
+            layout.start = choose_target(counter, &layout, params->targets);
+        save(mount, info, &layout);
+    }
+    sys_close(counter);
     return layout;
 }
 

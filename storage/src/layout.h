@@ -1,18 +1,21 @@
-/* Layouts: kept in MOUNT/.ost/layouts, one file `<inode>` of one line `stripe_count stripe_size start`, the
- * same for directories (defaults; start -1 lets every file choose) and files (fixed from creation on). */
+/* Layouts: kept in MOUNT/.ost/layouts, one file `<inode>` of one line `stripe_count stripe_size start born`,
+ * the same for directories (defaults; start -1 lets every file choose) and files (fixed from creation on).
+ * `born` is the inode's time of birth in nanoseconds, which tells a removed file from one that got its inode
+ * number; 0 where the file system does not record it. MOUNT/.ost/next holds the first target of the next file
+ * that chooses. */
 #ifndef OST_LAYOUT_H
 #define OST_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "model.h"
 
-/* The layout of the file `inode` at `path` (absolute, below `mount`). A file without one, or a `fresh` one
- * whose inode number may be a removed file's, takes the default of its nearest ancestor, which is then
- * written down. */
-struct ost_layout layout_of_file(const char *mount, const char *path, uint64_t inode, bool fresh,
+/* The layout of the file at `path` (absolute, below `mount`). A file without one takes the default of its
+ * nearest ancestor and, if that names no first target, the next in turn; that is then written down. */
+struct ost_layout layout_of_file(const char *mount, const char *path, const struct statx *info,
                                  const struct ost_params *params);
 
 /* The default layout that a new file in the directory `path` would take. */

@@ -38,6 +38,20 @@ static double room_for(const struct ost_params *params, struct ost_session *sess
     return now;
 }
 
+/* Enter data that is on the target at `done` into the account; data that joined the latest RPC is part of it.
+ */
+static void soil(struct ost_session *session, int64_t bytes, bool joined, double done)
+{
+    uint32_t slot = (session->dirty_head + session->dirty_count - 1) % OST_MAX_QUEUED;
+    if (!joined || session->dirty_count == 0) {
+        slot = (session->dirty_head + session->dirty_count++) % OST_MAX_QUEUED;
+        session->dirty[slot].bytes = 0;
+    }
+    session->dirty[slot].done = done;
+    session->dirty[slot].bytes += bytes;
+    session->dirty_bytes += bytes;
+}
+
 /* Queue one RPC's worth of data at its target; returns when the target has moved it and answered. */
 static double transfer(const struct ost_params *params, struct ost_state *state, int client, int target,
                        int64_t bytes, bool new_rpc, double network, double now)
@@ -59,26 +73,25 @@ static double transfer(const struct ost_params *params, struct ost_state *state,
     double done = later(server->free_at, sender->link_free_at) + network / 2;
     session->rpcs += new_rpc;
     session->sent[(session->rpcs - 1) % OST_MAX_IN_FLIGHT] = done;
-    session->last_done = later(session->last_done, done);
     return done;
 }
 
 /* Take the lock on [begin, end): other clients that hold any part give up their whole extent and flush what
- * they have dirty on this target first; what is granted grows until the extents that remain. */
-static double take_lock(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
-                        int client, int target, int64_t begin, int64_t end, double now)
+ * they have dirty in this object first; what is granted grows until the extents that remain. */
+static double take_lock(const struct ost_params *params, struct ost_object *object, int client, int64_t begin,
+                        int64_t end, double now)
 {
-    if (object->extents[client].begin <= begin && end <= object->extents[client].end)
+    if (object->clients[client].begin <= begin && end <= object->clients[client].end)
         return now;
     double granted = now + params->lock;
     int64_t lowest = 0, highest = INT64_MAX;
     for (int other = 0; other < OST_MAX_CLIENTS; other++) {
-        int64_t from = object->extents[other].begin, to = object->extents[other].end;
+        int64_t from = object->clients[other].begin, to = object->clients[other].end;
         if (other == client || to <= from)
             continue;
         if (from < end && begin < to) {
-            granted = later(granted, state->clients[other].sessions[target].last_done + params->lock);
-            object->extents[other].end = object->extents[other].begin;
+            granted = later(granted, object->clients[other].clean_at + params->lock);
+            object->clients[other].end = object->clients[other].begin;
             object->handovers++;
         } else if (to <= begin) {
             lowest = to > lowest ? to : lowest;
@@ -86,8 +99,8 @@ static double take_lock(const struct ost_params *params, struct ost_state *state
             highest = from < highest ? from : highest;
         }
     }
-    object->extents[client].begin = lowest;
-    object->extents[client].end = highest;
+    object->clients[client].begin = lowest;
+    object->clients[client].end = highest;
     return granted;
 }
 
@@ -96,8 +109,7 @@ double ost_write(const struct ost_params *params, struct ost_state *state, struc
 {
     struct ost_session *session = &state->clients[client].sessions[piece->target];
     int64_t done = 0;
-    now = take_lock(params, state, object, client, piece->target, piece->object_offset,
-                    piece->object_offset + piece->bytes, now);
+    now = take_lock(params, object, client, piece->object_offset, piece->object_offset + piece->bytes, now);
     while (done < piece->bytes) {
         int64_t at = piece->object_offset + done;
         int64_t left = piece->bytes - done;
@@ -108,11 +120,8 @@ double ost_write(const struct ost_params *params, struct ost_state *state, struc
         now = room_for(params, session, bytes, now);
         double on_target =
             transfer(params, state, client, piece->target, bytes, !joins, params->network, now);
-        uint32_t slot = (session->dirty_head + session->dirty_count) % OST_MAX_QUEUED;
-        session->dirty[slot].done = on_target;
-        session->dirty[slot].bytes = bytes;
-        session->dirty_count++;
-        session->dirty_bytes += bytes;
+        soil(session, bytes, joins, on_target);
+        object->clients[client].clean_at = on_target;
         session->rpc_object = object->key;
         session->rpc_fill = (joins ? session->rpc_fill : 0) + bytes;
         session->rpc_end = at + bytes;
@@ -125,15 +134,14 @@ double ost_write(const struct ost_params *params, struct ost_state *state, struc
 double ost_read(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
                 int client, const struct ost_piece *piece, double now)
 {
-    bool sequential = params->read_ahead && object->read_end[client] == piece->object_offset;
+    bool sequential = params->read_ahead && object->clients[client].read_end == piece->object_offset;
     double arrived = now;
     for (int other = 0; other < OST_MAX_CLIENTS; other++) {
-        int64_t from = object->extents[other].begin, to = object->extents[other].end;
+        int64_t from = object->clients[other].begin, to = object->clients[other].end;
         if (other == client || to <= piece->object_offset || piece->object_offset + piece->bytes <= from)
             continue;
-        now =
-            later(now + params->lock, state->clients[other].sessions[piece->target].last_done + params->lock);
-        object->extents[other].end = object->extents[other].begin;
+        now = later(now, object->clients[other].clean_at) + params->lock;
+        object->clients[other].end = object->clients[other].begin;
         object->handovers++;
     }
     for (int64_t done = 0; done < piece->bytes;) {
@@ -143,13 +151,11 @@ double ost_read(const struct ost_params *params, struct ost_state *state, struct
                            sequential || done > 0 ? 0 : params->network, now);
         done += bytes;
     }
-    object->read_end[client] = piece->object_offset + piece->bytes;
+    object->clients[client].read_end = piece->object_offset + piece->bytes;
     return arrived;
 }
 
-double ost_flushed(const struct ost_params *params, struct ost_state *state, int client, double now)
+double ost_flushed(const struct ost_object *object, int client, double now)
 {
-    for (int target = 0; target < params->targets; target++)
-        now = later(now, state->clients[client].sessions[target].last_done);
-    return now;
+    return later(now, object->clients[client].clean_at);
 }

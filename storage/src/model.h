@@ -63,7 +63,6 @@ struct ost_session {
     } dirty[OST_MAX_QUEUED]; /* a ring of RPCs not known to be on the target */
     uint32_t dirty_head, dirty_count;
     int64_t dirty_bytes;
-    double last_done;    /* when everything sent so far is on the target */
     int64_t rpc_end;     /* object offset and file where the latest RPC ends: a write there joins it … */
     uint64_t rpc_object; /* … */
     int64_t rpc_fill;    /* … as long as it is smaller than an RPC */
@@ -74,13 +73,14 @@ struct ost_client {
     struct ost_session sessions[OST_MAX_TARGETS];
 };
 
-/* Write locks of one object: one extent per client, empty when end <= begin. */
+/* What each client holds of one object: the part of a file that lies on one target. */
 struct ost_object {
     uint64_t key;
     struct {
-        int64_t begin, end;
-    } extents[OST_MAX_CLIENTS];
-    int64_t read_end[OST_MAX_CLIENTS]; /* where each client's latest read ended */
+        int64_t begin, end; /* its write lock, empty when end <= begin */
+        double clean_at;    /* when all that it wrote is on the target */
+        int64_t read_end;   /* where its latest read ended */
+    } clients[OST_MAX_CLIENTS];
     uint64_t handovers;
 };
 
@@ -98,7 +98,7 @@ double ost_write(const struct ost_params *params, struct ost_state *state, struc
 double ost_read(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
                 int client, const struct ost_piece *piece, double now);
 
-/* When everything that `client` wrote to any target before `now` is on the targets. */
-double ost_flushed(const struct ost_params *params, struct ost_state *state, int client, double now);
+/* When everything that `client` wrote to the object before `now` is on its target. */
+double ost_flushed(const struct ost_object *object, int client, double now);
 
 #endif

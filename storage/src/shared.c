@@ -11,10 +11,14 @@
 #include "params.h"
 #include "sys.h"
 
-#define SLOW_SHARE 0.2 /* real calls may exceed the modelled time by this share before the run is invalid */
+#define SLOW_SHARE                                                                                           \
+    0.2 /* real calls may exceed the modelled time by this share before the run is invalid …               \
+         */
+#define SLOW_LEAST 0.05 /* … if that is more than these seconds */
 
 const char *const fault_reason[FAULT_COUNT] = {
-    [FAULT_MAPPED] = "a file was written through a memory mapping, which the emulation cannot charge",
+    [FAULT_MAPPED] =
+        "a file was mapped into memory, and what moves through a memory mapping cannot be charged",
     [FAULT_UNCHARGED] = "a file grew by bytes that no emulated call wrote",
     [FAULT_SLOW_DISK] = "the real disk was slower than the emulated storage",
     [FAULT_OBJECTS] = "the job touched more objects than the emulation holds",
@@ -22,9 +26,8 @@ const char *const fault_reason[FAULT_COUNT] = {
     [FAULT_HOSTS] = "the job spans hosts, whose clocks are not shared",
 };
 
-static int initialise(int fd, struct shared *shared, const char *config, char *problem, size_t room)
+static int initialise(struct shared *shared, const char *config, char *problem, size_t room)
 {
-    (void)fd;
     char text[8192];
     struct ost_params params;
     if (sys_slurp(config, text, sizeof text) < 0) {
@@ -64,7 +67,7 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
     void *memory = ok ? mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (memory == MAP_FAILED)
         snprintf(problem, room, "%s: %s", path, strerror(errno));
-    else if (((struct shared *)memory)->ready || initialise(fd, memory, config, problem, room) == 0)
+    else if (((struct shared *)memory)->ready || initialise(memory, config, problem, room) == 0)
         shared = memory;
     flock(fd, LOCK_UN);
     sys_close(fd);
@@ -86,10 +89,15 @@ void shared_lock(struct shared *shared)
 
 void shared_unlock(struct shared *shared) { pthread_mutex_unlock(&shared->lock); }
 
+static size_t slot_of(uint64_t key, size_t slots)
+{
+    return (size_t)((key * 0x9e3779b97f4a7c15u) >> 40) % slots;
+}
+
 struct ost_object *shared_object(struct shared *shared, uint64_t file, int target)
 {
     uint64_t key = file * OST_MAX_TARGETS + (uint64_t)target + 1;
-    size_t at = (size_t)((key * 0x9e3779b97f4a7c15u) >> 52) % OST_OBJECTS;
+    size_t at = slot_of(key, OST_OBJECTS);
     for (size_t probe = 0; probe < OST_OBJECTS; probe++, at = (at + 1) % OST_OBJECTS) {
         struct ost_object *object = &shared->objects[at];
         if (object->key == 0)
@@ -101,14 +109,45 @@ struct ost_object *shared_object(struct shared *shared, uint64_t file, int targe
     return NULL;
 }
 
-/* Faults that only the sums show. */
-static void balance(struct shared *shared)
+struct shared_file *shared_file(struct shared *shared, uint64_t inode, int64_t size)
 {
-    if (shared->excess > SLOW_SHARE * shared->modelled && shared->excess > 0.05)
-        shared->faults |= 1u << FAULT_SLOW_DISK;
-    shared->handovers = 0;
+    size_t at = slot_of(inode, OST_FILES);
+    for (size_t probe = 0; probe < OST_FILES; probe++, at = (at + 1) % OST_FILES) {
+        struct shared_file *file = &shared->files[at];
+        if (file->inode == 0)
+            *file = (struct shared_file){inode, size, size};
+        if (file->inode == inode)
+            return file;
+    }
+    shared->faults |= 1u << FAULT_OBJECTS;
+    return NULL;
+}
+
+void shared_account(struct shared_file *file, int64_t end)
+{
+    if (file && end > file->accounted)
+        file->accounted = end;
+}
+
+/* Faults that only the sums show; they are true of this moment, while other processes may still be charging.
+ */
+static uint32_t imbalance(const struct shared *shared)
+{
+    uint32_t faults = 0;
+    if (shared->excess > SLOW_SHARE * shared->modelled && shared->excess > SLOW_LEAST)
+        faults |= 1u << FAULT_SLOW_DISK;
+    for (size_t i = 0; i < OST_FILES; i++)
+        if (shared->files[i].seen > shared->files[i].accounted)
+            faults |= 1u << FAULT_UNCHARGED;
+    return faults;
+}
+
+static uint64_t handovers(const struct shared *shared)
+{
+    uint64_t sum = 0;
     for (size_t i = 0; i < OST_OBJECTS; i++)
-        shared->handovers += shared->objects[i].handovers;
+        sum += shared->objects[i].handovers;
+    return sum;
 }
 
 void shared_report(struct shared *shared, const char *mount, const char *job)
@@ -118,18 +157,18 @@ void shared_report(struct shared *shared, const char *mount, const char *job)
 #define ADD(...)                                                                                             \
     used += (size_t)snprintf(text + used, used < sizeof text ? sizeof text - used : 0, __VA_ARGS__)
     shared_lock(shared);
-    balance(shared);
-    ADD("{\"schema\": 1, \"valid\": %s, \"reasons\": [", shared->faults ? "false" : "true");
+    uint32_t faults = shared->faults | imbalance(shared);
+    ADD("{\"schema\": 1, \"valid\": %s, \"reasons\": [", faults ? "false" : "true");
     const char *comma = "";
     for (int i = 0; i < FAULT_COUNT; i++)
-        if (shared->faults & (1u << i)) {
+        if (faults & (1u << i)) {
             ADD("%s\"%s\"", comma, fault_reason[i]);
             comma = ", ";
         }
     ADD("], \"bytes_written\": %" PRId64 ", \"bytes_read\": %" PRId64, shared->bytes_written,
         shared->bytes_read);
     ADD(", \"modelled_seconds\": %.6f, \"excess_seconds\": %.6f", shared->modelled, shared->excess);
-    ADD(", \"lock_handovers\": %" PRIu64 ", \"targets\": [", shared->handovers);
+    ADD(", \"lock_handovers\": %" PRIu64 ", \"targets\": [", handovers(shared));
     for (int i = 0; i < shared->params.targets; i++)
         ADD("%s{\"bytes\": %" PRId64 ", \"busy_seconds\": %.6f}", i ? ", " : "",
             shared->state.targets[i].bytes, shared->state.targets[i].busy);

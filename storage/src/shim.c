@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -32,6 +33,14 @@ ssize_t __pread_chk(int fd, void *buf, size_t n, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *buf, size_t n, off64_t at, size_t room);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
+int __openat_2(int folder, const char *path, int flags);
+int __openat64_2(int folder, const char *path, int flags);
+int __vdprintf_chk(int fd, int level, const char *format, va_list list);
+int __dprintf_chk(int fd, int level, const char *format, ...);
+int close_range(unsigned first, unsigned last, int flags);
+void closefrom(int first);
+
+#define CLOEXEC_ONLY (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed now */
 
 static void copied(int in, off_t from, int out, off_t to, ssize_t bytes, double began)
 {
@@ -58,13 +67,6 @@ static void moving(FILE *stream)
     }
 }
 
-static void moved(FILE *stream)
-{
-    struct ost_file *file = emulation_find(fileno(stream));
-    if (file)
-        file->stream_position = sys_seek(fileno(stream), 0, SEEK_CUR);
-}
-
 static void closing(FILE *stream)
 {
     int fd = fileno(stream);
@@ -72,6 +74,20 @@ static void closing(FILE *stream)
         REAL(fflush)(stream);
         emulation_closing(fd);
     }
+}
+
+/* Streams that nobody closed are flushed by the C library only after all this. */
+static void finish(void)
+{
+    if (emulation_has_streams())
+        REAL(fflush)(NULL);
+    emulation_finish();
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    if (emulation_start())
+        atexit(finish);
 }
 
 #define ANSWER(name, fd, path, value, room)                                                                  \
@@ -86,7 +102,7 @@ static void closing(FILE *stream)
 #define CALL(ret_t, name, params, args, before, after)                                                       \
     EXPORT ret_t name params                                                                                 \
     {                                                                                                        \
-        if (!emulation_on())                                                                                 \
+        if (!emulation.on)                                                                                   \
             return REAL(name) args;                                                                          \
         before;                                                                                              \
         __attribute__((unused)) double began = emulation_now();                                              \
@@ -97,76 +113,103 @@ static void closing(FILE *stream)
 #include "calls.def"
 #undef CALL
 
-/* Whether an open that may create its file will do so. */
-static bool will_create(int folder, const char *path, int flags)
-{
-    struct statx info;
-    return emulation_on() && (flags & O_CREAT) && sys_statx(folder, path, &info) != 0;
-}
-
-#define OPEN_AT(name, folder_param, folder)                                                                  \
+#define OPEN_AT(name, folder_param, call)                                                                    \
     EXPORT int name(folder_param const char *path, int flags, ...)                                           \
     {                                                                                                        \
         va_list list;                                                                                        \
         va_start(list, flags);                                                                               \
         mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0;                            \
         va_end(list);                                                                                        \
-        bool fresh = will_create(folder, path, flags);                                                       \
-        int fd = CALL_OPEN(name);                                                                            \
-        emulation_opened(fd, fresh);                                                                         \
+        int fd = REAL(name) call;                                                                            \
+        emulation_opened(fd);                                                                                \
         return fd;                                                                                           \
     }
 #define FOLDER int folder,
 #define NONE
-#define CALL_OPEN(name) REAL(name)(path, flags, mode)
-OPEN_AT(open, NONE, AT_FDCWD)
-OPEN_AT(open64, NONE, AT_FDCWD)
-#undef CALL_OPEN
-#define CALL_OPEN(name) REAL(name)(folder, path, flags, mode)
-OPEN_AT(openat, FOLDER, folder)
-OPEN_AT(openat64, FOLDER, folder)
+OPEN_AT(open, NONE, (path, flags, mode))
+OPEN_AT(open64, NONE, (path, flags, mode))
+OPEN_AT(openat, FOLDER, (folder, path, flags, mode))
+OPEN_AT(openat64, FOLDER, (folder, path, flags, mode))
 
-#define OPEN_AS(ret_t, name, params, args, flags, descriptor, adopt)                                         \
-    EXPORT ret_t name params                                                                                 \
+#define OPEN_AS(name, params, args)                                                                          \
+    EXPORT int name params                                                                                   \
     {                                                                                                        \
-        bool fresh = will_create(AT_FDCWD, path, flags);                                                     \
-        ret_t ret = REAL(name) args;                                                                         \
-        adopt(emulation_opened(descriptor, fresh), flags);                                                   \
-        return ret;                                                                                          \
+        int fd = REAL(name) args;                                                                            \
+        emulation_opened(fd);                                                                                \
+        return fd;                                                                                           \
     }
+OPEN_AS(__open_2, (const char *path, int flags), (path, flags))
+OPEN_AS(__open64_2, (const char *path, int flags), (path, flags))
+OPEN_AS(__openat_2, (int folder, const char *path, int flags), (folder, path, flags))
+OPEN_AS(__openat64_2, (int folder, const char *path, int flags), (folder, path, flags))
+OPEN_AS(creat, (const char *path, mode_t mode), (path, mode))
+OPEN_AS(creat64, (const char *path, mode_t mode), (path, mode))
+OPEN_AS(mkstemp, (char *path), (path))
+OPEN_AS(mkstemp64, (char *path), (path))
+OPEN_AS(mkostemp, (char *path, int flags), (path, flags))
+OPEN_AS(mkostemp64, (char *path, int flags), (path, flags))
 
-static void plain(struct ost_file *file, int flags)
+static FILE *opened(FILE *stream)
 {
-    (void)file;
-    (void)flags;
-}
-
-static void stream(struct ost_file *file, int flags)
-{
-    if (file) {
-        file->stream_position = flags & O_APPEND ? file->accounted : 0;
-        file->stream_writes = (flags & O_ACCMODE) != O_RDONLY;
+    if (stream) {
+        emulation_opened(fileno(stream));
+        emulation_streams(fileno(stream));
     }
+    return stream;
 }
 
-static int flags_of(const char *mode)
+#define OPEN_STREAM(name)                                                                                    \
+    EXPORT FILE *name(const char *path, const char *mode) { return opened(REAL(name)(path, mode)); }
+OPEN_STREAM(fopen)
+OPEN_STREAM(fopen64)
+
+#define REOPEN_STREAM(name)                                                                                  \
+    EXPORT FILE *name(const char *path, const char *mode, FILE *stream)                                      \
+    {                                                                                                        \
+        closing(stream);                                                                                     \
+        return opened(REAL(name)(path, mode, stream));                                                       \
+    }
+REOPEN_STREAM(freopen)
+REOPEN_STREAM(freopen64)
+
+EXPORT void rewind(FILE *stream)
 {
-    int access = strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
-    return access | (*mode == 'r' ? 0 : O_CREAT) | (*mode == 'a' ? O_APPEND : 0);
+    moving(stream);
+    REAL(rewind)(stream);
+    emulation_moved(fileno(stream));
 }
 
-OPEN_AS(int, __open_2, (const char *path, int flags), (path, flags), flags, ret, plain)
-OPEN_AS(int, __open64_2, (const char *path, int flags), (path, flags), flags, ret, plain)
-OPEN_AS(int, creat, (const char *path, mode_t mode), (path, mode), O_CREAT | O_WRONLY, ret, plain)
-OPEN_AS(int, creat64, (const char *path, mode_t mode), (path, mode), O_CREAT | O_WRONLY, ret, plain)
-OPEN_AS(FILE *, fopen, (const char *path, const char *mode), (path, mode), flags_of(mode),
-        ret ? fileno(ret) : -1, stream)
-OPEN_AS(FILE *, fopen64, (const char *path, const char *mode), (path, mode), flags_of(mode),
-        ret ? fileno(ret) : -1, stream)
+EXPORT int dprintf(int fd, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    double began = emulation_now();
+    int ret = REAL(vdprintf)(fd, format, list);
+    va_end(list);
+    emulation_charge(fd, OST_WRITE, HERE, ret, began);
+    return ret;
+}
+
+EXPORT int __dprintf_chk(int fd, int level, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    double began = emulation_now();
+    int ret = REAL(__vdprintf_chk)(fd, level, format, list);
+    va_end(list);
+    emulation_charge(fd, OST_WRITE, HERE, ret, began);
+    return ret;
+}
+
+EXPORT void closefrom(int first)
+{
+    emulation_closing_range(first > 0 ? (unsigned)first : 0, UINT_MAX);
+    REAL(closefrom)(first);
+}
 
 static void duplicate_command(int fd, int command, int ret)
 {
-    if (emulation_on() && ret >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC))
+    if (emulation.on && ret >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC))
         emulation_duplicated(fd, ret);
 }
 

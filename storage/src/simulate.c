@@ -21,6 +21,8 @@ struct replay {
     double returned[OST_MAX_CLIENTS];
 };
 
+static double later(double a, double b) { return a > b ? a : b; }
+
 static struct ost_object *object_of(struct replay *replay, uint64_t file, int target)
 {
     uint64_t key = file * OST_MAX_TARGETS + (uint64_t)target + 1;
@@ -44,7 +46,7 @@ static int replay_line(struct replay *replay, const char *line)
                &bytes) != 6 ||
         client < 0 || client >= OST_MAX_CLIENTS || (op != 'r' && op != 'w') || offset < 0 || bytes < 0)
         return -1;
-    double now = time > replay->returned[client] ? time : replay->returned[client];
+    double now = later(time, replay->returned[client]);
     double end = now;
     for (int64_t done = 0; done < bytes;) {
         struct ost_piece piece =
@@ -54,7 +56,7 @@ static int replay_line(struct replay *replay, const char *line)
             return -1;
         double after = op == 'w' ? ost_write(&replay->params, &replay->state, object, client, &piece, end)
                                  : ost_read(&replay->params, &replay->state, object, client, &piece, now);
-        end = after > end ? after : end;
+        end = later(end, after);
         done += piece.bytes;
     }
     replay->returned[client] = end;
@@ -64,10 +66,11 @@ static int replay_line(struct replay *replay, const char *line)
 static void print(struct replay *replay)
 {
     double end = 0;
-    for (int client = 0; client < OST_MAX_CLIENTS; client++) {
-        double flushed = ost_flushed(&replay->params, &replay->state, client, replay->returned[client]);
-        end = flushed > end ? flushed : end;
-    }
+    for (int client = 0; client < OST_MAX_CLIENTS; client++)
+        end = later(end, replay->returned[client]);
+    for (size_t i = 0; i < OBJECTS && replay->objects[i].key; i++)
+        for (int client = 0; client < OST_MAX_CLIENTS; client++)
+            end = ost_flushed(&replay->objects[i], client, end);
     printf("seconds,%.9f\ntarget,bytes,busy_seconds\n", end);
     for (int target = 0; target < replay->params.targets; target++)
         printf("%d,%" PRId64 ",%.9f\n", target, replay->state.targets[target].bytes,

@@ -26,6 +26,17 @@ static inline ssize_t sys_write(int fd, const void *buffer, size_t bytes)
     return syscall(SYS_write, fd, buffer, bytes);
 }
 
+/* At the beginning of the file. */
+static inline ssize_t sys_pread(int fd, void *buffer, size_t bytes)
+{
+    return syscall(SYS_pread64, fd, buffer, bytes, (off_t)0);
+}
+
+static inline ssize_t sys_pwrite(int fd, const void *buffer, size_t bytes)
+{
+    return syscall(SYS_pwrite64, fd, buffer, bytes, (off_t)0);
+}
+
 static inline int sys_rename(const char *from, const char *to)
 {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
@@ -36,11 +47,14 @@ static inline off_t sys_seek(int fd, off_t offset, int whence)
     return syscall(SYS_lseek, fd, offset, whence);
 }
 
-/* Size, inode and type; `path` NULL asks about the descriptor. Returns 0 or -1. */
+/* The flags that the descriptor was opened with. */
+static inline int sys_flags(int fd) { return (int)syscall(SYS_fcntl, fd, F_GETFL); }
+
+/* Size, inode, type and time of birth; `path` NULL asks about the descriptor. Returns 0 or -1. */
 static inline int sys_statx(int fd, const char *path, struct statx *out)
 {
     int flags = path ? 0 : AT_EMPTY_PATH;
-    return (int)syscall(SYS_statx, fd, path ? path : "", flags, STATX_BASIC_STATS, out);
+    return (int)syscall(SYS_statx, fd, path ? path : "", flags, STATX_BASIC_STATS | STATX_BTIME, out);
 }
 
 /* The whole of a small file as a string; returns its length, or -1. */

@@ -64,6 +64,36 @@ static void stream(const char *path)
     fclose(file);
 }
 
+/* Streams and descriptors that change places: every byte counts once, and a seek is no transfer. */
+static void mixed(const char *path, const char *pattern)
+{
+    char name[4096];
+    FILE *file = fopen(path, "w+");
+    need(file && fwrite(block, 1, BLOCK, file) == BLOCK, "fwrite");
+    need(fseek(file, 100, SEEK_SET) == 0 && fwrite(block, 1, 50, file) == 50, "fseek");
+    rewind(file);
+    need(fwrite(block, 1, 10, file) == 10 && fflush(file) == 0, "rewind");
+    need(lseek(fileno(file), 3 * BLOCK, SEEK_SET) >= 0 && write(fileno(file), block, 20) == 20, "lseek");
+    file = freopen(path, "a", file);
+    need(file && fprintf(file, "0123456789") == 10 && fclose(file) == 0, "freopen");
+    snprintf(name, sizeof name, "%s", pattern);
+    int fd = mkstemp(name);
+    need(fd >= 0 && dprintf(fd, "%s", "01234") == 5, "mkstemp");
+    file = fdopen(fd, "w");
+    need(file && fputs("56789", file) >= 0 && fflush(file) == 0, "fdopen");
+    need(close_range((unsigned)fd, (unsigned)fd, 0) == 0, "close_range");
+    need(truncate(name, 4 * BLOCK) == 0 && unlink(name) == 0, "truncate");
+    written += BLOCK + 50 + 10 + 20 + 10 + 5 + 5;
+}
+
+/* Left open, so that its bytes leave the buffer only when the program ends. */
+static void left_open(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    need(file && fputs("left in the buffer", file) >= 0, "fputs");
+    written += (long)strlen("left in the buffer");
+}
+
 static void kernel_copy(const char *from, const char *to)
 {
     int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -96,6 +126,11 @@ int main(int argc, char **argv)
     kernel_copy(path, other);
     snprintf(other, sizeof other, "%s/text", argv[1]);
     stream(other);
+    snprintf(other, sizeof other, "%s/mixed", argv[1]);
+    snprintf(path, sizeof path, "%s/XXXXXX", argv[1]);
+    mixed(other, path);
+    snprintf(other, sizeof other, "%s/left", argv[1]);
+    left_open(other);
     printf("written %ld\nread %ld\n", written, got);
     return 0;
 }

@@ -51,6 +51,20 @@ def test_every_kind_of_call_is_charged_once(mount: Path, calls: Path) -> None:
     assert sum(target.bytes for target in books.targets) == books.bytes_written + books.bytes_read
 
 
+def test_inherited_descriptors_are_followed(mount: Path) -> None:
+    under_shim(mount, "shell", "sh", "-c", f"printf 0123456789 > {mount / 'x'}; cat {mount / 'x'} > {mount / 'y'}")
+    books = job_status(mount, "shell")
+    assert (books.valid, books.bytes_written, books.bytes_read) == (True, 20, 10)
+
+
+def test_bytes_that_no_call_wrote_make_the_run_invalid(mount: Path) -> None:
+    raw = "ctypes.CDLL(None).syscall(18, f.fileno(), b'x' * 100, 100, 4096)"
+    code = f"import ctypes; f = open({str(mount / 'x')!r}, 'wb'); f.write(b'y'); f.flush(); {raw}; f.close()"
+    books = python_writes(mount, "raw", code)
+    assert not books.valid
+    assert "no emulated call wrote" in books.reasons[0]
+
+
 def test_the_data_is_the_same_without_the_library(mount: Path) -> None:
     python_writes(mount, "data", f"open({str(mount / 'x')!r}, 'wb').write(bytes(range(256)) * 5000)")
     assert (mount / "x").read_bytes() == bytes(range(256)) * 5000
@@ -74,6 +88,23 @@ def test_the_layout_is_fixed_once_the_file_exists(mount: Path) -> None:
     path.unlink()
     python_writes(mount, "fixed2", f"open({str(path)!r}, 'wb').write(b'x')")
     assert get_stripes(path).stripe_count == 4
+
+
+def test_files_take_their_first_targets_in_turn(mount: Path) -> None:
+    set_stripes(mount, 5, MIB)
+    paths = [mount / name for name in "abc"]
+    python_writes(mount, "turn", f"for name in 'abc': open({str(mount)!r} + '/' + name, 'wb').write(b'x')")
+    assert [get_stripes(path).targets[0] for path in paths] == [0, 5, 10]
+
+
+def test_a_folder_does_not_inherit_from_one_that_is_gone(mount: Path) -> None:
+    for name in ("gone", "new"):
+        folder = mount / name
+        folder.mkdir()
+        if name == "gone":
+            set_stripes(folder, 4, MIB)
+            folder.rmdir()
+    assert get_stripes(mount / "new").stripe_count == 1
 
 
 def test_subdirectories_inherit_the_default(mount: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +112,15 @@ def config_value(mount: Path, key: str) -> str:
 def layout_file(mount: Path, path: Path) -> Path:
     """Where the layout of an existing file or directory is kept."""
     return mount / STATE / "layouts" / str(path.stat().st_ino)
+
+
+def born(path: Path) -> int:
+    """When the inode of `path` was made, in nanoseconds; 0 where the file system does not record it."""
+    done = subprocess.run(
+        ["stat", "--dereference", "--format=%.9W", "--", str(path)], capture_output=True, text=True, check=False
+    )
+    seconds, _, fraction = done.stdout.strip().partition(".")
+    return int(seconds + fraction) if fraction.isdigit() else 0
 
 
 def write_aside(path: Path, text: str) -> None:

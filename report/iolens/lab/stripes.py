@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.ost_mount import ANY_TARGET, config_value, find_mount, layout_file, write_aside
+from iolens.lab.ost_mount import ANY_TARGET, born, config_value, find_mount, layout_file, write_aside
 from iolens.lab.sizes import parse_size, short_size
 
 
@@ -50,7 +50,7 @@ def set_stripes(path: Path, count: int, size: int, start: int = ANY_TARGET) -> N
             )
         if size < 4096 or size % 4096:
             raise UsageError(f"a stripe is a multiple of 4096 bytes, not {size}")
-        write_aside(layout_file(mount, path), f"{count} {size} {start}\n")
+        write_aside(layout_file(mount, path), f"{count} {size} {start} {born(path)}\n")
     elif file_system(path)[0] == "lustre":
         lfs("setstripe", "-c", str(count), "-S", str(size), "-i", str(start), str(path))
     else:
@@ -83,8 +83,9 @@ def emulated_layout(mount: Path, path: Path) -> Layout:
     targets = int(config_value(mount, "targets"))
     for place in (path.resolve(), *path.resolve().parents):
         kept = layout_file(mount, place)
-        if kept.exists():
-            count, size, start = (int(word) for word in kept.read_text(encoding="utf-8").split())
+        words = kept.read_text(encoding="utf-8").split() if kept.exists() else []
+        if len(words) == 4 and int(words[3]) == born(place):
+            count, size, start = (int(word) for word in words[:3])
             fixed = tuple((start + i) % targets for i in range(count)) if place.is_file() else ()
             return Layout(count, size, start, fixed)
         if place == mount:

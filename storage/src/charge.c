@@ -1,0 +1,167 @@
+/* The time that transfers take: asked of the model, and waited for. */
+#include "emulation.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "sys.h"
+
+#define NAP        1e-3 /* seconds of debt below which a call does not sleep */
+#define REAL_SHARE 5e-4 /* seconds that any real call may take … */
+#define REAL_SPEED 1e9  /* … and bytes per second that it may move, before its time counts as excess */
+
+/* When this thread's latest call returns by the model. */
+static __thread double deadline;
+
+/* When everything that this thread submitted asynchronously is complete. */
+static __thread double submitted;
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+double emulation_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void settle(void)
+{
+    struct timespec until = {.tv_sec = (time_t)deadline};
+    until.tv_nsec = (long)((deadline - (double)until.tv_sec) * 1e9);
+    while (deadline > emulation_now() &&
+           clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+static void pace(void)
+{
+    if (deadline - emulation_now() > NAP)
+        settle();
+}
+
+/* Pieces of a write follow each other through the client's memory; those of a read are asked for at once. */
+static double model(const struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
+                    double begin)
+{
+    struct shared *shared = emulation.shared;
+    double end = begin;
+    for (int64_t done = 0; done < bytes;) {
+        struct ost_piece piece =
+            ost_first_piece(&file->layout, shared->params.targets, offset + done, bytes - done);
+        struct ost_object *object = shared_object(shared, file->inode, piece.target);
+        if (!object)
+            break;
+        if (direction == OST_WRITE)
+            end = ost_write(&shared->params, &shared->state, object, emulation.client, &piece, end);
+        else
+            end = later(end,
+                        ost_read(&shared->params, &shared->state, object, emulation.client, &piece, begin));
+        done += piece.bytes;
+    }
+    return end;
+}
+
+/* Enter a real call from `began` to now, which by the model lasts from `begin` to `end`. */
+static void book(double began, double begin, double end, int64_t bytes)
+{
+    double took = emulation_now() - began;
+    double allowed = later(end - began, (double)bytes / REAL_SPEED + REAL_SHARE);
+    emulation.shared->modelled += end - begin;
+    emulation.shared->excess += took > allowed ? took - allowed : 0;
+}
+
+/* Returns when the call would return; the caller decides whether anybody waits for it. */
+static double charge(struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
+                     double began)
+{
+    struct shared *shared = emulation.shared;
+    double begin = later(began, deadline);
+    shared_lock(shared);
+    double end = model(file, direction, offset, bytes, begin);
+    book(began, begin, end, bytes);
+    *(direction == OST_WRITE ? &shared->bytes_written : &shared->bytes_read) += bytes;
+    if (direction == OST_WRITE)
+        shared_account(file->books, offset + bytes);
+    shared_unlock(shared);
+    if (direction == OST_WRITE)
+        atomic_store(&file->written, true);
+    return end;
+}
+
+/* Charge what moved the position of a stream's descriptor. */
+static void charge_position(int fd, struct ost_file *file, enum direction direction, double began)
+{
+    off_t from = file->stream_position, to = sys_seek(fd, 0, SEEK_CUR);
+    file->stream_position = to;
+    if (to > from)
+        deadline = charge(file, direction, from, to - from, began);
+}
+
+void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t bytes, double began)
+{
+    struct ost_file *file = emulation_find(fd);
+    if (!file || bytes <= 0)
+        return;
+    int error = errno;
+    if (offset == HERE && file->stream_position >= 0)
+        charge_position(fd, file, direction, began);
+    else
+        deadline = charge(file, direction, offset == HERE ? sys_seek(fd, 0, SEEK_CUR) - bytes : offset, bytes,
+                          began);
+    pace();
+    errno = error;
+}
+
+void emulation_charge_stream(int fd, double began)
+{
+    struct ost_file *file = emulation_find(fd);
+    if (!file || file->stream_position < 0)
+        return;
+    int error = errno;
+    charge_position(fd, file, file->stream_writes ? OST_WRITE : OST_READ, began);
+    pace();
+    errno = error;
+}
+
+void emulation_moved(int fd)
+{
+    struct ost_file *file = emulation_find(fd);
+    if (file && file->stream_position >= 0)
+        file->stream_position = sys_seek(fd, 0, SEEK_CUR);
+}
+
+void emulation_submit(int fd, enum direction direction, off_t offset, int64_t bytes)
+{
+    struct ost_file *file = emulation_find(fd);
+    if (file && bytes > 0)
+        submitted = later(submitted, charge(file, direction, offset, bytes, emulation_now()));
+}
+
+void emulation_await(void)
+{
+    deadline = later(deadline, submitted);
+    settle();
+}
+
+void emulation_flush(int fd, double began)
+{
+    struct ost_file *file = emulation_find(fd);
+    struct shared *shared = emulation.shared;
+    if (!file)
+        return;
+    int error = errno;
+    double begin = later(began, deadline), end = begin;
+    shared_lock(shared);
+    for (int stripe = 0; stripe < file->layout.stripe_count; stripe++) {
+        int target = (file->layout.start + stripe) % shared->params.targets;
+        struct ost_object *object = shared_object(shared, file->inode, target);
+        end = object ? ost_flushed(object, emulation.client, end) : end;
+    }
+    book(began, begin, end, 0);
+    shared_unlock(shared);
+    deadline = end;
+    settle();
+    errno = error;
+}
