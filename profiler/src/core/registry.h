@@ -2,6 +2,8 @@
 #ifndef IOLENS_REGISTRY_H
 #define IOLENS_REGISTRY_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +16,8 @@ struct file {
     struct file *in_bucket; /* next file with the same hash bucket */
     struct file *next;      /* next file in order of first use */
     _Atomic(void *) state[MODULE_COUNT];
-    uint32_t shared; /* bit m: every rank has a state of module m; known at the end */
+    atomic_bool unstriped; /* its file system knows no layouts */
+    uint32_t shared;       /* bit m: every rank has a state of module m; known at the end */
     struct file *next_shared[MODULE_COUNT];
 };
 

@@ -74,6 +74,8 @@ static int64_t look(struct file *file, int fd)
     ssize_t length = fgetxattr(fd, "lustre.lov", usual, sizeof usual);
     if (length > 0)
         return note(file, usual, (size_t)length);
+    if (length < 0 && errno == EOPNOTSUPP)
+        file->unstriped = true;
     unsigned char *large = length < 0 && errno == ERANGE ? pages_alloc(LARGEST_BYTES) : NULL;
     if (!large)
         return 0;
@@ -88,7 +90,7 @@ int64_t lustre_on_open(struct file *file, int fd)
     const struct lustre_state *known = file->state[MODULE_LUSTRE];
     if (known && known->components > 0)
         return known->component[0].stripe_size;
-    return look(file, fd);
+    return file->unstriped ? 0 : look(file, fd);
 }
 
 void lustre_on_close(struct file *file, int fd)
