@@ -1,0 +1,66 @@
+"""Starting the checkpoint and restart simulators with mpirun, and what their files must hold."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from btio_program import ROOT, Outcome, launch
+
+Field = npt.NDArray[np.float32]
+CHECKPOINT = ROOT / "build" / "bin" / "checkpoint_simulator"
+RESTART = ROOT / "build" / "bin" / "restart_simulator"
+
+
+def needs_netcdf() -> pytest.MarkDecorator:
+    """Skips where the simulators were built without netCDF."""
+    made = (ROOT / "build" / "obj" / "workloads" / "libraries.mk").read_text()
+    return pytest.mark.skipif("HAVE_NETCDF" not in made, reason="no parallel netCDF for this MPI")
+
+
+def checkpoint(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> Outcome:
+    return launch(where, [str(CHECKPOINT), *arguments], ranks, io)
+
+
+def restart(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> Outcome:
+    return launch(where, [str(RESTART), *arguments], ranks, io)
+
+
+def good(outcome: Outcome) -> Outcome:
+    assert outcome.status == 0, outcome.text + outcome.errors
+    return outcome
+
+
+def messages(outcome: Outcome) -> list[str]:
+    """The programs' own lines on standard error, without the launcher's."""
+    found = re.findall(r"^(?:checkpoint|restart)_simulator: (.*)$", outcome.errors, re.MULTILINE)
+    return [str(line) for line in found]
+
+
+def fields(arrays: int, levels: int, edge: int) -> Field:
+    """Every value from its place: splitmix64's finaliser of the cell's number, its upper 24 bits over 2^24."""
+    x = np.arange(arrays * levels * 6 * edge * edge, dtype=np.uint64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return ((x >> np.uint64(40)) / 2.0**24).astype(np.float32).reshape(arrays, levels, 6 * edge, edge)
+
+
+def netcdf_fields(path: Path, shape: tuple[int, int, int, int]) -> Field:
+    """All variables (array, level, latitude, longitude), read by netCDF's own nccopy: the classic format ends in
+    them, big-endian and in order."""
+    classic = path.with_suffix(".classic")
+    subprocess.run(["nccopy", "-k", "classic", path, classic], check=True)
+    count = int(np.prod(shape))
+    return np.frombuffer(classic.read_bytes()[-4 * count :], dtype=">f4").reshape(shape).astype(np.float32)
+
+
+def binary_fields(path: Path, shape: tuple[int, int, int, int], record: int) -> Field:
+    """The same of Fortran records of `record` values, each between two counts of bytes."""
+    words = np.fromfile(path, dtype="<i4").reshape(-1, record + 2)
+    assert (words[:, [0, -1]] == 4 * record).all()
+    return np.ascontiguousarray(words[:, 1:-1]).view("<f4").reshape(shape)

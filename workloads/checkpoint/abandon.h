@@ -1,0 +1,11 @@
+/* Unfinished files of a job that its launcher ends: removed on SIGTERM, SIGINT and SIGHUP, which then take
+ * their course. */
+#ifndef CHECKPOINT_ABANDON_H
+#define CHECKPOINT_ABANDON_H
+
+void abandon_add(const char *path);
+
+/* The files are complete, or gone. */
+void abandon_none(void);
+
+#endif

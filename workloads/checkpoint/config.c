@@ -1,0 +1,192 @@
+#include "config.h"
+
+#include "cube.h"
+#include "kernel.h"
+#include "resource.h"
+#include "slab.h"
+#include "store.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_TRIALS = 3, SINGLE_TRIAL = 1, READ = R_OK | X_OK, WRITE = W_OK | X_OK };
+
+const Problem PROBLEM_DEFAULTS = {.nx = 4, .ny = 4, .im_world = 90, .lm = 137, .io_ranks = 1, .arrays = 5};
+
+/* Whether the command line says anything of the problem, rather than of folders and hints alone. */
+static bool names_problem(const Program *program, int argc, char **argv)
+{
+    static const Problem NOTHING = {0};
+    Config given = {0};
+    Trouble ignored = {0};
+    options_parse(program->options, argc, argv, &given, &ignored);
+    return memcmp(&given.problem, &NOTHING, sizeof NOTHING) != 0;
+}
+
+/* The original of before MAPL 2.51 knew no flags, read a file of one name, and made one trial. */
+static void find_problem(Config *config, const Program *program, bool named, MPI_Comm comm, Trouble *trouble)
+{
+    int rank, lies_there = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        lies_there = access(program->resource_file, F_OK) == 0;
+    MPI_Bcast(&lies_there, 1, MPI_INT, 0, comm);
+    bool old = config->config_file == NULL && config->mode == NULL && !named && lies_there;
+    const char *path = old ? program->resource_file : config->config_file;
+    if (path != NULL) {
+        config->problem = (Problem){0};
+        if (rank == 0) {
+            printf(" Using configuration file %s\n", path);
+            if (!old)
+                printf(" NOTE: This overrides any other command line options\n");
+            resource_read(path, program, &config->problem, trouble);
+        }
+        if (trouble_shared(trouble, comm))
+            return;
+        MPI_Bcast(&config->problem, sizeof config->problem, MPI_BYTE, 0, comm);
+    }
+    if (config->problem.trials == 0)
+        config->problem.trials = old || config->mode != NULL ? SINGLE_TRIAL : DEFAULT_TRIALS;
+}
+
+/* Hints of the file first, so that --hint can change one. */
+static void add_hints(Config *config, Trouble *trouble)
+{
+    Hints given = config->hints;
+    config->hints = (Hints){0};
+    if (config->original_hints) {
+        hints_put(&config->hints, "cb_buffer_size", "16777216", trouble);
+        hints_put(&config->hints, "romio_cb_write", "enable", trouble);
+    }
+    if (config->problem.extra_info) {
+        hints_put(&config->hints, "IBM_largeblock_io", "true", trouble);
+        hints_put(&config->hints, "striping_unit", "4194304", trouble);
+    }
+    if (config->hints_file != NULL)
+        hints_read(&config->hints, config->hints_file, trouble);
+    for (int i = 0; i < given.count; i++)
+        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
+}
+
+static void check_writers(const Problem *problem, const char *name, Trouble *trouble)
+{
+    char fitting[256] = "";
+    int rows = FACES * problem->ny;
+    if (problem->io_ranks > 0 && rows % problem->io_ranks == 0)
+        return;
+    for (int n = 1; n <= rows; n++)
+        if (rows % n == 0 && strlen(fitting) < sizeof fitting - 16)
+            snprintf(fitting + strlen(fitting), 16, " %d", n);
+    trouble_note(trouble, "%d %s: the number must divide 6*NY = %d:%s", problem->io_ranks, name, rows,
+                 fitting);
+}
+
+static void check_numbers(const Problem *problem, const Program *program, int ranks, Trouble *trouble)
+{
+    if (problem->nx < 1 || problem->ny < 1 || problem->lm < 1 || problem->arrays < 1) {
+        trouble_note(trouble, "NX, NY, LM and NUM_ARRAYS must be at least 1; they are %d, %d, %d and %d",
+                     problem->nx, problem->ny, problem->lm, problem->arrays);
+        return;
+    }
+    int wider = problem->nx > problem->ny ? problem->nx : problem->ny;
+    if (problem->im_world < wider)
+        trouble_note(trouble, "IM_WORLD is %d: each of NX=%d by NY=%d ranks needs a cell of a face",
+                     problem->im_world, problem->nx, problem->ny);
+    if (ranks != (long long)FACES * problem->nx * problem->ny)
+        trouble_note(trouble, "%d ranks: 6*NX*NY = 6*%d*%d = %lld are needed", ranks, problem->nx,
+                     problem->ny, (long long)FACES * problem->nx * problem->ny);
+    check_writers(problem, program->reads ? "readers" : "writers", trouble);
+}
+
+/* What MPI counts, HDF5's chunks and Fortran's records can hold. */
+static void check_sizes(const Problem *problem, const Program *program, Trouble *trouble)
+{
+    long long levels = problem->whole ? problem->lm : 1, edge = problem->im_world;
+    long long rows = FACES * (long long)problem->ny / problem->io_ranks;
+    long long slab = rows * ((edge + problem->ny - 1) / problem->ny) * edge * levels;
+    long long field = FACES * edge * edge * levels, cell = sizeof(float);
+    long long chunk = field / problem->io_ranks;
+    const char *io_ranks = program->reads ? "readers" : "writers";
+    if (slab > INT_MAX)
+        trouble_note(trouble,
+                     "%lld cells go through one of the %s at once, and MPI counts to %d: use more %s, or "
+                     "move one level at a time",
+                     slab, io_ranks, INT_MAX, io_ranks);
+    if (problem->binary && (problem->split ? slab : field) * cell > FORTRAN_RECORD_MAX)
+        trouble_note(trouble, "a Fortran record of more than %d bytes: move one level at a time",
+                     FORTRAN_RECORD_MAX);
+    if (!problem->binary && !problem->no_chunking && !program->reads && chunk * cell > UINT32_MAX)
+        trouble_note(trouble,
+                     "a chunk of %lld bytes: HDF5 has up to %u; use more writers, --no_chunking, or gather "
+                     "one level at a time",
+                     chunk * cell, UINT32_MAX);
+}
+
+static void check_directory(const char *option, const char *path, int mode, Trouble *trouble)
+{
+    if (access(path, mode) != 0)
+        trouble_note(trouble, "--%s: cannot %s %s: %s", option, mode == READ ? "read from" : "write into",
+                     path, strerror(errno));
+}
+
+static void check_directories(const Config *config, const Program *program, Trouble *trouble)
+{
+    bool reads_only = program->reads && !config->both && !config->remove;
+    check_directory("directory", config->directory, reads_only ? READ : WRITE, trouble);
+    if (config->json != NULL && strcmp(config->json, "-") != 0) {
+        char *copy = strdup(config->json);
+        check_directory("json", dirname(copy), WRITE, trouble);
+        free(copy);
+    }
+}
+
+static void check(const Config *config, const Program *program, MPI_Comm comm, Trouble *trouble)
+{
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    bool binary = config->mode != NULL ? strcmp(config->file_type, "netcdf") != 0 : config->problem.binary;
+    if (config->mode != NULL)
+        kernel_check(config, ranks, trouble);
+    else
+        check_numbers(&config->problem, program, ranks, trouble);
+    if (!trouble->any && config->mode == NULL)
+        check_sizes(&config->problem, program, trouble);
+    if (!binary && !FORMAT_NETCDF.present)
+        trouble_note(trouble, "built without netCDF-4 for this MPI: use %s",
+                     config->mode != NULL ? "--file_type binary"
+                     : program->reads     ? "--read_binary"
+                                          : "--write_binary");
+    if (!trouble->any && rank == 0)
+        check_directories(config, program, trouble);
+}
+
+void config_read(Config *config, const Program *program, int argc, char **argv, MPI_Comm comm)
+{
+    static const Config DEFAULTS = {.file_type = "binary", .directory = "."};
+    Trouble trouble = {0};
+    *config = DEFAULTS;
+    config->problem = PROBLEM_DEFAULTS;
+    const Config defaults = *config;
+    options_parse(program->options, argc, argv, config, &trouble);
+    if (!trouble.any && config->help) {
+        int rank;
+        MPI_Comm_rank(comm, &rank);
+        if (rank == 0)
+            options_help(program->options, &defaults);
+        MPI_Finalize();
+        exit(EXIT_SUCCESS);
+    }
+    if (!trouble_shared(&trouble, comm))
+        find_problem(config, program, names_problem(program, argc, argv), comm, &trouble);
+    if (!trouble.any)
+        add_hints(config, &trouble);
+    if (!trouble.any)
+        check(config, program, comm, &trouble);
+    if (trouble_shared(&trouble, comm))
+        fail(EXIT_USAGE, "%s", trouble.text);
+}

@@ -1,0 +1,43 @@
+/* The cubed sphere on 6 NX NY ranks, and who writes for whom.
+ *
+ * A field is real*4 (level, latitude, longitude): the six faces of IM x IM cells stand one above the other,
+ * so that there are 6 IM latitudes of IM cells. Faces go slowest over the ranks, then blocks of j, then of i:
+ * rank = (face NY + j) NX + i. A row is the NX ranks with the same face and j; R = 6 NY / writers rows in
+ * turn form a group, whose lowest rank is its writer (or reader). */
+#ifndef CHECKPOINT_CUBE_H
+#define CHECKPOINT_CUBE_H
+
+#include "config.h"
+
+enum { FACES = 6 };
+
+typedef struct Block {
+    int first, size;
+} Block;
+
+typedef struct Cube {
+    MPI_Comm world, group;
+    MPI_Comm io; /* of the writers; MPI_COMM_NULL on all others */
+    int rank, ranks;
+    int edge, latitudes, levels;
+    int nx, group_rows, first_row; /* rows of the own group */
+    Block *columns;                /* [nx] in longitude */
+    Block *rows;                   /* [6 NY] in latitude */
+    Block own[2];                  /* of this rank: longitude, latitude */
+    Block group_latitudes;         /* of the own group, all longitudes */
+    int group_number, groups;
+} Cube;
+
+/* Part `at` of `count` cells in `parts`; the first ones have one more where it does not divide. */
+Block block_of(int count, int parts, int at);
+
+/* Collective. */
+void cube_make(Cube *cube, const Problem *problem, MPI_Comm world);
+
+/* This rank writes, or reads, for its group. */
+bool cube_has_io(const Cube *cube);
+
+/* Latitudes of a group. */
+Block cube_latitudes(const Cube *cube, int group);
+
+#endif

@@ -1,0 +1,40 @@
+/* What the kernels print: the originals' rows of columns, and the result JSON. GB here is 10^9 bytes, as
+ * there. */
+#ifndef CHECKPOINT_KERNEL_REPORT_H
+#define CHECKPOINT_KERNEL_REPORT_H
+
+#include "config.h"
+
+#include <limits.h>
+
+typedef struct KernelMode {
+    const char *name;
+    bool gathers, writes;
+} KernelMode;
+
+typedef struct Kernel {
+    const Config *config;
+    const KernelMode *mode;
+    MPI_Comm world, group, writers; /* writers: MPI_COMM_NULL elsewhere */
+    int rank, ranks, members;       /* members of the own group */
+    bool writes;
+    long long packet_cells, own_cells; /* of a writer; given by each rank */
+    float *packet, *own;
+    int *counts, *starts; /* [members] */
+    char path[PATH_MAX + 16];
+    long long wrong_values;
+} Kernel;
+
+/* Seconds of one try on this rank; `write` is 0 on a rank that does not write. */
+typedef struct KernelTimes {
+    double gather, write;
+} KernelTimes;
+
+void kernel_report_header(const Kernel *kernel);
+void kernel_report_row(const Kernel *kernel, const KernelTimes *times);
+
+/* Collective. */
+void kernel_report_json(const Kernel *kernel, const Program *program, const KernelTimes *times,
+                        Trouble *trouble);
+
+#endif

@@ -1,0 +1,10 @@
+/* A file of one packet that is written, closed and removed. */
+#ifndef CHECKPOINT_SCRATCH_H
+#define CHECKPOINT_SCRATCH_H
+
+#include "fail.h"
+
+/* netCDF-4 with one variable, or one sequential Fortran record. A binary file must not be there before. */
+void scratch_write(const char *path, bool netcdf, const float *packet, size_t cells, Trouble *trouble);
+
+#endif

@@ -1,0 +1,9 @@
+/* A simulator from options to exit status. */
+#ifndef CHECKPOINT_SIMULATE_H
+#define CHECKPOINT_SIMULATE_H
+
+#include "config.h"
+
+int simulate(const Program *program, int argc, char **argv);
+
+#endif

@@ -1,0 +1,17 @@
+/* What a run prints: the original's block, line by line, and beside it what the original leaves out. */
+#ifndef CHECKPOINT_SUMMARY_H
+#define CHECKPOINT_SUMMARY_H
+
+#include "measure.h"
+
+/* Collective; prints on rank 0. `seconds` is the program's time so far. */
+void summary_print(const Run *run, const Measured *measured, double seconds);
+
+/* Collective. Writes the JSON where --json asks for it. */
+void summary_json(const Run *run, const Measured *measured, double seconds, Trouble *trouble);
+
+/* `successful`, `unsuccessful` or `not performed`, and the reason in `detail`. Collective: the place of a
+ * wrong value is that of the lowest rank that has one. */
+const char *summary_verdict(const Run *run, const Measured *measured, char *detail, size_t size);
+
+#endif
