@@ -89,6 +89,17 @@ static void all_ranks_have_the_bins_of_the_job(void)
     MUST(memcmp(buffer + sizeof head + 8 * 179, map.bytes[false], 8 * 179) == 0);
 }
 
+static void a_hair_of_difference_between_clocks_spreads_nothing(void)
+{
+    struct heatmap one = {.width = 0.1};
+    const struct timeline line = {.factor = 1.0002, .shift = 0.004, .end = 12};
+    for (int bin = 0; bin < 110; bin += 2)
+        one.bytes[true][bin] = 1000;
+    heatmap_correct(&one, &line);
+    for (int bin = 0; bin < 110; bin++)
+        MUST(one.bytes[true][bin] == (bin % 2 == 0 ? 1000 : 0));
+}
+
 static void a_map_without_bytes_has_no_record(void)
 {
     struct heatmap empty = {.width = 0.1};
@@ -104,6 +115,7 @@ int main(void)
     bytes_are_spread_over_the_time_of_the_call();
     bins_are_merged_in_pairs_when_time_goes_beyond();
     all_ranks_have_the_bins_of_the_job();
+    a_hair_of_difference_between_clocks_spreads_nothing();
     a_map_without_bytes_has_no_record();
     return 0;
 }

@@ -246,6 +246,13 @@ def test_activity_adds_up_groups_of_ranks_and_bins() -> None:
     assert read.sum() == 4 * sum(range(100))
 
 
+def test_a_rank_that_moved_nothing_has_an_empty_row() -> None:
+    row = {"module": "POSIX", "rank": 1, "width": 0.1, "bin": 0, "written": 5, "read": 0}
+    found = timespans.activity(job({"HEATMAP": pd.DataFrame([row])}), "POSIX")
+    assert found is not None
+    assert found[0].sum(axis=1).tolist() == [0, 5, 0, 0]
+
+
 def test_stripes_and_targets(made: Job) -> None:
     columns = ["id", "rank", "component", "stripe_size", "stripe_count", "extent_end", "pool", "osts"]
     rows = [(1, -1, 0, MIB, 2, -1, "", (4, 5)), (2, 0, 0, MIB, 1, -1, "", (5,)), (2, 1, 0, MIB, 1, -1, "", (5,))]

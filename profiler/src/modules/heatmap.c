@@ -90,7 +90,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
     }
     spin_lock(&map->lock);
     settle(map, heat);
-    while (t1 >= map->width * BINS)
+    while (bin_of(map->width, t1) >= BINS)
         merge_pairs(map);
     int last = bin_of(map->width, t1);
     heat->bytes[writing] = spread(map->bytes[writing], map->width, bytes, t0, t1);
@@ -117,18 +117,25 @@ static struct heatmap map_until(double end)
     return map;
 }
 
-static double at_most(double value, double limit) { return value < limit ? value : limit; }
+/* Near an edge of a bin, that edge: a clock that is a hair faster must not leave a trace of every burst in
+ * the bin beside it. Never beyond the last bin. */
+static double to_edge(const struct heatmap *map, double time)
+{
+    const double near = 0.1;
+    double bins = time / map->width, edge = (double)bin_of(1, bins + 0.5);
+    bins = bins - edge < near && edge - bins < near ? edge : bins;
+    return (bins < (double)map->bins ? bins : (double)map->bins) * map->width;
+}
 
 /* Bins of the rank's clock become bins of the job's. */
 static void heatmap_correct(void *state, const struct timeline *line)
 {
     struct heatmap *map = state, corrected = map_until(line->end);
-    double end = (double)corrected.bins * corrected.width;
     for (int direction = 0; direction < 2; direction++) {
         int64_t *bins = corrected.bytes[direction];
         for (int i = 0; i < BINS; i++) {
-            double t0 = at_most(timeline_at(line, i * map->width), end);
-            double t1 = at_most(timeline_at(line, (i + 1) * map->width), end);
+            double t0 = to_edge(&corrected, timeline_at(line, i * map->width));
+            double t1 = to_edge(&corrected, timeline_at(line, (i + 1) * map->width));
             int64_t last = bin_of(corrected.width, t1);
             last = last < corrected.bins ? last : corrected.bins - 1;
             bins[last] += spread(bins, corrected.width, map->bytes[direction][i], t0, t1);

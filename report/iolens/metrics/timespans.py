@@ -67,7 +67,7 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
     width = float(frame["width"].iloc[0])
     bins = int(frame["bin"].max()) + 1
     used = max(1, min(bins, int(np.ceil(job.run_time / width)))) if width > 0 else bins
-    ranks = int(frame["rank"].max()) + 1
+    ranks = max(job.nprocs, int(frame["rank"].max()) + 1)  # a rank that moved nothing has no record
     grids = []
     for column in ("written", "read"):
         grid = np.zeros((ranks, bins))
