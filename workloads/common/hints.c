@@ -96,12 +96,9 @@ MPI_Info hints_info(const Hints *hints)
     return info;
 }
 
-void hints_of_file(Hints *hints, MPI_File file)
+void hints_of_info(Hints *hints, MPI_Info info)
 {
-    MPI_Info info;
     int count = 0;
-    if (MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
-        return;
     MPI_Info_get_nkeys(info, &count);
     for (int i = 0; i < count; i++) {
         char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1] = "";
@@ -112,6 +109,14 @@ void hints_of_file(Hints *hints, MPI_File file)
         if (found)
             hints_put(hints, key, value, &ignored);
     }
+}
+
+void hints_of_file(Hints *hints, MPI_File file)
+{
+    MPI_Info info;
+    if (MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
+        return;
+    hints_of_info(hints, info);
     MPI_Info_free(&info);
 }
 

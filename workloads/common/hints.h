@@ -30,6 +30,8 @@ void hints_read(Hints *hints, const char *path, Trouble *trouble);
 /* MPI_INFO_NULL when there are none. */
 MPI_Info hints_info(const Hints *hints);
 
+void hints_of_info(Hints *hints, MPI_Info info);
+
 /* What MPI_File_get_info reports of an open file. */
 void hints_of_file(Hints *hints, MPI_File file);
 

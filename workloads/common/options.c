@@ -108,19 +108,29 @@ static void set(const Option *option, const char *text, void *target, Trouble *t
     case OPTION_GRID:
         set_grid(option, text, target, trouble);
         break;
+    case OPTION_TALLY:
+        *(int *)target += text != NULL ? atoi(text) : 1;
+        break;
     case OPTION_HINT:
         hints_add(target, text, trouble);
+        break;
+    case OPTION_SET:
         break;
     }
 }
 
+static bool stands_alone(const Option *option)
+{
+    return option->kind == OPTION_FLAG || option->kind == OPTION_TALLY;
+}
+
 static bool is_named(const Option *option, const char *name, size_t length)
 {
-    if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+    if (strlen(option->name) == length && strncasecmp(option->name, name, length) == 0)
         return true;
     for (const char *at = option->also; at != NULL && *at != '\0'; at += strspn(at, " ")) {
         size_t size = strcspn(at, " ");
-        if (size == length && strncmp(at, name, length) == 0)
+        if (size == length && strncasecmp(at, name, length) == 0)
             return true;
         at += size;
     }
@@ -149,15 +159,41 @@ typedef struct Words {
     char **list;
 } Words;
 
-/* The option's value: what is attached to it, else the next word. */
-static void take(const Option *option, const char *attached, Words *words, void *config, Trouble *trouble)
+/* Each `key=value` of a list; a key alone switches a flag on. */
+static void set_list(const OptionTable *table, const char *text, void *config, Trouble *trouble)
 {
-    if (option->kind == OPTION_FLAG)
-        set(option, NULL, field(config, option), trouble);
+    char word[512];
+    for (const char *at = text; *at != '\0' && !trouble->any; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        at += length;
+        char *equals = strchr(word, '=');
+        if (equals != NULL)
+            *equals = '\0';
+        options_set(table, word, equals != NULL ? strdup(equals + 1) : "1", config, trouble);
+    }
+}
+
+/* One value for an option of the table. */
+static void put(const OptionTable *table, const Option *option, const char *text, void *config,
+                Trouble *trouble)
+{
+    if (option->kind == OPTION_SET)
+        set_list(table, text, config, trouble);
+    else
+        set(option, text, field(config, option), trouble);
+}
+
+/* The option's value: what is attached to it, else the next word. */
+static void take(const OptionTable *table, const Option *option, const char *attached, Words *words,
+                 void *config, Trouble *trouble)
+{
+    if (stands_alone(option))
+        put(table, option, NULL, config, trouble);
     else if (attached != NULL)
-        set(option, attached, field(config, option), trouble);
+        put(table, option, attached, config, trouble);
     else if (words->next < words->count)
-        set(option, words->list[words->next++], field(config, option), trouble);
+        put(table, option, words->list[words->next++], config, trouble);
     else
         trouble_note(trouble, "--%s needs a value: %s", option->name, option->argument);
 }
@@ -171,10 +207,10 @@ static void parse_long(const OptionTable *table, const char *word, Words *words,
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     if (option == NULL)
         trouble_note(trouble, "unknown argument '%s' (--help lists the options)", word);
-    else if (option->kind == OPTION_FLAG && value != NULL)
+    else if (stands_alone(option) && value != NULL)
         trouble_note(trouble, "--%s takes no value", option->name);
     else
-        take(option, value, words, config, trouble);
+        take(table, option, value, words, config, trouble);
 }
 
 static void parse_letters(const OptionTable *table, const char *word, Words *words, void *config,
@@ -184,11 +220,11 @@ static void parse_letters(const OptionTable *table, const char *word, Words *wor
         const Option *option = find_letter(table, *at);
         if (option == NULL) {
             trouble_note(trouble, "unknown argument '%s' (--help lists the options)", word);
-        } else if (option->kind == OPTION_FLAG) {
-            take(option, NULL, words, config, trouble);
+        } else if (stands_alone(option)) {
+            take(table, option, NULL, words, config, trouble);
         } else {
             const char *rest = at[1] == '=' ? at + 2 : at + 1;
-            take(option, *rest != '\0' ? rest : NULL, words, config, trouble);
+            take(table, option, *rest != '\0' ? rest : NULL, words, config, trouble);
             return;
         }
     }
@@ -204,7 +240,7 @@ void options_set(const OptionTable *table, const char *name, const char *value, 
     else if (option->kind == OPTION_FLAG)
         *(bool *)field(config, option) = strcmp(value, "0") != 0;
     else
-        set(option, value, field(config, option), trouble);
+        put(table, option, value, config, trouble);
 }
 
 void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble)
@@ -255,6 +291,7 @@ static void json_value(Json *json, const char *key, OptionKind kind, const void 
         break;
     case OPTION_COUNT:
     case OPTION_INT:
+    case OPTION_TALLY:
         json_integer(json, key, *(const int *)value);
         break;
     case OPTION_SIZE:
@@ -273,6 +310,7 @@ static void json_value(Json *json, const char *key, OptionKind kind, const void 
         json_close(json, ']');
         break;
     case OPTION_HINT:
+    case OPTION_SET:
         break;
     }
 }

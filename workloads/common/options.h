@@ -20,6 +20,8 @@ typedef enum {
     OPTION_REAL,  /* double, positive */
     OPTION_TEXT,  /* const char * */
     OPTION_GRID,  /* int[3], written NX,NY,NZ */
+    OPTION_TALLY, /* int: how often the flag is given */
+    OPTION_SET,   /* key=value,... sets other options by name; has no field */
     OPTION_HINT,  /* Hints, one key=value each time; not a parameter in the JSON */
 } OptionKind;
 

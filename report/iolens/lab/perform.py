@@ -23,7 +23,7 @@ from iolens.lab.romio import effective_hints
 from iolens.lab.stripes import file_system, set_stripes
 from iolens.lab.values import Change
 
-BUNDLED = {"btio", "checkpoint_simulator", "restart_simulator"}
+BUNDLED = {"btio", "ior", "checkpoint_simulator", "restart_simulator", "collectives", "alignment", "metadata"}
 """Workloads that take --directory, --hint and --json (workloads/RESULT.md)."""
 
 NOT_SET = "the setting did not take effect: "

@@ -1,0 +1,37 @@
+/* Which bytes of the file a task moves, in which order, and whose data a task reads. */
+#ifndef IOR_PLAN_H
+#define IOR_PLAN_H
+
+#include "settings.h"
+
+/* The tasks of a test and where they run. */
+typedef struct Team {
+    MPI_Comm comm; /* MPI_COMM_NULL on ranks that stay idle */
+    int rank, tasks, nodes, per_node;
+    bool by_block; /* consecutive ranks share a node */
+} Team;
+
+/* Collective over `all`. */
+Team team_make(const Settings *settings, MPI_Comm all);
+void team_free(Team *team);
+
+/* Transfers of one task; with -S there is one, of `pieces` segments. */
+typedef struct Plan {
+    const Settings *settings;
+    int64_t count, pieces;
+    int sharers;
+    int64_t *order; /* NULL: as they lie in the file */
+} Plan;
+
+Plan plan_make(const Settings *settings, int sharers, int place);
+void plan_free(Plan *plan);
+
+/* Where piece `piece` of transfer `i` of the task at `place` lies in the file. */
+int64_t plan_offset(const Plan *plan, int64_t i, int64_t piece, int place);
+
+typedef enum { STEP_WRITE, STEP_CHECK_WRITE, STEP_READ, STEP_CHECK_READ } Step;
+
+/* The task whose data this one moves in this step of repetition `repetition`. Collective. */
+int plan_partner(const Settings *settings, const Team *team, Step step, int repetition);
+
+#endif
