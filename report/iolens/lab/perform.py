@@ -15,9 +15,10 @@ from iolens.lab import mpi
 from iolens.lab.execute import Outcome, Setup, execute
 from iolens.lab.experiment import Experiment
 from iolens.lab.installation import find_library, find_workload, need_library
+from iolens.lab.ior_output import result_of_ior
 from iolens.lab.matrix import Run
 from iolens.lab.observe import observed
-from iolens.lab.ost_mount import STATE, emulated_environment, forget_job, job_status
+from iolens.lab.ost_mount import STATE, emulated_environment, forget_job, job_status, write_aside
 from iolens.lab.record import RunRecord, run_key, write_record
 from iolens.lab.romio import effective_hints
 from iolens.lab.stripes import file_system, set_stripes
@@ -218,7 +219,7 @@ def collect(
     key: str,
 ) -> RunRecord:
     """Everything that the run left behind, as its record."""
-    result = read_result(folder / "result.json")
+    result = read_result(folder) or adopt_ior(folder)
     log = outcome.logs[-1] if outcome.logs else None
     seen, trouble = look(log)
     effective = effective_settings(bench, folder, result)
@@ -248,13 +249,21 @@ def collect(
     )
 
 
-def read_result(path: Path) -> dict[str, Any]:
+def read_result(folder: Path) -> dict[str, Any]:
     """The workload's result.json; empty when it left none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def adopt_ior(folder: Path) -> dict[str, Any]:
+    """A result made from what a user's own IOR printed; empty when nothing of IOR's stands there."""
+    result = result_of_ior((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
+    if result:
+        write_aside(folder / "result.json", json.dumps(result) + "\n")
+    return result
 
 
 def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:

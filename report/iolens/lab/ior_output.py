@@ -1,0 +1,123 @@
+"""The text that IOR prints, of any version from 3.0 to 4.x and whoever built it, as rows and as a result.
+
+The columns differ: up to 3.1 there is neither IOPS nor latency, from 3.3 on there are both. Sizes of the table are
+KiB, bandwidths MiB/s, times seconds; what a version does not print is None.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+MIB, KIB = 2**20, 2**10
+NAMES = {
+    "bw(MiB/s)": "bandwidth",
+    "IOPS": "per_second",
+    "Latency": "latency",
+    "Latency(s)": "latency",
+    "block(KiB)": "block",
+    "xfer(KiB)": "transfer",
+    "open(s)": "open",
+    "wr/rd(s)": "move",
+    "close(s)": "close",
+    "total(s)": "total",
+    "iter": "repetition",
+}
+FACT = re.compile(r"^\s*([A-Za-z][\w /]*?)\s*[:=]\s+(.*?)\s*$")
+RANKS = ("tasks", "clients")
+"""Up to 3.1 the line reads `clients = 4 (4 per node)`."""
+
+
+@dataclass(frozen=True)
+class IorRow:
+    """One line of the table of results: `access` is write or read; bandwidth in MiB/s, block and transfer in KiB."""
+
+    access: str
+    repetition: int
+    bandwidth: float
+    total: float | None
+    per_second: float | None = None
+    latency: float | None = None
+    block: float | None = None
+    transfer: float | None = None
+    open: float | None = None
+    move: float | None = None
+    close: float | None = None
+
+
+@dataclass(frozen=True)
+class IorOutput:
+    """Version, the option block as it stands, and the rows of all tests."""
+
+    version: str
+    facts: dict[str, str]
+    rows: tuple[IorRow, ...]
+
+    @property
+    def ranks(self) -> int | None:
+        """Tasks that took part."""
+        for key in RANKS:
+            if match := re.match(r"\d+", self.facts.get(key, "")):
+                return int(match[0])
+        return None
+
+
+def parse_ior(text: str) -> IorOutput | None:
+    """What this output says; None when it is not IOR's."""
+    head = re.search(r"^IOR-([^\s:]+)", text, re.MULTILINE)
+    if head is None:
+        return None
+    facts: dict[str, str] = {}
+    rows: list[IorRow] = []
+    columns: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if words[:2] == ["access", "bw(MiB/s)"]:
+            columns = [NAMES.get(word, "") for word in words[1:]]
+        elif columns and words and words[0] in ("write", "read") and len(words) == len(columns) + 1:
+            rows.append(row_of(words, columns))
+        elif words[:1] == ["Operation"] or line.startswith("Summary"):
+            columns = []
+        elif not columns and (match := FACT.match(line)):
+            facts.setdefault(match[1], match[2])
+    return IorOutput(head[1], facts, tuple(rows))
+
+
+def row_of(words: list[str], columns: list[str]) -> IorRow:
+    """One line of the table."""
+    values: dict[str, Any] = {
+        name: None if word == "-" else float(word) for name, word in zip(columns, words[1:], strict=True) if name
+    }
+    return IorRow(access=words[0], **{**values, "repetition": int(values["repetition"] or 0)})
+
+
+def result_of_ior(text: str) -> dict[str, Any]:
+    """IOR's output as a result (workloads/RESULT.md); empty when it is not IOR's, or holds no row.
+
+    Bytes are bandwidth times total time, to the digits printed.
+    """
+    output = parse_ior(text)
+    if output is None or not output.rows:
+        return {}
+    phases = [
+        {
+            "operation": row.access,
+            "bytes": round(row.bandwidth * MIB * row.total),
+            "calls_per_rank": None,
+            "seconds": {"min": None, "mean": None, "max": row.total, "harmonic_mean": None},
+        }
+        for row in output.rows
+        if row.total
+    ]
+    return {
+        "schema": 1,
+        "workload": "ior",
+        "version": output.version,
+        "parameters": output.facts,
+        "ranks": output.ranks,
+        "mpi": {},
+        "files": [],
+        "phases": phases,
+        "verification": {"status": "not performed", "detail": "IOR's own output does not tell"},
+    }
