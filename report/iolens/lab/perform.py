@@ -27,6 +27,9 @@ from iolens.lab.values import Change
 BUNDLED = {"btio", "ior", "checkpoint_simulator", "restart_simulator", "collectives", "alignment", "metadata"}
 """Workloads that take --directory, --hint and --json (workloads/RESULT.md)."""
 
+WITHOUT_FILES = {"collectives"}
+"""Those of them that take --json alone."""
+
 NOT_SET = "the setting did not take effect: "
 
 
@@ -96,7 +99,9 @@ def command_of(
     """The launcher's command line for one run."""
     words = [bench.launcher, "-np", str(bench.experiment.ranks), str(bench.program), *arguments]
     if bench.program.name in BUNDLED:
-        words += ["--directory", str(data), "--json", str(folder / "result.json")]
+        words += ["--json", str(folder / "result.json")]
+        if bench.program.name not in WITHOUT_FILES:
+            words += ["--directory", str(data)]
         for key, value in hints.items():
             words += ["--hint", f"{key}={value}"]
         return words

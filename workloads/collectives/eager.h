@@ -1,0 +1,14 @@
+/* Up to which size a message is sent without waiting for its receiver (the eager protocol). */
+#ifndef COLLECTIVES_EAGER_H
+#define COLLECTIVES_EAGER_H
+
+#include <mpi.h>
+
+enum { EAGER_NONE = -1 };
+
+/* The largest message, up to `most` bytes, whose send completes while its receive is not posted; EAGER_NONE
+ * when not even one byte does; `most` when all do. Found by halving, between the two ranks of `comm`.
+ * Collective. */
+long long eager_observed(long long most, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,63 @@
+/* collectives: latencies of MPI's collective operations and of messages, from options to exit status. */
+#include "fail.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Some components make communicators of their own at their first call, and would speak of them later. */
+static void call_each_once(MPI_Comm comm)
+{
+    const Element *element = element_named("double");
+    for (int i = 0; i < OPERATION_COUNT; i++) {
+        Exchange exchange = exchange_make(&OPERATIONS[i], element, element->size, comm);
+        exchange_fill(&OPERATIONS[i], &exchange);
+        OPERATIONS[i].call(&exchange);
+        exchange_free(&exchange);
+    }
+}
+
+static void refuse_crowd(const Run *run)
+{
+    const Crowd *crowd = &run->crowd;
+    if (crowd->oversubscribed && !run->config->oversubscribed)
+        fail(EXIT_USAGE,
+             "%d ranks share %d processors of a node, so latencies would be those of the scheduler; use at "
+             "most "
+             "%d ranks there, or --oversubscribed to run all the same",
+             crowd->ranks, crowd->processors, crowd->processors);
+}
+
+static int finish(Run *run)
+{
+    Trouble trouble = {0};
+    report_footer(run);
+    report_json(run, &trouble);
+    if (trouble_shared(&trouble, run->comm))
+        fail(EXIT_FAILED, "%s", trouble.text);
+    free(run->latencies);
+    return run_errors(run) == 0 ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    Config config;
+    Run run = {.config = &config};
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    selection_begin();
+    MPI_Init(&argc, &argv);
+    run.comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(run.comm, &run.rank);
+    MPI_Comm_size(run.comm, &run.ranks);
+    run.crowd = crowd_of(run.comm);
+    call_each_once(run.comm);
+    run.selection = selection_end();
+    config_read(&config, argc, argv, run.comm);
+    refuse_crowd(&run);
+    run.variable_count = library_variables(run.variables, VARIABLES_MAX);
+    report_header(&run);
+    run_all(&run, report_latency);
+    int status = finish(&run);
+    MPI_Finalize();
+    return status;
+}

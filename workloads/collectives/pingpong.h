@@ -1,0 +1,19 @@
+/* Half the round trip of a message between two ranks. */
+#ifndef COLLECTIVES_PINGPONG_H
+#define COLLECTIVES_PINGPONG_H
+
+#include "measure.h"
+
+typedef struct Manner {
+    const char *name;
+    bool posted; /* each receive is posted before the peer sends; else after the message has arrived */
+} Manner;
+
+enum { MANNER_COUNT = 2 };
+extern const Manner MANNERS[MANNER_COUNT];
+
+/* Collective over the two ranks of `comm`. Average, minimum, maximum and percentiles are over the iterations,
+ * as rank 0 sees them. */
+Latency pingpong(const Manner *manner, long long bytes, int iterations, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,31 @@
+/* Which implementations of the collective operations the MPI library chose, proven by its own words.
+ *
+ * Open MPI says at each new communicator which components offer themselves, when asked to
+ * (coll_base_verbose). Those words go to standard error; they are caught there, and everything else that was
+ * said meanwhile is passed on. Other MPI libraries say nothing. */
+#ifndef COLLECTIVES_SELECTION_H
+#define COLLECTIVES_SELECTION_H
+
+#include <stdbool.h>
+
+enum { COMPONENTS_MAX = 16, COMPONENT_NAME = 32 };
+
+typedef struct Component {
+    char name[COMPONENT_NAME];
+    int priority;
+} Component;
+
+/* Enabled for MPI_COMM_WORLD, highest priority first: an operation goes to the first that has it. */
+typedef struct Selection {
+    int count;
+    Component list[COMPONENTS_MAX];
+} Selection;
+
+/* The selection in such words. */
+Selection selection_parse(const char *words);
+
+/* Catches standard error until selection_end(), or the end of the process. Before MPI_Init. */
+void selection_begin(void);
+Selection selection_end(void);
+
+#endif
