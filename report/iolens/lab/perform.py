@@ -27,8 +27,8 @@ from iolens.lab.values import Change
 BUNDLED = {"btio", "ior", "checkpoint_simulator", "restart_simulator", "collectives", "alignment", "metadata"}
 """Workloads that take --directory, --hint and --json (workloads/RESULT.md)."""
 
-WITHOUT_FILES = {"collectives"}
-"""Those of them that take --json alone."""
+WITHOUT_FILES, WITHOUT_HINTS = {"collectives"}, {"collectives", "metadata"}
+"""Those of them that take no --directory, and no --hint."""
 
 NOT_SET = "the setting did not take effect: "
 
@@ -102,8 +102,8 @@ def command_of(
         words += ["--json", str(folder / "result.json")]
         if bench.program.name not in WITHOUT_FILES:
             words += ["--directory", str(data)]
-        for key, value in hints.items():
-            words += ["--hint", f"{key}={value}"]
+        if bench.program.name not in WITHOUT_HINTS:
+            words += [word for key, value in hints.items() for word in ("--hint", f"{key}={value}")]
         return words
     return [word.replace("{directory}", str(data)).replace("{json}", str(folder / "result.json")) for word in words]
 
