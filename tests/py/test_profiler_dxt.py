@@ -108,6 +108,19 @@ def test_times_lie_in_the_run_and_follow_one_another(tmp_path: Path) -> None:
                 last = segment["end_time"]
 
 
+def test_threads_lose_no_segment(tmp_path: Path) -> None:
+    result = harness.run(harness.build_program("posix_threads"), folder=tmp_path, IOLENS_DXT="1")
+    assert result.returncode == 0, result.stderr
+    report = darshan.DarshanReport(str(harness.logs(tmp_path)[0]), read_all=True)
+    report.mod_read_all_dxt_records("DXT_POSIX", dtype="numpy")
+    found = segments(report)
+    assert len(found) == 5
+    for expected in harness.expectations(result.stdout):
+        file = found[Path(expected.path).name]
+        assert len(file["write"]) == expected.counters["POSIX_WRITES"]
+        assert len(set(file["write"])) == expected.counters.get("POSIX_SEQ_WRITES", 0) + 1
+
+
 def test_nothing_is_traced_unless_asked_for(tmp_path: Path) -> None:
     assert "DXT_POSIX" not in traced(tmp_path, IOLENS_DXT="0").modules
 

@@ -47,12 +47,12 @@ struct file *registry_find(uint64_t id)
 
 struct file *registry_file(const char *absolute)
 {
-    if (!path_is_recorded(absolute, iolens.settings.include))
-        return NULL;
     uint64_t id = record_id(absolute, strlen(absolute));
+    struct file *file = registry_find(id);
+    if (file || !path_is_recorded(absolute, iolens.settings.include))
+        return file;
     spin_lock(&iolens.registry.lock);
-    struct file *file = find(id);
-    if (!file && !(file = add(id, absolute)))
+    if (!(file = find(id)) && !(file = add(id, absolute)))
         iolens.registry.partial = ~0u;
     spin_unlock(&iolens.registry.lock);
     return file;
