@@ -35,4 +35,4 @@ def test_counters(name: str, tmp_path: Path) -> None:
     wrong = {e.path: harness.differences(e, harness.counters(report, e.path)) for e in expected}
     assert not {path: difference for path, difference in wrong.items() if difference}
     named = {path for path in report.name_records.values() if path.startswith("/")}
-    assert named <= {e.path for e in expected} | {str(tmp_path)}, "files nobody expected"
+    assert named <= {e.path for e in expected} | {str(tmp_path), str(tmp_path / "sub")}, "files nobody expected"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../modules/extra.h"
 #include "file_ranks.h"
 #include "hint_table.h"
 #include "job_region.h"
@@ -30,17 +31,20 @@ static void finish(struct writer *writer, const struct buffer *entries)
 
 void private_write(struct writer *writer, const struct iolens_transport *transport, const int64_t *partial)
 {
-    struct buffer job = {0}, ranks = {0}, hints = {0}, entries = {0};
+    struct buffer job = {0}, ranks = {0}, hints = {0}, extra = {0}, entries = {0};
     job_region_write(transport, partial, &job);
     enter(&entries, "job", "json", writer_region(writer, &job, false));
     file_ranks_write(transport, &ranks);
     enter(&entries, "file_ranks", "table", writer_region(writer, &ranks, false));
     hint_table_write(&hints);
     enter(&entries, "mpiio_hints", "table", writer_region(writer, &hints, false));
+    extra_table_write(transport->rank, &extra);
+    enter(&entries, "posix_extra", "table", writer_region(writer, &extra, false));
     if (transport->rank == 0)
         finish(writer, &entries);
     buffer_free(&job);
     buffer_free(&ranks);
     buffer_free(&hints);
+    buffer_free(&extra);
     buffer_free(&entries);
 }

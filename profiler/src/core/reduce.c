@@ -170,7 +170,7 @@ int reduce_records(const struct iolens_transport *transport, enum module_index m
 void reduce_names(int rank, struct buffer *part)
 {
     for (struct file *file = iolens.registry.first; file; file = file->next) {
-        bool used = false;
+        bool used = file->extra != NULL;
         for (int m = 0; m < MODULE_COUNT; m++)
             used |= file->state[m] != NULL;
         if (!used || (file->shared && rank != 0))

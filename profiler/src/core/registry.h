@@ -16,6 +16,7 @@ struct file {
     struct file *in_bucket; /* next file with the same hash bucket */
     struct file *next;      /* next file in order of first use */
     _Atomic(void *) state[MODULE_COUNT];
+    _Atomic(void *) extra; /* struct extra_counts, or NULL */
     atomic_bool unstriped; /* its file system knows no layouts */
     uint32_t shared;       /* bit m: every rank has a state of module m; known at the end */
     struct file *next_shared[MODULE_COUNT];

@@ -19,9 +19,9 @@
 #define IOLENS_EXPORT __attribute__((visibility("default")))
 
 struct call {
-    double t0, t1; /* seconds by iolens.clock around the real call */
-    void *taken;   /* what `before` took out of a table */
-    int64_t mark;  /* what `before` measured */
+    double t0, t1;        /* seconds by iolens.clock around the real call */
+    void *taken;          /* what `before` took out of a table */
+    int64_t mark, target; /* what `before` measured */
 };
 
 /* Set the function pointer to the next definition of `name` behind this library, or to a function that fails

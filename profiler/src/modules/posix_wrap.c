@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "extra.h"
 #include "posix.h"
 
 #define WRAP_EARLY

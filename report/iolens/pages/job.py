@@ -41,6 +41,7 @@ EXHIBITS = (
     tables.spans,
     tables.variance,
     tables.layouts,
+    tables.other_calls,
     tables.file_layouts,
     tables.hints,
     tables.aggregators,
@@ -69,7 +70,7 @@ def write_job_pdf(log: Path | Job, pdf: Path) -> dict[str, Exhibit]:
 
 def job_pages(job: Job, shown: dict[str, Exhibit]) -> list[Page]:
     """The pages that have something to show; the first one always has."""
-    file_tables = ("file_counts", "file_systems", "files_by_seconds", "files_by_bytes")
+    file_tables = ("file_counts", "file_systems", "files_by_seconds", "files_by_bytes", "other_calls")
     pages = [
         Page("Job summary", summary(job, shown)),
         Page("How it was accessed", accesses(job, shown), joined=True),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from iolens.log.counters import BUCKETS
-from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans
+from iolens.metrics import cost, extra, files, mpiio, operations, shared, striping, timespans
 from iolens.metrics.layers import LAYERS
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit, exhibit
@@ -281,6 +281,21 @@ def layouts(job: Job) -> Exhibit | None:
             ("transferred", "bytes", words.size),
             ("for example", "path", str),
         ],
+    )
+
+
+def other_calls(job: Job) -> Exhibit | None:
+    """Calls without a counter in Darshan's records."""
+    found = extra.other_calls(job)
+    if found.empty:
+        return None
+    return exhibit(
+        "other_calls",
+        "Other calls on files and folders",
+        found,
+        [("calls", "call", str), ("count", "count", words.count), ("files", "files", words.count)],
+        "Summed over all ranks; Darshan has no counters for these. Bytes of sendfiles, copies and splices are among "
+        "the POSIX reads and writes.",
     )
 
 

@@ -1,0 +1,44 @@
+/* Calls on files that Darshan's records have no slot for. */
+#ifndef IOLENS_EXTRA_H
+#define IOLENS_EXTRA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../core/buffer.h"
+#include "../core/registry.h"
+#include "../core/spin.h"
+#include "../core/wrap.h"
+
+enum extra {
+#define EXTRA(name, meaning) EXTRA_##name,
+#include "extra.def"
+#undef EXTRA
+    EXTRAS
+};
+
+struct extra_counts {
+    struct spin lock;
+    int64_t counts[EXTRAS];
+    double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
+};
+
+/* A successful call on a path; the time counts. */
+void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra which);
+
+/* The same on a descriptor. */
+void extra_on_fd(const struct call *c, int fd, enum extra which);
+
+/* A call that moved `bytes` from one descriptor to another within the kernel: a read of the one and a write
+ * of the other. Offsets: POSIX_AT_POSITION for the file position. */
+void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
+                   int64_t bytes, enum extra which);
+
+/* The offset behind a pointer, or POSIX_AT_POSITION for NULL. */
+int64_t extra_place(const off_t *offset);
+
+/* The table of the private region posix_extra: this rank's rows. */
+void extra_table_write(int64_t rank, struct buffer *out);
+
+#endif

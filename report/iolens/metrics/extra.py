@@ -1,0 +1,26 @@
+"""Calls on files that Darshan has no counters for, from the private region `posix_extra` (profiler/LOG.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+KEYS = ("file", "rank", "seconds")
+
+
+def other_calls(job: Job) -> pd.DataFrame:
+    """One row per kind of call that occurred: `call` (plural, as in the region), `count` and `files` over all ranks."""
+    import pandas as pd
+
+    table = job.private.get("posix_extra")
+    rows = []
+    if isinstance(table, pd.DataFrame):
+        for call in (column for column in table.columns if column not in KEYS):
+            used = table[table[call] > 0]
+            rows.append((call, int(used[call].sum()), int(used["file"].nunique())))
+    found = pd.DataFrame(rows, columns=["call", "count", "files"])
+    return found[found["count"] > 0].sort_values("count", ascending=False, ignore_index=True)

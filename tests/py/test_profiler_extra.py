@@ -1,0 +1,43 @@
+"""Calls without a slot in Darshan's records: counted in the private region, their bytes in the POSIX record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import profiler_harness as harness
+from iolens.log import read_log
+from iolens.pages.job import exhibits
+
+
+def test_each_call_is_counted_and_the_bytes_it_moves(tmp_path: Path) -> None:
+    harness.build_library()
+    done = harness.run(harness.build_program("posix_extra"), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (path,) = harness.logs(tmp_path)
+    table = read_log(path).private["posix_extra"]
+    names = harness.read_log(path).name_records
+    counts = table.drop(columns=["rank", "seconds"]).assign(file=[names[int(key)] for key in table["file"]])
+    long = counts.melt("file")
+    found = {(row.file, row.variable): row.value for row in long.itertuples() if row.value}
+    lines = [line.split() for line in done.stdout.splitlines()]
+    expected = {(words[1], words[2]): int(words[3]) for words in lines if words[0] == "EXTRA"}
+    assert found == expected
+    assert (table["seconds"] >= 0).all()
+    moved = {words[1]: (int(words[2]), int(words[3])) for words in lines if words[0] == "MOVED"}
+    report = harness.read_log(path)
+    for name, (read, written) in moved.items():
+        posix = harness.counters(report, str(tmp_path / name))
+        own = 4000 if name == "from.dat" else 0
+        assert (posix["POSIX_BYTES_READ"], posix["POSIX_BYTES_WRITTEN"] - own) == (read, written), name
+    sent = harness.counters(report, str(tmp_path / "from.dat"))
+    assert sent["POSIX_MAX_BYTE_READ"] == 3999
+    for expectation in harness.expectations(done.stdout):
+        assert harness.differences(expectation, harness.counters(report, expectation.path)) == {}
+
+
+def test_the_report_shows_them(tmp_path: Path) -> None:
+    harness.build_library()
+    harness.run(harness.build_program("posix_extra"), folder=tmp_path)
+    (path,) = harness.logs(tmp_path)
+    shown = exhibits(read_log(path))["other_calls"]
+    assert ["unlinks", "3", "3"] in [list(row) for row in shown.table.rows]
