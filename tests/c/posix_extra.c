@@ -30,7 +30,8 @@ static void sizes(void)
     MUST(truncate("sized.dat", 300) == 0 && truncate64("sized.dat", 400) == 0);
     MUST(posix_fallocate(fd, 0, 4096) == 0 && posix_fallocate64(fd, 0, 4096) == 0);
     MUST(fallocate(fd, 0, 0, 4096) == 0 && fallocate64(fd, 0, 0, 8192) == 0);
-    MUST(link("sized.dat", "second.dat") == 0 && linkat(AT_FDCWD, "sized.dat", AT_FDCWD, "third.dat", 0) == 0);
+    MUST(link("sized.dat", "second.dat") == 0 &&
+         linkat(AT_FDCWD, "sized.dat", AT_FDCWD, "third.dat", 0) == 0);
     MUST(unlink("second.dat") == 0 && unlinkat(AT_FDCWD, "third.dat", 0) == 0);
     MUST(close(fd) == 0 && remove("sized.dat") == 0);
     MUST(unlink("missing.dat") == -1);
@@ -51,8 +52,10 @@ static void moves(void)
     char data[4000] = {1};
     off_t at = 2000;
     off64_t at64 = 3000, to = 500;
-    int ends[2], from = open("from.dat", O_CREAT | O_RDWR, 0600), into = open("into.dat", O_CREAT | O_RDWR, 0600);
-    MUST(from >= 0 && into >= 0 && write(from, data, sizeof data) == sizeof data && lseek(from, 0, SEEK_SET) == 0);
+    int ends[2], from = open("from.dat", O_CREAT | O_RDWR, 0600),
+                 into = open("into.dat", O_CREAT | O_RDWR, 0600);
+    MUST(from >= 0 && into >= 0 && write(from, data, sizeof data) == sizeof data &&
+         lseek(from, 0, SEEK_SET) == 0);
     MUST(sendfile(into, from, NULL, 1000) == 1000);
     MUST(sendfile(into, from, &at, 1000) == 1000 && sendfile64(into, from, &at64, 1000) == 1000);
     at64 = 1000;
