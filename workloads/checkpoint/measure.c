@@ -54,7 +54,7 @@ Measured measure(const Run *run)
     measured.open = spread_over_ranks(open, run->cube.world);
     measured.move = spread_over_ranks(move, run->cube.world);
     measured.close = spread_over_ranks(close, run->cube.world);
-    measured.total = spread_over_ranks(open + move + close, run->cube.world).max;
+    measured.total = spread_over_ranks(open + move + close, run->cube.world);
     measured.real_statistic = statistic_of(measured.real, trials);
     measured.file_statistic = statistic_of(measured.file, trials);
     MPI_Allreduce(&run->wrong.count, &measured.wrong_values, 1, MPI_LONG_LONG, MPI_SUM, run->cube.world);

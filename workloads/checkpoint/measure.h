@@ -19,7 +19,7 @@ typedef struct Measured {
     Statistic real_statistic, file_statistic;
     Spread io, mpi;           /* of a writer, over writers */
     Spread open, move, close; /* over all ranks */
-    double total;             /* open + move + close, of the slowest rank */
+    Spread total;             /* open + move + close */
     long long wrong_values;
 } Measured;
 

@@ -84,13 +84,13 @@ static void print_beside(const Run *run, const Measured *measured)
     if (calls)
         print_spread(reads ? "reading, per reader" : "writing, per writer", measured->io);
     print_spread(reads ? "scattering, per reader" : "gathering, per writer", measured->mpi);
-    printf("Shares of %.6f s\n", measured->total);
-    print_share(reads ? "open" : "create", measured->open.max, measured->total);
-    print_share(reads ? "scatter" : "gather", measured->mpi.mean, measured->total);
+    printf("Shares of %.6f s\n", measured->total.max);
+    print_share(reads ? "open" : "create", measured->open.max, measured->total.max);
+    print_share(reads ? "scatter" : "gather", measured->mpi.mean, measured->total.max);
     if (calls)
-        print_share(reads ? "read" : "write", measured->io.mean, measured->total);
-    print_share("reorder and wait", rest, measured->total);
-    print_share("close", measured->close.max, measured->total);
+        print_share(reads ? "read" : "write", measured->io.mean, measured->total.max);
+    print_share("reorder and wait", rest, measured->total.max);
+    print_share("close", measured->close.max, measured->total.max);
 }
 
 void summary_print(const Run *run, const Measured *measured, double seconds)

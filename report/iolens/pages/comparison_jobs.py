@@ -12,7 +12,7 @@ from iolens.figures.compare_job import job_strip
 from iolens.log import Job, read_log
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.cost import io_cost, performance
-from iolens.metrics.mpiio import aggregators, rank_list
+from iolens.metrics.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.operations import access_sizes, operation_counts
 from iolens.metrics.settings import size_text, volume_text
 from iolens.pages.blocks import Block, FigureBlock, Page, Text
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MOST_JOBS = 80
 """Summaries in one document: four fit on a page."""
+
+WORTH_SAYING = 0.05
+"""Share by which the bytes of POSIX and MPI-IO calls differ before a job's facts say so."""
 
 CALLS = {
     "MPI-IO": ("collective write", "collective read", "independent write", "independent read"),
@@ -99,6 +102,9 @@ def facts(job: Job) -> str:
         if name in job.frames:
             done = performance(job, name)
             words.append(f"{name} wrote {volume_text(done.bytes_written)} and read {volume_text(done.bytes_read)}")
+    for verb, ratio in zip(("read", "wrote"), byte_ratios(job).values(), strict=True):
+        if ratio is not None and abs(ratio - 1) >= WORTH_SAYING:
+            words.append(f"POSIX {verb} {ratio:.2f} bytes for each of MPI-IO")
     found = aggregators(job)
     if found is not None and len(found):
         top = found.iloc[0]
