@@ -22,6 +22,9 @@ LOWEST = -150.0
 
 FAINT = 0.35
 
+MOST_BARS, MOST_ROWS = 40, 5
+"""Bars that stay readable in half the width of a page, and rows of panels on a page."""
+
 
 @styled
 def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
@@ -30,7 +33,8 @@ def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
     operations = list(dict.fromkeys(compared["operation"]))
     variants = list(dict.fromkeys(compared["variant"]))
     palette = level_colours(variants)
-    across = 1 if len(operations) == 1 else 2
+    bars = len(variants) * compared["bytes"].nunique()
+    across = 1 if len(operations) == 1 or (bars > MOST_BARS and len(operations) <= MOST_ROWS) else 2
     down = math.ceil(len(operations) / across)
     figure = Figure(figsize=(FULL_WIDTH, 0.4 + min(8.4, 1.65 * down)), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
@@ -57,8 +61,8 @@ def draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
             if row["improvement"] < LOWEST:
                 text = f"{row['improvement']:.0f}"
                 axes.annotate(text, (x, LOWEST), ha="center", va="bottom", fontsize=5, rotation=90, color="white")
-            elif row["improvement_low"] >= LOWEST:
-                error_bar(axes, x, row["improvement_low"], row["improvement_high"])
+            elif row["clear"]:
+                error_bar(axes, x, max(row["improvement_low"], LOWEST), row["improvement_high"])
     axes.axhline(0, color=INK, linewidth=0.8)
     low, high = float(cells["improvement"].min()), float(cells["improvement"].max())
     axes.set_ylim(max(LOWEST, min(-10.0, 1.25 * low)), max(10.0, 1.25 * high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
@@ -19,9 +20,9 @@ MICRO = 1e6
 
 
 @styled
-def latency_lines(cells: pd.DataFrame) -> Figure:
+def latency_lines(cells: pd.DataFrame, marks: Mapping[str, float]) -> Figure:
     """`cells` as in `LatencyComparison`; an operation without a message (a barrier) is left out. Both axes are
-    logarithmic; the band is the interval.
+    logarithmic; the band is the interval. `marks`: a size to mark per variant, such as its eager limit.
     """
     sized = cells[cells["bytes"] > 0]
     operations = list(dict.fromkeys(sized["operation"]))
@@ -36,6 +37,8 @@ def latency_lines(cells: pd.DataFrame) -> Figure:
             known = line.dropna(subset=["low", "high"])
             axes.plot(line["bytes"], line["seconds"] * MICRO, color=colour, linewidth=1.1, label=variant)
             low, high = known["low"].astype(float) * MICRO, known["high"].astype(float) * MICRO
+            if variant in marks:
+                axes.axvline(marks[variant], color=colour, linewidth=0.8, linestyle=":")
             axes.fill_between(known["bytes"], low, high, color=colour, alpha=0.2, linewidth=0)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")

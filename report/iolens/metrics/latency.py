@@ -47,10 +47,29 @@ def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 def read_entries(path: str | None) -> list[Mapping[str, Any]]:
     """The `extra.latency` table of a result file (workloads/RESULT.md); empty without one."""
+    return list(read_extra(path).get("latency") or [])
+
+
+def read_extra(path: str | None) -> Mapping[str, Any]:
+    """The `extra` part of a result file."""
     if path is None:
-        return []
+        return {}
     result = json.loads(Path(path).read_text(encoding="utf-8"))
-    return list((result.get("extra") or {}).get("latency") or [])
+    return result.get("extra") or {}
+
+
+def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
+    """What the MPI library did under each variant, as its workload found out; one row per variant.
+
+    Columns: `variant`, `selected` (component of the collectives with the highest priority), `eager_observed` (bytes
+    of the largest message that needed no receiver), `oversubscribed`; missing where the workload does not know.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for _, run in runs[runs["usable"]].iterrows():
+        extra = read_extra(run["result"])
+        row = {key: extra.get(key) for key in ("selected", "eager_observed", "oversubscribed")}
+        rows[describe({name: run[name] for name in settings})] = row
+    return pd.DataFrame([{"variant": variant, **row} for variant, row in rows.items()], dtype=object)
 
 
 def compare_latencies(rows: pd.DataFrame, variants: Sequence[str]) -> LatencyComparison:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
 from iolens.figures.latency_improvement import improvement_bars
 from iolens.figures.latency_lines import latency_lines
 from iolens.lab.results import Results
-from iolens.metrics.latency import LatencyComparison, compare_latencies, latency_rows
+from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows
 from iolens.metrics.settings import describe, size_text
 from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import interval, number, plural
 from iolens.pages.document import write_pdf
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MICRO = 1e6
 
@@ -30,31 +34,35 @@ def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
     variants = [variant for variant in dict.fromkeys(order) if variant in present]
     found = compare_latencies(rows, variants)
     notes = cautions(results, order, present)
-    write_pdf(pdf, results.title, subtitle(results, variants), list(latency_pages(found, notes)), [])
+    chose = choices(results.runs, results.settings)
+    write_pdf(pdf, results.title, subtitle(results, variants), list(latency_pages(found, chose, notes)), [])
     return ComparisonSummary(
         pdf=pdf,
         verdict=verdict(found),
         cautions=tuple(notes),
         remedy=None,
         points=overall_table(found),
-        frames={"latency": found.cells, "overall": found.overall, "runs": rows},
+        frames={"latency": found.cells, "overall": found.overall, "choices": chose, "runs": rows},
     )
 
 
-def latency_pages(found: LatencyComparison, notes: list[str]) -> Iterable[Page]:
+def latency_pages(found: LatencyComparison, chose: pd.DataFrame, notes: list[str]) -> Iterable[Page]:
     """The answer with the improvement chart, the latencies, and the table behind both."""
-    blocks: list[Block] = [Text(verdict(found), "lead"), overall_table(found)]
+    blocks: list[Block] = [Text(verdict(found), "lead"), overall_table(found), choices_table(chose)]
     blocks += [Text(f"Note. {note}") for note in notes]
     yield Page("The answer", blocks)
     if len(found.variants) > 1:
         caption = (
             f"100 (t_base - t) / t_base against {found.baseline}: above the line is faster. Whiskers: 95 % "
-            "interval of each bar; faint: not proven among all bars of its operation."
+            "interval of the proven bars; faint: not proven among all bars of its operation."
         )
         figure = improvement_bars(found.cells, found.baseline)
         yield Page("Improvement over message size", [FigureBlock(figure, caption)], joined=True)
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval as a band."
-    yield Page("Latency over message size", [FigureBlock(latency_lines(found.cells), caption)], joined=True)
+    eager = chose.set_index("variant")["eager_observed"].dropna().astype(float)
+    caption += " Dotted: the largest message that was sent without a receiver waiting." if len(eager) else ""
+    figure = latency_lines(found.cells, {str(key): float(value) for key, value in eager.items()})
+    yield Page("Latency over message size", [FigureBlock(figure, caption)], joined=True)
     yield Page("Every size", [latency_table(found)], joined=True)
 
 
@@ -87,9 +95,22 @@ def overall_table(found: LatencyComparison) -> Table:
     return Table("Over all sizes", ["operation", "variant", "× as fast", "sizes"], rows, note)
 
 
+def choices_table(chose: pd.DataFrame) -> Table:
+    """What the library chose under each variant, as far as it tells."""
+    rows = []
+    for _, row in chose.iterrows():
+        eager = "n/a" if row["eager_observed"] is None else f"{row['eager_observed']} B"
+        crowded = {True: "more ranks than processors", False: ""}.get(row["oversubscribed"], "n/a")
+        rows.append([str(row["variant"]), str(row["selected"] or "n/a"), eager, crowded])
+    note = "From the library's own words, and from sends that returned without a receiver; n/a: not told or looked for."
+    return Table("What the MPI library did", ["variant", "first component", "eager limit seen", "remark"], rows, note)
+
+
 def latency_table(found: LatencyComparison) -> Table:
     """One row per operation and size, a column per variant, microseconds."""
-    table = found.cells.pivot_table(
+    order = {operation: i for i, operation in enumerate(dict.fromkeys(found.cells["operation"]))}
+    cells = found.cells.assign(place=found.cells["operation"].map(order)).sort_values(["place", "bytes"], kind="stable")
+    table = cells.pivot_table(
         index=["operation", "bytes"], columns="variant", values="seconds", sort=False, aggfunc="first"
     )
     columns = ["operation", "message", *(f"{variant}, µs" for variant in found.variants)]
