@@ -1,0 +1,103 @@
+#include "config.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORD = sizeof(uint64_t) };
+
+static const char USAGE[] =
+    "alignment: strided collective writes and reads with file domains of three kinds\n"
+    "usage: mpirun -np P alignment [options]\n\n";
+
+static const char NOTES[] =
+    "\nHints heeded: cb_nodes, cb_buffer_size, striping_unit, romio_lustre_co_ratio.\n"
+    "Data file: DIR/alignment.out. Exit status: 0 verified, 1 wrong data or I/O error, 2 bad usage.\n";
+
+// clang-format off
+static const Option OPTIONS[] = {
+    {"align", OPTION_COUNT, offsetof(Config, align), "KIND", "file domains: 0 even, 1 edges on stripe boundaries, 2 stripes\n"
+     "                               bound to aggregators"},
+    {"transfer", OPTION_SIZE, offsetof(Config, transfer), "BYTES", "what each rank moves in a collective call", 't'},
+    {"segments", OPTION_COUNT, offsetof(Config, segments), "N", "collective calls", 's'},
+    {"directory", OPTION_TEXT, offsetof(Config, directory), "DIR", "where the data file goes"},
+    {"hints-file", OPTION_TEXT, offsetof(Config, hints_file), "FILE", "MPI-IO hints, one key=value a line"},
+    {"hint", OPTION_HINT, offsetof(Config, hints), "KEY=VALUE", "one MPI-IO hint (repeatable; 16M means bytes)"},
+    {"fsync", OPTION_FLAG, offsetof(Config, fsync), NULL, "flush the data to storage before the timed close"},
+    {"keep", OPTION_FLAG, offsetof(Config, keep), NULL, "leave the data file in place"},
+    {"log", OPTION_TEXT, offsetof(Config, log), "FILE", "write a line for each write of an aggregator (CSV)"},
+    {"json", OPTION_TEXT, offsetof(Config, json), "FILE", "write the result as JSON (-: to standard output)"},
+    {"help", OPTION_FLAG, offsetof(Config, help), NULL, "print this"},
+};
+// clang-format on
+
+const OptionTable ALIGNMENT_OPTIONS = {OPTIONS, sizeof OPTIONS / sizeof OPTIONS[0], USAGE, NOTES};
+
+static const Config DEFAULTS = {.transfer = 1000000, .segments = 32, .directory = "."};
+
+static void check(const Config *config, Trouble *trouble)
+{
+    if (config->align >= DOMAINS_COUNT)
+        trouble_note(trouble, "--align %d: 0, 1 or 2 is needed", config->align);
+    if (config->transfer < WORD || config->transfer % WORD != 0 || config->transfer > INT_MAX)
+        trouble_note(trouble, "--transfer %lld: a multiple of %d bytes, at most %d, is needed",
+                     (long long)config->transfer, WORD, INT_MAX);
+    if (config->segments < 1)
+        trouble_note(trouble, "--segments 0: at least 1 is needed");
+}
+
+static void check_writable(const char *option, const char *path, Trouble *trouble)
+{
+    if (access(path, W_OK | X_OK) != 0)
+        trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
+}
+
+/* Said before the run, by the rank that will write there. */
+static void check_places(const Config *config, Trouble *trouble)
+{
+    const struct {
+        const char *option, *path;
+    } files[] = {{"json", config->json}, {"log", config->log}};
+    check_writable("directory", config->directory, trouble);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (files[i].path != NULL && strcmp(files[i].path, "-") != 0) {
+            char *copy = strdup(files[i].path);
+            check_writable(files[i].option, dirname(copy), trouble);
+            free(copy);
+        }
+}
+
+/* Hints of the file first, so that --hint can change one. */
+static void add_hints_file(Config *config, Trouble *trouble)
+{
+    Hints given = config->hints;
+    config->hints = (Hints){0};
+    hints_read(&config->hints, config->hints_file, trouble);
+    for (int i = 0; i < given.count; i++)
+        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
+}
+
+void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
+{
+    int rank;
+    Trouble trouble = {0};
+    MPI_Comm_rank(comm, &rank);
+    *config = DEFAULTS;
+    options_parse(&ALIGNMENT_OPTIONS, argc, argv, config, &trouble);
+    if (!trouble.any && config->help) {
+        if (rank == 0)
+            options_help(&ALIGNMENT_OPTIONS, &DEFAULTS);
+        MPI_Finalize();
+        exit(EXIT_SUCCESS);
+    }
+    if (config->hints_file != NULL)
+        add_hints_file(config, &trouble);
+    check(config, &trouble);
+    if (rank == 0)
+        check_places(config, &trouble);
+    if (trouble_shared(&trouble, comm))
+        fail(EXIT_USAGE, "%s", trouble.text);
+}

@@ -1,0 +1,23 @@
+/* What a run of alignment is asked to do. */
+#ifndef ALIGNMENT_CONFIG_H
+#define ALIGNMENT_CONFIG_H
+
+#include "file_domain.h"
+#include "hints.h"
+#include "options.h"
+
+typedef struct Config {
+    int align; /* a DomainKind */
+    int64_t transfer;
+    int segments;
+    const char *directory, *hints_file, *json, *log;
+    Hints hints;
+    bool fsync, keep, help;
+} Config;
+
+extern const OptionTable ALIGNMENT_OPTIONS;
+
+/* Parses, reads the hints file and checks. Ends the program on bad input or --help. Collective. */
+void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,10 @@
+/* What a run has to say, for people and as JSON. */
+#ifndef ALIGNMENT_REPORT_H
+#define ALIGNMENT_REPORT_H
+
+#include "run.h"
+
+/* Collective. */
+void report(Run *run);
+
+#endif

@@ -1,0 +1,32 @@
+/* The transfers: in segment s rank r of P moves the s * P + r th run of the file, stamped with its offsets.
+ */
+#ifndef ALIGNMENT_RUN_H
+#define ALIGNMENT_RUN_H
+
+#include "config.h"
+#include "result.h"
+#include "two_phase.h"
+
+#include <limits.h>
+
+typedef struct Run {
+    const Config *config;
+    MPI_Comm comm;
+    int rank, ranks;
+    char path[PATH_MAX];
+    uint64_t *data; /* of one transfer */
+    int64_t words;
+    Trouble trouble;
+    TwoPhase file;
+    Hints effective;
+    double write_seconds, read_seconds, total_seconds; /* of this rank, from open to close; all */
+    long long wrong;                                   /* words of all ranks that are not what was written */
+    ResultFile looked_at;
+} Run;
+
+/* Writes the file, reads it back on other ranks and compares. Ends the program when I/O fails. Collective. */
+void run_all(Run *run, const Config *config, MPI_Comm comm);
+
+void run_remove(Run *run);
+
+#endif

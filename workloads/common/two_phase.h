@@ -1,0 +1,44 @@
+/* Collective reads and writes of a shared file by the two-phase method, on POSIX calls and messages: ranks
+ * hand their data to aggregators, each of which moves its file domain in large pieces.
+ *
+ * Hints that are heeded: cb_nodes (aggregators; default every rank), cb_buffer_size (default 16 MiB),
+ * striping_unit (default the file's stripe size, else 1 MiB) and romio_lustre_co_ratio (aggregators for each
+ * stripe of a file with bound domains; default 1). Operations are collective; what goes wrong is noted on the
+ * rank where it does, and the caller asks all ranks. */
+#ifndef COMMON_TWO_PHASE_H
+#define COMMON_TWO_PHASE_H
+
+#include "fail.h"
+#include "hints.h"
+#include "pieces.h"
+#include "write_log.h"
+
+typedef struct TwoPhase {
+    MPI_Comm comm;
+    int rank, ranks;
+    const char *path;
+    int descriptor;
+    FileDomains domains; /* of the latest call */
+    int stripe_count;    /* 0: unknown */
+    int64_t calls;
+    char *buffer; /* an aggregator's */
+    Trouble *trouble;
+    WriteLog writes; /* of this rank; writes_free it when it was read */
+} TwoPhase;
+
+/* Opens the file, creating it for writing. `path` and `trouble` must outlive it. */
+void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind kind, const Hints *hints,
+                    MPI_Comm comm, Trouble *trouble);
+
+/* Moves this rank's pieces, whose data lies in `data` one behind the other. Pieces are in the order of the
+ * file and do not overlap; there may be none. */
+void two_phase_write(TwoPhase *file, const Piece *pieces, size_t count, const void *data);
+void two_phase_read(TwoPhase *file, const Piece *pieces, size_t count, void *data);
+
+/* What is in force, in the names of MPI-IO's hints. */
+void two_phase_hints(const TwoPhase *file, Hints *hints);
+
+/* Flushes to storage first when asked to. The log of writes stays. */
+void two_phase_close(TwoPhase *file, bool flush);
+
+#endif
