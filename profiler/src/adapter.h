@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 2
+#define IOLENS_ADAPTER_ABI 3
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -76,9 +76,10 @@ void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, do
 void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1);
 void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0, double t1);
 
-/* One hint of a file for the private region `mpiio_hints`; either value may be NULL when not given. A later
+/* One hint of a file for the private region `mpiio_hints`; `requested` by the program, `given` by the user
+ * from outside, in its place; a value may be NULL when there is none. A later
  * call for the same key replaces the values that are not NULL. */
 void iolens_mpiio_hint(struct iolens_mpiio_file *file, const char *key, const char *requested,
-                       const char *effective);
+                       const char *given, const char *effective);
 
 #endif

@@ -146,3 +146,23 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
     plain = subprocess.run(["ls", "/"], capture_output=True, check=True)
     under = subprocess.run(["ls", "/"], env=environment, capture_output=True, check=True)
     assert (under.stdout, under.stderr) == (plain.stdout, b"")
+
+
+@pytest.mark.parametrize("component", ["romio321", "ompio"] if FLAVOUR == "openmpi" else ["romio"])
+def test_hints_from_outside_replace_the_programs(programs: Path, tmp_path: Path, component: str) -> None:
+    given = "*/sha*:cb_nodes=3:cb_config_list=*:*,cb_buffer_size=65536,other*:cb_nodes=7"
+    done = start(tmp_path, 4, programs / "mpi_calls", tmp_path, component=component, IOLENS_HINTS=given)
+    assert done.returncode == 0, done.stderr
+    job = read_log(the_log(tmp_path))
+    hints = job.private["mpiio_hints"].set_index("key")
+    assert (hints.loc["cb_nodes", "requested"], hints.loc["cb_nodes", "given"]) == ("1", "3")
+    assert hints.loc["cb_config_list", "given"] == "*:*"
+    assert hints.loc["cb_buffer_size", "requested"] == ""
+    assert hints.loc[["cb_nodes", "cb_buffer_size"], "effective"].tolist() == ["3", "65536"]
+
+
+def test_hints_for_other_files_change_nothing(programs: Path, tmp_path: Path) -> None:
+    done = start(tmp_path, 2, programs / "mpi_calls", tmp_path, IOLENS_HINTS="nothing*:cb_nodes=2")
+    assert done.returncode == 0, done.stderr
+    hints = read_log(the_log(tmp_path)).private["mpiio_hints"].set_index("key")
+    assert (hints.loc["cb_nodes", "requested"], hints.loc["cb_nodes", "given"]) == ("1", "")

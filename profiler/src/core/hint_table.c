@@ -11,7 +11,7 @@ enum { KEY_BYTES = 64, VALUE_BYTES = 256 };
 
 struct row {
     uint64_t file;
-    char key[KEY_BYTES], requested[VALUE_BYTES], effective[VALUE_BYTES];
+    char key[KEY_BYTES], requested[VALUE_BYTES], given[VALUE_BYTES], effective[VALUE_BYTES];
 };
 
 #define COLUMN(name, dtype, unit, meaning)                                                                   \
@@ -23,6 +23,7 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(key, "S64", "", "name of the hint"),
     COLUMN(requested, "S256", "", "value given at open, set_view or set_info; empty when not given"),
+    COLUMN(given, "S256", "", "value that IOLENS_HINTS put in its place at open; empty when it names none"),
     COLUMN(effective, "S256", "", "value that MPI_File_get_info reported before close; empty when absent"),
 };
 
@@ -38,6 +39,7 @@ void hint_table_write(struct buffer *out)
             row->file = file->id;
             snprintf(row->key, sizeof row->key, "%s", hint->key);
             snprintf(row->requested, sizeof row->requested, "%s", hint->requested ? hint->requested : "");
+            snprintf(row->given, sizeof row->given, "%s", hint->given ? hint->given : "");
             snprintf(row->effective, sizeof row->effective, "%s", hint->effective ? hint->effective : "");
         }
     }

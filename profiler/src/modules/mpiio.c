@@ -151,7 +151,7 @@ static void replace(const char **value, const char *by)
 }
 
 IOLENS_EXPORT void iolens_mpiio_hint(struct iolens_mpiio_file *file, const char *key, const char *requested,
-                                     const char *effective)
+                                     const char *given, const char *effective)
 {
     if (!key || !enter(file))
         return;
@@ -168,6 +168,7 @@ IOLENS_EXPORT void iolens_mpiio_hint(struct iolens_mpiio_file *file, const char 
     }
     if (*link) {
         replace(&(*link)->requested, requested);
+        replace(&(*link)->given, given);
         replace(&(*link)->effective, effective);
     }
     leave(file);

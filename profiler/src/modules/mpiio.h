@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct mpiio_record) == 560, "Darshan's MPI-IO record of v
 
 /* One MPI-IO hint; NULL: not given. */
 struct mpiio_hint {
-    const char *key, *requested, *effective;
+    const char *key, *requested, *given, *effective;
     struct mpiio_hint *next;
 };
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "given_hints.h"
 #include "handles.h"
 
 /* Report every key of `info`, as requested by the program or as effective. */
@@ -15,7 +16,7 @@ static void report_hints(struct mpi_file file, MPI_Info info, bool requested)
         int found = 0;
         if (pmpi.Info_get_nthkey(info, i, key) == MPI_SUCCESS &&
             pmpi.Info_get(info, key, MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found)
-            iolens_mpiio_hint(file.record, key, requested ? value : NULL, requested ? NULL : value);
+            iolens_mpiio_hint(file.record, key, requested ? value : NULL, NULL, requested ? NULL : value);
     }
 }
 
@@ -27,20 +28,36 @@ static const char *without_driver(const char *path)
     return colon && colon > path + 1 && (!slash || colon < slash) ? colon + 1 : path;
 }
 
-void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_File handle)
+static void report_given(void *context, const char *key, const char *value)
+{
+    iolens_mpiio_hint(context, key, NULL, value, NULL);
+}
+
+MPI_Info before_open(struct call *c, const char *path, MPI_Info info)
+{
+    c->info = info;
+    c->made = given_hints(without_driver(path), info, &c->has_made);
+    return c->made;
+}
+
+void release(struct call *c) { pmpi.Info_free(&c->made); }
+
+void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_File handle)
 {
     int rank = 0, size = 1;
     pmpi.Comm_rank(comm, &rank);
     pmpi.Comm_size(comm, &size);
     struct mpi_file file = {
         .record =
-            iolens_mpiio_open(without_driver(path), amode, size > 1, info != mpi.info_null, c->t0, c->t1),
+            iolens_mpiio_open(without_driver(path), amode, size > 1, c->info != mpi.info_null, c->t0, c->t1),
         .root = rank == 0,
     };
     if (!file.record)
         return;
     files_add(handle, file);
-    report_hints(file, info, true);
+    report_hints(file, c->info, true);
+    if (file.root && c->has_made)
+        given_hints_each(without_driver(path), report_given, file.record);
 }
 
 void before_close(struct call *c, MPI_File handle)

@@ -3,20 +3,28 @@
 #define IOLENS_EVENTS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "files.h"
 
 struct call {
     double t0, t1;        /* around the real call */
     struct mpi_file file; /* taken before a call that ends the handle */
-    MPI_Offset offset;    /* where a transfer begins, in bytes; -1: not known */
+    MPI_Info info, made;  /* of an open: what the program gave, and what is to be freed after the call */
+    bool has_made;
+    MPI_Offset offset; /* where a transfer begins, in bytes; -1: not known */
 };
 
 /* Places of a transfer that has no explicit offset. */
 enum { OWN_POINTER = -1, SHARED_POINTER = -2 };
 
-void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_Info info,
-             MPI_File handle);
+/* The MPI_Info to open the file with: the program's, or one with the user's hints added. */
+MPI_Info before_open(struct call *c, const char *path, MPI_Info info);
+void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_File handle);
+
+/* After every call: free what was made for it. */
+void release(struct call *c);
+
 void before_close(struct call *c, MPI_File handle);
 void on_close(const struct call *c);
 void on_view(const struct call *c, MPI_File handle, MPI_Datatype filetype, MPI_Info info);

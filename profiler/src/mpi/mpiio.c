@@ -16,6 +16,8 @@
         if (code == MPI_SUCCESS) {                                                                           \
             event;                                                                                           \
         }                                                                                                    \
+        if (c.has_made)                                                                                      \
+            release(&c);                                                                                     \
         mpi_depth--;                                                                                         \
         return code;                                                                                         \
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 from iolens.errors import UsageError
 from iolens.lab import mpi, preload
 from iolens.lab.execute import Outcome, Setup, execute, say
+from iolens.lab.given_hints import hints_of_files
 from iolens.lab.launcher import take_apart
 
 
@@ -20,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--storage-mount", type=Path, metavar="DIR", help="emulate object storage targets below this folder"
+    )
+    parser.add_argument(
+        "--hints",
+        type=hints_of_files,
+        metavar="PATTERN:KEY=VALUE,...",
+        help="MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
     )
     parser.add_argument("--dxt", action="store_true", help="trace every single transfer (DXT), not only counters")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -46,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
 def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     """The surroundings that the options ask for."""
     application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
+    if args.hints:
+        application["IOLENS_HINTS"] = args.hints
     if args.storage_mount:
         from iolens.lab.ost_mount import emulated_environment
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def hints(job: Job) -> pd.DataFrame | None:
-    """MPI-IO hints by `path` and `key`: `requested` in an MPI_Info, `effective` as MPI_File_get_info said at close.
+    """MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside in its place
+    (`iolens run --hints`), `effective` as MPI_File_get_info said at close.
 
     Empty text: not given, not reported. None where the log does not record them (Darshan does not).
     """
@@ -23,7 +24,8 @@ def hints(job: Job) -> pd.DataFrame | None:
     if found is None or isinstance(found, dict) or not len(found):
         return None
     rows = found.drop_duplicates(["file", "key"])
-    return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "effective"]]
+    rows = rows if "given" in rows else rows.assign(given="")
+    return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "given", "effective"]]
 
 
 def aggregators(job: Job) -> pd.DataFrame | None:

@@ -331,6 +331,7 @@ def hints(job: Job) -> Exhibit | None:
             ("file", "path", str),
             ("hint", "key", str),
             ("requested", "requested", lambda value: value or "not given"),
+            *([("from outside", "given", str)] if found["given"].any() else []),
             ("effective", "effective", lambda value: value or "n/a"),
         ],
         "Effective: what MPI_File_get_info said before the file was closed; n/a: it said nothing. Some libraries "
