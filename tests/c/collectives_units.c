@@ -43,12 +43,15 @@ static void check_latency(void)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < 100; i++)
         seconds[i] = (double)((i * 37) % 100 + 1) * (rank + 1);
-    Latency latency = latency_over_ranks(seconds, 100, MPI_COMM_WORLD);
+    Latency latency = latency_together(seconds, 100, MPI_COMM_WORLD);
     expect(fabs(latency.minimum - 50.5) < 1e-9, "the fastest rank's mean");
     expect(fabs(latency.maximum - 50.5 * ranks) < 1e-9, "the slowest rank's mean");
     expect(fabs(latency.average - 50.5 * (ranks + 1) / 2.0) < 1e-9, "the mean of the means");
     expect(rank != 0 || latency.p50 == 50.0 * ranks, "the 50th of a hundred slowest");
     expect(rank != 0 || latency.p99 == 99.0 * ranks, "the 99th of a hundred slowest");
+    latency = latency_apart(seconds, 100, MPI_COMM_WORLD);
+    expect(fabs(latency.average - 50.5 * (ranks + 1) / 2.0) < 1e-9, "the same mean of the means");
+    expect(latency.p50 == 50.0 * ranks && latency.p99 == 99.0 * ranks, "the slowest rank's percentiles");
     expect(iterations_of(0, 8192) == 1000 && iterations_of(0, 8193) == 100 && iterations_of(7, 1) == 7,
            "iterations");
 }

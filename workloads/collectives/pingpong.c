@@ -112,7 +112,7 @@ Latency pingpong(const Manner *manner, long long bytes, int iterations, MPI_Comm
         double *seconds = allocate(iterations, sizeof(double));
         MPI_Barrier(comm);
         lead(&pair, manner->posted, warm_up, iterations, seconds);
-        latency = latency_over_ranks(seconds, iterations, MPI_COMM_SELF);
+        latency = latency_together(seconds, iterations, MPI_COMM_SELF);
         latency.minimum = latency.maximum = seconds[0];
         for (int i = 1; i < iterations; i++) {
             latency.minimum = fmin(latency.minimum, seconds[i]);

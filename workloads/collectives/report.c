@@ -87,20 +87,6 @@ void report_footer(const Run *run)
         say(run, "\n# Results: WRONG, %lld elements\n", errors);
 }
 
-static void write_latency(Json *json, const Latency *latency)
-{
-    json_open(json, NULL, '{');
-    json_text(json, "operation", latency->operation);
-    json_integer(json, "bytes", latency->bytes);
-    json_real(json, "t_avg", latency->average);
-    json_real(json, "t_min", latency->minimum);
-    json_real(json, "t_max", latency->maximum);
-    json_real(json, "p50", latency->p50);
-    json_real(json, "p99", latency->p99);
-    json_integer(json, "iterations", latency->iterations);
-    json_close(json, '}');
-}
-
 static void write_extra(Json *json, const void *data)
 {
     const Run *run = data;
@@ -125,7 +111,7 @@ static void write_extra(Json *json, const void *data)
         json_null(json, "eager_observed");
     json_open(json, "latency", '[');
     for (int i = 0; i < run->count; i++)
-        write_latency(json, &run->latencies[i]);
+        latency_json(&run->latencies[i], json);
     json_close(json, ']');
 }
 
