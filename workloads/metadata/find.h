@@ -1,0 +1,15 @@
+/* Looking for files by name, size and age in a whole tree, with all ranks. */
+#ifndef METADATA_FIND_H
+#define METADATA_FIND_H
+
+#include "config.h"
+#include "fail.h"
+
+typedef struct Findings {
+    long long files, found; /* on all ranks */
+} Findings;
+
+/* Every rank lists all folders and looks at its share of the files, by their names. Collective. */
+Findings find_below(const Config *config, MPI_Comm comm, Trouble *trouble);
+
+#endif

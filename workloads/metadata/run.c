@@ -1,0 +1,124 @@
+#include "run.h"
+
+#include "find.h"
+
+#include <stdlib.h>
+
+typedef void (*Act)(const Items *items, int owner, int item, Trouble *trouble);
+
+typedef struct Kind {
+    const char *name, *title;
+    size_t chosen; /* the flag's place in the configuration */
+    Act act;       /* NULL for the search */
+    int shift;     /* strides from the rank that acts to the one that created */
+} Kind;
+
+enum { CREATE, STAT, READ, REMOVE, FIND };
+
+/* Every phase goes to another rank's items, so that no rank's cache answers. */
+static const Kind KINDS[PHASE_COUNT] = {
+    [CREATE] = {"create", "File creation", offsetof(Config, create), item_create, 0},
+    [STAT] = {"stat", "File stat", offsetof(Config, stat), item_stat, 1},
+    [READ] = {"read", "File read", offsetof(Config, read), item_read, 2},
+    [REMOVE] = {"remove", "File removal", offsetof(Config, remove), item_remove, 3},
+    [FIND] = {"find", "Find", offsetof(Config, find), NULL, 0},
+};
+
+void run_prepare(Run *run, const Config *config, MPI_Comm comm)
+{
+    *run = (Run){.config = config};
+    items_make(&run->items, config, comm);
+    for (int p = 0; p < PHASE_COUNT; p++)
+        run->steps[p] = (Step){
+            .name = KINDS[p].name,
+            .title = KINDS[p].title,
+            .chosen = *(const bool *)((const char *)config + KINDS[p].chosen),
+            .timed = allocate(config->iterations, sizeof(Timed)),
+        };
+}
+
+void run_free(Run *run)
+{
+    for (int p = 0; p < PHASE_COUNT; p++)
+        free(run->steps[p].timed);
+    items_free(&run->items);
+}
+
+static Timed summed(const Kind *kind, const Items *items, double mine, double *seconds)
+{
+    const Config *config = items->config;
+    long long count = (long long)config->items * items->ranks;
+    Timed timed = {.items = count, .seconds = spread_over_ranks(mine, items->comm)};
+    timed.rate = (double)count / timed.seconds.max;
+    timed.latency = latency_apart(seconds, config->items, items->comm);
+    timed.latency.operation = kind->title;
+    timed.latency.bytes = config->write_bytes;
+    timed.moved = count * (kind->act == item_create ? config->write_bytes
+                           : kind->act == item_read ? config->read_bytes
+                                                    : 0);
+    return timed;
+}
+
+static Timed perform(const Kind *kind, const Items *items, Trouble *trouble)
+{
+    const Config *config = items->config;
+    double *seconds = allocate(config->items, sizeof(double));
+    int owner = (items->rank + kind->shift * config->stride) % items->ranks;
+    MPI_Barrier(items->comm);
+    double begin = MPI_Wtime(), before = begin, now = begin;
+    for (int i = 0; i < config->items && !trouble->any; i++, before = now) {
+        kind->act(items, owner, i, trouble);
+        now = MPI_Wtime();
+        seconds[i] = now - before;
+    }
+    Timed timed = {0};
+    if (!trouble_shared(trouble, items->comm))
+        timed = summed(kind, items, now - begin, seconds);
+    free(seconds);
+    return timed;
+}
+
+static Timed search(Run *run, Trouble *trouble)
+{
+    MPI_Comm comm = run->items.comm;
+    MPI_Barrier(comm);
+    double begin = MPI_Wtime();
+    Findings findings = find_below(run->config, comm, trouble);
+    Timed timed = {.items = findings.files, .seconds = spread_over_ranks(MPI_Wtime() - begin, comm)};
+    timed.rate = (double)timed.items / timed.seconds.max;
+    run->found = findings.found;
+    trouble_shared(trouble, comm);
+    return timed;
+}
+
+/* One iteration; true when it made folders that are still there. */
+static bool iterate(Run *run, int iteration, Trouble *trouble)
+{
+    bool made = false;
+    for (int p = 0; p < PHASE_COUNT && !trouble->any; p++) {
+        Step *step = &run->steps[p];
+        if (!step->chosen)
+            continue;
+        if (p == CREATE) {
+            folders_make(&run->items, trouble);
+            if (trouble->any)
+                return false;
+            made = true;
+        }
+        step->timed[iteration] = p == FIND ? search(run, trouble) : perform(&KINDS[p], &run->items, trouble);
+        if (p == REMOVE && !trouble->any) {
+            folders_remove(&run->items, trouble);
+            made = false;
+        }
+    }
+    return made;
+}
+
+void run_all(Run *run, Trouble *trouble)
+{
+    double begin = MPI_Wtime();
+    for (int i = 0; i < run->config->iterations && !trouble->any; i++)
+        if (iterate(run, i, trouble) && trouble->any)
+            items_clear(&run->items);
+    run->total_seconds = MPI_Wtime() - begin;
+}
