@@ -166,3 +166,21 @@ def test_hints_for_other_files_change_nothing(programs: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     hints = read_log(the_log(tmp_path)).private["mpiio_hints"].set_index("key")
     assert (hints.loc["cb_nodes", "requested"], hints.loc["cb_nodes", "given"]) == ("1", "")
+
+
+@pytest.mark.skipif(not os.environ.get("DARSHAN_LIB"), reason="DARSHAN_LIB names no Darshan runtime")
+def test_the_mpi_io_record_is_the_one_that_darshan_writes(programs: Path, tmp_path: Path) -> None:
+    counters = {}
+    for name, preload in (("theirs", os.environ["DARSHAN_LIB"]), ("ours", PRELOAD)):
+        folder = tmp_path / name
+        folder.mkdir()
+        log = {"DARSHAN_LOGFILE": str(folder / "job.darshan"), "IOLENS_LOGFILE": str(folder / "job.darshan")}
+        done = start(folder, 4, programs / "mpi_calls", folder, preload=preload, **log)
+        assert done.returncode == 0, done.stderr
+        rank, counters[name] = record_of(folder / "job.darshan", "MPI-IO", "/shared")
+        assert rank == -1
+    timed = {"MPIIO_MAX_READ_TIME_SIZE", "MPIIO_MAX_WRITE_TIME_SIZE"}
+    timed |= {f"MPIIO_{which}_RANK{what}" for which in ("FASTEST", "SLOWEST") for what in ("", "_BYTES")}
+    assert {key: value for key, value in counters["ours"].items() if key not in timed} == {
+        key: value for key, value in counters["theirs"].items() if key not in timed
+    }
