@@ -30,7 +30,7 @@ CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call se
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
 
-RUNS = $(addprefix run-,ior btio-pnetcdf checkpoint restart collectives alignment metadata)
+RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives alignment metadata)
 
 .PHONY: help setup build $(PARTS) run $(RUNS) test check format bench install clean distclean
 
@@ -56,6 +56,9 @@ run-ior: build ## IOR: interfaces and transfer sizes
 
 run-btio-pnetcdf: build ## BT-IO through PnetCDF and MPI-IO, four methods
 	@$(IOLENS) sweep workloads/btio/pnetcdf.yaml $(CHANGES)
+
+run-btio-lustre-like: build ## BT-IO: stripes and aggregators with the library's driver and one like Lustre's
+	@$(IOLENS) sweep workloads/btio/lustre_like.yaml $(CHANGES)
 
 run-checkpoint: build ## a climate model's checkpoint: writers and gathering
 	@$(IOLENS) sweep workloads/checkpoint/checkpoint.yaml $(CHANGES)

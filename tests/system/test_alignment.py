@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from btio_program import Outcome, launch, result
+from btio_program import BTIO, Outcome, launch, result
 from iolens.lab.ost_mount import JobStatus, emulated_environment, job_status, make_mount
 from iolens.lab.stripes import set_stripes
 
@@ -84,20 +84,26 @@ def alignment(where: Path, *arguments: object, ranks: int = 4) -> Outcome:
     return launch(where, [str(ALIGNMENT), *map(str, arguments)], ranks=ranks)
 
 
-def emulated(where: Path, kind: int, transfer: int, stripes: int, *more: object) -> Emulated:
-    """Eight segments of four ranks on a mount of its own."""
+def on_stripes(where: Path, command: Sequence[object], stripes: int, size: int = MIB) -> JobStatus:
+    """The storage's books of four ranks of a command on a mount of its own; MOUNT in it is the mount."""
     (where / "mnt").mkdir()
     mount = make_mount(where / "mnt", ROOT / "storage" / "ost.yaml")
-    set_stripes(mount, stripes, MIB)
+    set_stripes(mount, stripes, size)
     settings = {**emulated_environment(mount, "job"), "LD_PRELOAD": str(SHIM)}
-    command = ["env", *(f"{key}={value}" for key, value in settings.items()), str(ALIGNMENT)]
-    options = ["--align", kind, "--transfer", transfer, "--segments", 8, "--directory", mount]
-    options += ["--json", where / "result.json", "--log", where / "writes.csv", *more]
-    done = launch(where, [*command, *map(str, options)], ranks=4)
+    words = ["env", *(f"{key}={value}" for key, value in settings.items())]
+    done = launch(where, words + [str(mount) if word == "MOUNT" else str(word) for word in command], ranks=4)
     assert done.status == 0, done.text + done.errors
+    return job_status(mount, "job")
+
+
+def emulated(where: Path, kind: int, transfer: int, stripes: int, *more: object) -> Emulated:
+    """Eight segments of four ranks."""
+    options = ["--align", kind, "--transfer", transfer, "--segments", 8, "--directory", "MOUNT"]
+    options += ["--json", where / "result.json", "--log", where / "writes.csv", *more]
+    books = on_stripes(where, [ALIGNMENT, *options], stripes)
     with (where / "writes.csv").open(newline="") as stream:
         writes = [{key: int(value) for key, value in row.items()} for row in csv.DictReader(stream)]
-    return Emulated(result(where / "result.json"), writes, job_status(mount, "job"))
+    return Emulated(result(where / "result.json"), writes, books)
 
 
 def covered(writes: Sequence[dict[str, int]]) -> list[tuple[int, int]]:
@@ -163,6 +169,17 @@ def test_bound_domains_choose_aggregators_by_the_stripes(
     assert run.result["extra"]["aggregators"] == len({write["aggregator"] for write in run.writes}) == used
     assert run.result["hints"]["effective"]["cb_nodes"] == str(used)
     assert (run.books.lock_handovers > 0) == handed_over
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("driver", "handed_over"), [("library", True), ("lustre-like", False)])
+def test_dumps_of_btio_keep_their_stripes(tmp_path: Path, driver: str, handed_over: bool) -> None:
+    command = [BTIO, "--class", "W", "--steps", 50, "--io-only", "--mpiio-driver", driver, "--directory", "MOUNT"]
+    for hint in ("romio_cb_write=enable", "cb_config_list=*:*", "cb_nodes=4"):
+        command += ["--hint", hint]
+    books = on_stripes(tmp_path, command, 4, 65536)
+    assert books.bytes_written == books.bytes_read == 10 * 40 * 24**3
+    assert (books.lock_handovers > 0) == handed_over
 
 
 @pytest.mark.mpi

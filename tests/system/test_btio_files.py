@@ -45,6 +45,19 @@ def test_same_bytes_by_any_method_and_ranks(tmp_path: Path, class_s: bytes, meth
     assert kept(tmp_path, "--class", "S", method=method, ranks=ranks, io=io) == class_s
 
 
+@pytest.mark.parametrize("ranks", [1, 4, 9])
+def test_same_bytes_by_the_lustre_like_driver(tmp_path: Path, class_s: bytes, ranks: int) -> None:
+    """Stripes of 3000 bytes cut rows and points; the read back goes through the driver as well."""
+    driver = ["--mpiio-driver", "lustre-like", "--hint", "striping_unit=3000"]
+    assert kept(tmp_path, "--class", "S", *driver, ranks=ranks) == class_s
+
+
+def test_the_lustre_like_driver_is_for_full_alone(tmp_path: Path) -> None:
+    outcome = btio(tmp_path, "--method", "simple", "--mpiio-driver", "lustre-like")
+    assert outcome.status == 2
+    assert "--mpiio-driver lustre-like --method simple: the drivers are library and, for full" in outcome.messages[0]
+
+
 def test_same_bytes_of_class_w(tmp_path: Path) -> None:
     serial = kept(tmp_path, "--class", "W")
     assert len(serial) == 22_118_400

@@ -18,6 +18,8 @@ static const char NOTES[] =
     "\nWithout --class, --grid and --input, ./inputbt.data is read when it is there; else class S runs.\n"
     "Data files: DIR/btio.METHOD.out. Exit status: 0 verified, 1 wrong result or I/O error, 2 bad usage.\n";
 
+static const char DRIVER_LIBRARY[] = "library", DRIVER_LUSTRE_LIKE[] = "lustre-like";
+
 // clang-format off
 static const Option OPTIONS[] = {
     {"class", OPTION_TEXT, offsetof(Config, class_name), "LETTER", "NPB class: S W A B C D E F"},
@@ -28,6 +30,8 @@ static const Option OPTIONS[] = {
     {"read-interval", OPTION_COUNT, offsetof(Config, read_interval), "N", "read back after every N dumps [after the run]"},
     {"method", OPTION_TEXT, offsetof(Config, method), "NAME", "full: collective; simple: independent rows; epio: a file "
      "per\n" "                               process; fortran: independent 40-byte records; none"},
+    {"mpiio-driver", OPTION_TEXT, offsetof(Config, mpiio_driver), "NAME", "of full. library: MPI-IO; lustre-like: our own two-phase\n"
+     "                               transfers, stripes bound to aggregators"},
     {"directory", OPTION_TEXT, offsetof(Config, directory), "DIR", "where the data files go"},
     {"hints-file", OPTION_TEXT, offsetof(Config, hints_file), "FILE", "MPI-IO hints, one key=value a line"},
     {"hint", OPTION_HINT, offsetof(Config, hints), "KEY=VALUE", "one MPI-IO hint (repeatable; 16M means bytes)"},
@@ -47,6 +51,7 @@ const OptionTable BTIO_OPTIONS = {OPTIONS, sizeof OPTIONS / sizeof OPTIONS[0], U
 static const Config DEFAULTS = {
     .write_interval = PUBLISHED_WRITE_INTERVAL,
     .method = "full",
+    .mpiio_driver = DRIVER_LIBRARY,
     .directory = ".",
 };
 
@@ -169,6 +174,10 @@ static void check_combination(const Config *config, Trouble *trouble)
         trouble_note(trouble, "--method %s: unknown; the methods are %s", config->method, METHOD_NAMES);
     else if (method->open == NULL && (config->io_only || config->verify_only))
         trouble_note(trouble, "--method none has no files for --io-only or --verify-only");
+    else if (config_lustre_like(config) ? method != &METHOD_FULL
+                                        : strcmp(config->mpiio_driver, DRIVER_LIBRARY) != 0)
+        trouble_note(trouble, "--mpiio-driver %s --method %s: the drivers are %s and, for full, %s",
+                     config->mpiio_driver, config->method, DRIVER_LIBRARY, DRIVER_LUSTRE_LIKE);
     if (config->verify_only && config->read_interval > 0)
         trouble_note(trouble,
                      "--verify-only goes with runs without a read interval: only those keep every dump");
@@ -224,6 +233,11 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     static char letter[2] = "U";
     letter[0] = class != NULL ? class->letter : 'U';
     config->class_name = letter;
+}
+
+bool config_lustre_like(const Config *config)
+{
+    return strcmp(config->mpiio_driver, DRIVER_LUSTRE_LIKE) == 0;
 }
 
 int dump_count(const Config *config)

@@ -15,7 +15,7 @@ typedef struct Config {
     double dt;
     int write_interval,
         read_interval; /* steps between dumps; dumps between read-backs, 0: after the run only */
-    const char *method, *directory;
+    const char *method, *mpiio_driver, *directory;
     const char *hints_file, *json, *input;
     Hints hints;
     bool io_only, verify_only, keep, fsync, print_norms, help;
@@ -29,6 +29,9 @@ extern const OptionTable BTIO_OPTIONS;
 /* Parses, reads the input and hints files, fills in defaults and checks. Ends the program on bad input or
  * --help. Collective: every rank gets the same. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
+
+/* Whether the collective transfers are the toolkit's own. */
+bool config_lustre_like(const Config *config);
 
 /* Dumps that a run makes. */
 int dump_count(const Config *config);

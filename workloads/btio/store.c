@@ -24,9 +24,10 @@ const Method *method_named(const char *name)
 void store_make(Store *store, const Config *config, const Domain *domain)
 {
     *store = (Store){
-        .method = method_named(config->method),
+        .method = config_lustre_like(config) ? &METHOD_TWO_PHASE : method_named(config->method),
         .domain = domain,
         .info = hints_info(&config->hints),
+        .hints = &config->hints,
         .flush = config->fsync,
         .borrowed = config->verify_only,
         .file = MPI_FILE_NULL,

@@ -30,20 +30,23 @@ struct Store {
     const Method *method;
     const Domain *domain;
     MPI_Info info;
+    const Hints *hints;
     bool flush;    /* before the next close */
     bool borrowed; /* an earlier run's file, never removed */
     char path[PATH_MAX];
     double *buffer;  /* one dump of this rank: own cells one after the other, each [z][y][x][component] */
     long long calls; /* reads or writes since the file was opened */
     Trouble trouble;
-    Hints effective;           /* what the open file reported */
-    MPI_File file;             /* full, simple */
-    MPI_Datatype point, cells; /* full: etype and file type */
-    int descriptor;            /* epio, fortran */
-    char *record;              /* epio: a cell with its markers */
+    Hints effective;              /* what the open file reported */
+    MPI_File file;                /* full, simple */
+    MPI_Datatype point, cells;    /* full: etype and file type */
+    int descriptor;               /* epio, fortran */
+    char *record;                 /* epio: a cell with its markers */
+    struct TwoPhaseRows *through; /* full, lustre-like */
 };
 
 extern const Method METHOD_FULL, METHOD_SIMPLE, METHOD_EPIO, METHOD_FORTRAN;
+extern const Method METHOD_TWO_PHASE; /* full with --mpiio-driver lustre-like */
 extern const char METHOD_NAMES[];
 
 const Method *method_named(const char *name);
