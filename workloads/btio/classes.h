@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { COMPONENTS = 5, PUBLISHED_WRITE_INTERVAL = 5 };
+enum { COMPONENTS = 5, POINT_BYTES = COMPONENTS * sizeof(double), PUBLISHED_WRITE_INTERVAL = 5 };
 
 typedef struct Class {
     char letter;

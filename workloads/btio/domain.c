@@ -47,7 +47,7 @@ static double *new_field(const Cell *cell)
     return all + cell->origin;
 }
 
-static void make_cells(Domain *domain, bool solver)
+static void make_cells(Domain *domain)
 {
     int edge = domain->edge, i = domain->rank % edge, j = domain->rank / edge;
     domain->cells = allocate(edge, sizeof *domain->cells);
@@ -60,13 +60,10 @@ static void make_cells(Domain *domain, bool solver)
         for (int d = 0; d < 3; d++)
             domain->slice[d * edge + cell->coordinate[d]] = c;
         domain->points += (long long)cell->size[0] * cell->size[1] * cell->size[2];
-        cell->u = new_field(cell);
-        cell->rhs = solver ? new_field(cell) : NULL;
-        cell->forcing = solver ? new_field(cell) : NULL;
     }
 }
 
-void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm)
+void domain_lay_out(Domain *domain, const int grid[3], MPI_Comm comm)
 {
     *domain = (Domain){.comm = comm, .grid = {grid[0], grid[1], grid[2]}};
     MPI_Comm_rank(comm, &domain->rank);
@@ -78,7 +75,18 @@ void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm)
         domain->after[d] = wrap(i + step_i[d], edge) + edge * wrap(j + step_j[d], edge);
         domain->before[d] = wrap(i - step_i[d], edge) + edge * wrap(j - step_j[d], edge);
     }
-    make_cells(domain, solver);
+    make_cells(domain);
+}
+
+void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm)
+{
+    domain_lay_out(domain, grid, comm);
+    for (int c = 0; c < domain->edge; c++) {
+        Cell *cell = &domain->cells[c];
+        cell->u = new_field(cell);
+        cell->rhs = solver ? new_field(cell) : NULL;
+        cell->forcing = solver ? new_field(cell) : NULL;
+    }
 }
 
 Cell *domain_slice(const Domain *domain, int direction, int at)

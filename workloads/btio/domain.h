@@ -40,8 +40,10 @@ typedef struct Domain {
 /* Integer square root of `ranks` when that is a square number, else 0. */
 int square_edge(int ranks);
 
-/* Lays out the cells and allocates u, and with `solver` rhs and forcing too. `grid` is large enough for the
- * ranks. */
+/* Lays out the cells, without fields. `grid` is large enough for the ranks. */
+void domain_lay_out(Domain *domain, const int grid[3], MPI_Comm comm);
+
+/* Lays out the cells and allocates u, and with `solver` rhs and forcing too. */
 void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm);
 
 /* Own cell at position `at` along `direction`. */

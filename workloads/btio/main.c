@@ -1,6 +1,7 @@
-/* btio: NPB's BT solver with BT-IO, from options to exit status. */
+/* btio: NPB's BT solver with BT-IO, or its I/O pattern alone, from options to exit status. */
 #include "config.h"
 #include "fail.h"
+#include "pattern.h"
 #include "report.h"
 
 #include <signal.h>
@@ -25,20 +26,26 @@ static int finish(Run *run)
     return verdict.status == VERIFY_UNSUCCESSFUL ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
-int main(int argc, char **argv)
+static int solve(int argc, char **argv)
 {
     Config config;
     Run run;
-    /* A file size limit is an error code like any other. */
-    signal(SIGXFSZ, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    MPI_Init(&argc, &argv);
     config_read(&config, argc, argv, MPI_COMM_WORLD);
     run_prepare(&run, &config, MPI_COMM_WORLD);
     report_header(&run);
     if (!config.verify_only)
         run_steps(&run);
-    int status = finish(&run);
+    return finish(&run);
+}
+
+int main(int argc, char **argv)
+{
+    /* A file size limit is an error code like any other. */
+    signal(SIGXFSZ, SIG_IGN);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    MPI_Init(&argc, &argv);
+    bool pattern = pattern_wanted(argc, argv, MPI_COMM_WORLD);
+    int status = pattern ? pattern_main(argc, argv, MPI_COMM_WORLD) : solve(argc, argv);
     MPI_Finalize();
     return status;
 }

@@ -24,7 +24,7 @@ typedef struct Method {
     void (*close)(Store *store);
 } Method;
 
-enum { POINT_BYTES = COMPONENTS * sizeof(double), EPIO_RECORD_EXTRA = 8 };
+enum { EPIO_RECORD_EXTRA = 8 };
 
 struct Store {
     const Method *method;

@@ -1,0 +1,72 @@
+/* BT's I/O pattern without the solver, as Northwestern's BTIO has it: every rank holds its cells with two
+ * ghost points around, in one array [cell][z][y][x][component], and writes or reads all of them, dump after
+ * dump.
+ *
+ * Component m of point (x, y, z) of dump d is element m + 5 (x + nx (y + ny (z + nz d))) of the file, and has
+ * the number of its element as its value, so that what is misplaced is found. */
+#ifndef BTIO_PATTERN_H
+#define BTIO_PATTERN_H
+
+#include "domain.h"
+#include "pattern_config.h"
+
+#include <limits.h>
+
+typedef struct Pattern Pattern;
+
+typedef struct PatternMethod {
+    const char *name, *number, *title, *file;
+    bool through_mpi;
+    void (*open)(Pattern *pattern, bool writing); /* collective; NULL: not built in */
+    void (*move)(Pattern *pattern, int dump, bool writing);
+    void (*close)(Pattern *pattern);
+} PatternMethod;
+
+struct Pattern {
+    const PatternMethod *method;
+    const Domain *domain;
+    int dumps; /* in the file */
+    bool per_cell;
+    MPI_Info info;
+    char path[PATH_MAX];
+    double *field;       /* [cell][padded], see above */
+    int padded[3];       /* points of a cell's array along x, y, z */
+    MPI_Datatype point;  /* the five components */
+    MPI_Datatype *cells; /* [edge] own points of a cell within its array */
+    MPI_Datatype all;    /* own points of all cells within the field */
+    MPI_Datatype view;   /* MPI methods: where those stand in one dump of the file */
+    MPI_File file;
+    int nc, variable, *requests; /* PnetCDF methods */
+    double setup_seconds, post_seconds, wait_seconds;
+    long long calls; /* data calls since the file was opened */
+    Hints effective; /* what the library says of the open file */
+    Trouble trouble;
+};
+
+extern const PatternMethod PATTERN_MPI_COLLECTIVE, PATTERN_MPI_INDEPENDENT, PATTERN_PNETCDF,
+    PATTERN_NONBLOCKING;
+extern const char PATTERN_METHOD_NAMES[];
+
+/* By name or number; NULL when there is none. */
+const PatternMethod *pattern_method_named(const char *name);
+
+/* Takes memory and makes the types of the field. Collective. */
+void pattern_make(Pattern *pattern, const PatternConfig *config, const Domain *domain);
+void pattern_free(Pattern *pattern);
+
+/* First double of a cell's array. */
+double *pattern_cell(const Pattern *pattern, int cell);
+
+/* Fills the own points with the values of `dump`; ghost points keep theirs. */
+void pattern_fill(const Pattern *pattern, int dump);
+
+/* Makes every value one that no dump has. */
+void pattern_spoil(const Pattern *pattern);
+
+/* Own points that do not have the values of `dump`, in components. */
+long long pattern_differences(const Pattern *pattern, int dump);
+
+/* One run from command line to exit status. */
+int pattern_main(int argc, char **argv, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,29 @@
+/* What a run of BT's I/O pattern alone is asked to do: options, or the five lines of Northwestern's
+ * inputbt.data. */
+#ifndef BTIO_PATTERN_CONFIG_H
+#define BTIO_PATTERN_CONFIG_H
+
+#include "hints.h"
+#include "options.h"
+
+#include <mpi.h>
+
+typedef struct PatternConfig {
+    const char *method, *operation, *directory, *hints_file, *json;
+    const char *input; /* the five-line file, or NULL */
+    int grid[3], dumps;
+    Hints hints;
+    bool per_cell, no_check, keep, help;
+    bool writes, reads; /* the operation, taken apart */
+} PatternConfig;
+
+extern const OptionTable PATTERN_OPTIONS;
+
+/* True when the command line asks for this pattern and not for the solver: a file in front, one of its
+ * methods, or, without any argument, a five-line ./inputbt.data. Collective. */
+bool pattern_wanted(int argc, char **argv, MPI_Comm comm);
+
+/* Parses, reads the input and hints files and checks. Ends the program on bad input or --help. Collective. */
+void pattern_config_read(PatternConfig *config, int argc, char **argv, MPI_Comm comm);
+
+#endif
