@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "sweep": "run an experiment's matrix of settings",
     "compare": "make the comparison PDF of a sweep",
     "stripe": "set or get the stripes of a directory or file",
+    "io500": "run the phases of IO500 at a small scale and score them",
     "selfbench": "measure what the profiler costs on this machine",
 }
 """Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""

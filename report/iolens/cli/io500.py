@@ -1,0 +1,90 @@
+"""`iolens io500`: the phases of IO500 at a small scale, each under the profiler, and IO500's score."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import UsageError
+from iolens.lab import preload
+from iolens.lab.io500 import (
+    PHASES,
+    WHY_INVALID,
+    Outcome,
+    Scale,
+    options_of,
+    outcome_line,
+    perform_all,
+    score_line,
+    score_of,
+)
+from iolens.lab.sizes import parse_size
+
+
+def block(text: str) -> int:
+    """Bytes of a rank's own file: whole transfers of 2 MiB."""
+    try:
+        size = parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if size == 0 or size % 2**21:
+        raise argparse.ArgumentTypeError(f"{text} is not a multiple of 2M, the transfer of that phase")
+    return size
+
+
+def count(text: str) -> int:
+    """A positive number."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return int(text)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `iolens io500`."""
+    usual = Scale()
+    parser.epilog = WHY_INVALID
+    parser.add_argument("--np", type=count, default=usual.ranks, metavar="N", help="ranks (default: %(default)s)")
+    parser.add_argument(
+        "--directory", type=Path, default=Path("."), metavar="DIR", help="where the data goes (default: .)"
+    )
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    amounts = {
+        "easy-block": (block, usual.easy_block, "SIZE", "bytes of each rank's own file"),
+        "hard-segments": (count, usual.hard_segments, "N", "transfers of 47008 bytes of each rank to the shared file"),
+        "easy-items": (count, usual.easy_items, "N", "empty files of each rank, in its own folder"),
+        "hard-items": (count, usual.hard_items, "N", "files of 3901 bytes of each rank, in one folder"),
+    }
+    for name, (convert, default, word, text) in amounts.items():
+        parser.add_argument(
+            f"--{name}", type=convert, default=default, metavar=word, help=f"{text} (default: %(default)s)"
+        )
+    parser.add_argument(
+        "--profiler", choices=preload.PROFILERS, default="iolens", help="iolens, the site's Darshan, or none"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print what each phase would be asked to do")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run all phases and print their values and the score; the lines are kept in io500/result_summary.txt."""
+    scale = Scale(args.np, args.easy_block, args.hard_segments, args.easy_items, args.hard_items)
+    directory = args.directory.resolve()
+    if not directory.is_dir():
+        raise UsageError(f"--directory {args.directory} is not a folder")
+    if args.dry_run:
+        for phase in PHASES:
+            print(f"{phase.name}: {phase.program} {' '.join(options_of(phase, scale, directory / 'io500-data'))}")
+        return 0
+    results = args.results.resolve() / "io500"
+    print(f"IO500's phases, {scale.ranks} ranks, in {directory} ({WHY_INVALID})")
+    outcomes = perform_all(scale, directory, results, args.profiler, show)
+    last = score_line(score_of(outcomes))
+    print(last)
+    lines = [*map(outcome_line, outcomes), last, WHY_INVALID]
+    (results / "result_summary.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"logs and results: {results}")
+    return 0
+
+
+def show(outcome: Outcome) -> None:
+    """One phase, as soon as it is over."""
+    print(outcome_line(outcome), flush=True)
