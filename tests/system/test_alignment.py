@@ -183,6 +183,22 @@ def test_dumps_of_btio_keep_their_stripes(tmp_path: Path, driver: str, handed_ov
 
 
 @pytest.mark.mpi
+def test_ior_through_the_driver_keeps_stripes_with_aggregators(tmp_path: Path) -> None:
+    command = [ROOT / "build" / "bin" / "ior", "-a", "MPIIO", "-c", "--mpiio-driver", "lustre-like", "-w", "-r", "-R"]
+    command += ["-b", 1_000_000, "-t", 1_000_000, "-s", 4, "--directory", "MOUNT", "--json", tmp_path / "result.json"]
+    books = on_stripes(tmp_path, [*command, "--hint", "cb_nodes=2"], 2)
+    assert (books.bytes_written, books.bytes_read, books.lock_handovers) == (16_000_000, 32_000_000, 0)
+    assert result(tmp_path / "result.json")["hints"]["effective"]["cb_nodes"] == "2"
+
+
+@pytest.mark.mpi
+def test_ior_says_what_the_driver_needs(tmp_path: Path) -> None:
+    done = launch(tmp_path, [str(ROOT / "build" / "bin" / "ior"), "-a", "MPIIO", "--mpiio-driver", "lustre-like"])
+    assert done.status == 2
+    assert "ior: --mpiio-driver lustre-like needs -a MPIIO -c and goes with neither -V nor -p" in done.errors
+
+
+@pytest.mark.mpi
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_the_kernel_sees_the_writes_of_the_log(tmp_path: Path) -> None:
     command = ["strace", "-f", "-o", "trace", "-e", "trace=pwrite64", str(ALIGNMENT), "--align", "1", "--segments", "2"]

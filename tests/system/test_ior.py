@@ -43,6 +43,8 @@ def parsed(outcome: Outcome) -> IorOutput:
         "-a POSIX -Z -X 3",
         "-a MMAP",
         "-a MPIIO -c",
+        "-a MPIIO -c --mpiio-driver lustre-like",
+        "-a MPIIO -c --mpiio-driver lustre-like -F -e",
         "-a MPIIO -V",
         "-a MPIIO -V -S -c -b 64k",
         "-a HDF5 -c",

@@ -279,14 +279,20 @@ void two_phase_hints(const TwoPhase *file, Hints *hints)
     }
 }
 
+void two_phase_sync(TwoPhase *file)
+{
+    if (fsync(file->descriptor) != 0)
+        trouble_note(file->trouble, "cannot flush %s: %s", file->path, strerror(errno));
+}
+
 void two_phase_close(TwoPhase *file, bool flush)
 {
     free(file->buffer);
     file->buffer = NULL;
     if (file->descriptor < 0)
         return;
-    if (flush && fsync(file->descriptor) != 0)
-        trouble_note(file->trouble, "cannot flush %s: %s", file->path, strerror(errno));
+    if (flush)
+        two_phase_sync(file);
     if (close(file->descriptor) != 0)
         trouble_note(file->trouble, "cannot close %s: %s", file->path, strerror(errno));
     file->descriptor = -1;

@@ -38,6 +38,9 @@ void two_phase_read(TwoPhase *file, const Piece *pieces, size_t count, void *dat
 /* What is in force, in the names of MPI-IO's hints. */
 void two_phase_hints(const TwoPhase *file, Hints *hints);
 
+/* Flushes what this rank wrote to storage. */
+void two_phase_sync(TwoPhase *file);
+
 /* Flushes to storage first when asked to. The log of writes stays. */
 void two_phase_close(TwoPhase *file, bool flush);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const Api API_POSIX, API_MPIIO, API_MMAP;
+extern const Api API_POSIX, API_MPIIO, API_MMAP, API_TWO_PHASE;
 #ifdef HAVE_HDF5
 extern const Api API_HDF5;
 #endif
@@ -30,6 +30,12 @@ const Api *api_named(const char *name)
         if (strcasecmp(APIS[i]->name, name) == 0)
             return APIS[i];
     return NULL;
+}
+
+const Api *api_of(const Settings *settings)
+{
+    bool own = strcmp(settings->driver, DRIVER_LUSTRE_LIKE) == 0;
+    return own ? &API_TWO_PHASE : api_named(settings->api);
 }
 
 const char *api_names(void)

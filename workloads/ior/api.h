@@ -31,6 +31,9 @@ typedef struct Api {
 /* NULL when this ior was built without it. */
 const Api *api_named(const char *name);
 
+/* The named interface, with the driver that the settings ask for. */
+const Api *api_of(const Settings *settings);
+
 /* "POSIX, MPIIO, ..." */
 const char *api_names(void);
 

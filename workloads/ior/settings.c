@@ -79,6 +79,7 @@ static const Option OPTIONS[] = {
     {"savePerOpDataCSV", OPTION_TEXT, FIELD(operation_csv), "PREFIX", "time of every transfer, a file per task", 0, NULL},
     {"dryRun", OPTION_FLAG, FIELD(dry), NULL, "check the options and print them, transfer nothing", 0, NULL},
     {"warningAsErrors", OPTION_FLAG, FIELD(warnings_fatal), NULL, "a warning ends the run", 0, NULL},
+    {"mpiio-driver", OPTION_TEXT, FIELD(driver), "NAME", "MPIIO with -c: library, or lustre-like: our own two-phase transfers", 0, "mpiio.driver"},
     {"directory", OPTION_TEXT, FIELD(directory), "DIR", "folder of the test file, when -o names none", 0, NULL},
     {"hint", OPTION_HINT, FIELD(hints), "KEY=VALUE", "one MPI-IO hint (repeatable)", 0, NULL},
     {"json", OPTION_TEXT, FIELD(json), "FILE", "write the result of the last test as JSON (-: to standard output)", 0, NULL},
@@ -90,6 +91,7 @@ const OptionTable IOR_OPTIONS = {OPTIONS, sizeof OPTIONS / sizeof OPTIONS[0], US
 
 static const Settings DEFAULTS = {
     .api = "POSIX",
+    .driver = DRIVER_LIBRARY,
     .file = "testFile",
     .packet = "offset",
     .summary_format = "default",
@@ -137,6 +139,12 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
     demand(trouble, (s->view || s->strided || s->preallocate) && strcasecmp(s->api, "MPIIO") != 0,
            "-V, -S and -p are for -a MPIIO");
     demand(trouble, s->strided && (!s->view || s->block != s->transfer), "-S needs -V and -b equal to -t");
+    bool own_driver = strcmp(s->driver, DRIVER_LUSTRE_LIKE) == 0;
+    demand(trouble, !own_driver && strcmp(s->driver, DRIVER_LIBRARY) != 0,
+           "--mpiio-driver: the drivers are " DRIVER_LIBRARY " and " DRIVER_LUSTRE_LIKE);
+    demand(trouble,
+           own_driver && (strcasecmp(s->api, "MPIIO") != 0 || !s->collective || s->view || s->preallocate),
+           "--mpiio-driver " DRIVER_LUSTRE_LIKE " needs -a MPIIO -c and goes with neither -V nor -p");
     demand(trouble, s->direct && strcasecmp(s->api, "POSIX") != 0, "-B is for -a POSIX");
     demand(trouble, s->direct && s->transfer % 4096 != 0, "-B needs -t in multiples of 4096 bytes");
     demand(trouble, s->own_directory && !s->own_file, "-u needs -F");

@@ -5,8 +5,12 @@
 #include "hints.h"
 #include "options.h"
 
+#define DRIVER_LIBRARY     "library"
+#define DRIVER_LUSTRE_LIKE "lustre-like"
+
 typedef struct Settings {
-    const char *api, *file, *script, *packet, *summary_format, *summary_file, *rank_csv, *operation_csv;
+    const char *api, *driver, *file, *script, *packet, *summary_format, *summary_file, *rank_csv,
+        *operation_csv;
     const char *wearout_file, *hints_file, *directory, *json, *pool;
     int64_t block, transfer, segments, memory_per_node, wearout_pairs;
     int repetitions, tasks, task_offset, seed, signature, reference, delay, minutes, outlier, verbosity;

@@ -183,7 +183,7 @@ Test test_run(const Settings *settings, const Team *team, int number, Reporter *
     double began = MPI_Wtime();
     if (own.wearout_file != NULL && !own.write && own.wearout_pairs == 0)
         read_status(&own, &own.wearout_pairs, trouble);
-    Job job = {.settings = &own, .api = api_named(own.api), .team = *team};
+    Job job = {.settings = &own, .api = api_of(&own), .team = *team};
     job.operations = open_operations(&own, team, trouble);
     job.buffer = buffer_of(&own);
     job.expected = buffer_of(&own);
