@@ -1,9 +1,11 @@
 /* Processes: the argument says how the writing one ends. The child of fork continues with its parent's
- * descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork | thread_exit |
- * stderr_closed */
+ * descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork | vfork_fails |
+ * thread_exit | stderr_closed */
 #include "posix_expect.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static char data[100] __attribute__((aligned(8)));
@@ -47,10 +49,25 @@ static void by_vfork(int fd)
     pid_t child = vfork();
     if (child == 0) {
         close(fd);
+        close(open("of_the_child", O_CREAT | O_WRONLY, 0600));
         execl("/bin/true", "true", (char *)NULL);
         _exit(127);
     }
     MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Root may have as many processes as it likes, so be somebody else for a moment. */
+static void by_no_vfork(void)
+{
+    struct rlimit none = {0, 0};
+    bool root = geteuid() == 0;
+    MUST(!root || setresuid(65534, 65534, 0) == 0);
+    MUST(setrlimit(RLIMIT_NPROC, &none) == 0);
+    pid_t child = vfork();
+    if (child == 0)
+        _exit(127);
+    MUST(child == -1 && errno == EAGAIN);
+    MUST(!root || setresuid(0, 0, 0) == 0);
 }
 
 static void *leave(void *status) { exit((int)(long)status); }
@@ -61,6 +78,8 @@ int main(int count, char **argument)
     int fd = open("fork.dat", O_CREAT | O_RDWR, 0600);
     if (strcmp(how, "vfork") == 0)
         by_vfork(fd);
+    if (strcmp(how, "vfork_fails") == 0)
+        by_no_vfork();
     MUST(write(fd, data, 100) == 100);
     if (strcmp(how, "fork") == 0)
         by_fork(fd);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import profiler_harness as harness
@@ -16,7 +17,7 @@ def library() -> Path:
     return harness.build_library()
 
 
-@pytest.mark.parametrize("how", ["exit", "_exit", "_Exit", "thread_exit", "stderr_closed", "vfork", "fork"])
+@pytest.mark.parametrize("how", "exit _exit _Exit thread_exit stderr_closed vfork vfork_fails fork".split())
 def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
     result = harness.run(harness.build_program("posix_fork"), how, folder=tmp_path)
     assert (result.returncode, result.stderr) == (3, "")
@@ -28,6 +29,28 @@ def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
         assert not harness.differences(one, harness.counters(harness.read_log(log), one.path))
     if how == "stderr_closed":
         assert (tmp_path / "not_stderr").read_bytes() == b""
+
+
+def test_a_childs_files_are_not_its_parents(tmp_path: Path) -> None:
+    """The child of vfork opens and closes in its parent's memory, and Python starts programs by vfork."""
+    harness.run(harness.build_program("posix_fork"), "vfork", folder=tmp_path)
+    names = harness.read_log(harness.logs(tmp_path)[0]).name_records.values()
+    assert not [name for name in names if name.endswith("of_the_child")]
+    script = """
+import subprocess
+with open("kept.dat", "w") as kept:
+    for _ in range(3):
+        subprocess.run(["true"], stdin=subprocess.DEVNULL, stdout=kept, check=True)
+        kept.write("text")
+        kept.flush()
+"""
+    for log in harness.logs(tmp_path):
+        log.unlink()
+    done = harness.run(sys.executable, "-c", script, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (log,) = harness.logs(tmp_path)
+    found = harness.counters(harness.read_log(log), str(tmp_path / "kept.dat"))
+    assert (found["POSIX_WRITES"], found["POSIX_BYTES_WRITTEN"]) == (3, 12)
 
 
 def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:

@@ -60,8 +60,18 @@ static inline bool iolens_active(void)
     return __builtin_expect(atomic_load_explicit(&iolens.recording, memory_order_relaxed) && !iolens_busy, 1);
 }
 
-/* False in a child of vfork, which shares the memory of its parent. */
+/* False in a child of vfork, which shares the memory of its parent: asked of the kernel. */
 bool iolens_is_this_process(void);
+
+/* The same for events, which are many. Where vfork is wrapped (vfork.c), its child never gets to an event. */
+static inline bool iolens_owns_memory(void)
+{
+#if defined(__x86_64__)
+    return true;
+#else
+    return iolens_is_this_process();
+#endif
+}
 
 /* The open file behind a descriptor, or NULL. */
 static inline struct open_file *fds_find(int fd)

@@ -30,7 +30,7 @@ static void count(const struct call *c, struct file *file, enum extra which, boo
 void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra which)
 {
     char absolute[PATH_BYTES];
-    if (iolens_is_this_process() && path_absolute(absolute, dirfd, path))
+    if (iolens_owns_memory() && path_absolute(absolute, dirfd, path))
         count(c, registry_file(absolute), which, true);
 }
 

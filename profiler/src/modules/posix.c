@@ -99,7 +99,7 @@ static void use_stripe_size(struct posix_state *s, struct file *file, int fd)
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode)
 {
-    if (fd < 0 || !iolens_is_this_process())
+    if (fd < 0 || !iolens_owns_memory())
         return;
     struct file *file = file_of(dirfd, path);
     struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
@@ -120,7 +120,7 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
 void posix_on_dup(const struct call *c, int copy, int fd)
 {
     struct open_file *open = fds_find(fd), *before = fds_find(copy);
-    if (copy < 0 || (!open && !before) || !iolens_is_this_process())
+    if (copy < 0 || (!open && !before) || !iolens_owns_memory())
         return;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s) {
@@ -137,7 +137,7 @@ void posix_on_dup(const struct call *c, int copy, int fd)
 void posix_on_fileno(const struct call *c, int fd, FILE *stream)
 {
     struct file *file = fd >= 0 ? streams_file(stream) : NULL;
-    if (!file || !iolens_is_this_process())
+    if (!file || !iolens_owns_memory())
         return;
     struct open_file *open = fds_find(fd);
     if (!open || open->file != file) {
@@ -233,7 +233,7 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 void posix_before_close(struct call *c, int fd)
 {
     struct open_file *open = fds_find(fd);
-    if (!open || !iolens_is_this_process())
+    if (!open || !iolens_owns_memory())
         return;
     lustre_on_close(open->file, fd);
     c->taken = fds_take(fd);

@@ -64,7 +64,7 @@ static int64_t end_of(FILE *stream)
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
 {
     char absolute[PATH_BYTES];
-    if (!stream || !path || !iolens_is_this_process())
+    if (!stream || !path || !iolens_owns_memory())
         return;
     struct file *file = path_absolute(absolute, AT_FDCWD, path) ? registry_file(absolute) : NULL;
     if (!file) {
@@ -78,7 +78,7 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd)
 {
     struct open_file *open = stream ? fds_find(fd) : NULL;
-    if (open && iolens_is_this_process())
+    if (open && iolens_owns_memory())
         count_open(streams_open(stream, open->file, open->offset), c, true);
 }
 
@@ -138,7 +138,7 @@ void stdio_on_seek(const struct call *c, FILE *handle)
 void stdio_before_close(struct call *c, FILE *handle)
 {
     struct stream *stream = streams_known(handle);
-    if (!handle || !iolens_is_this_process())
+    if (!handle || !iolens_owns_memory())
         return;
     int fd = fileno(handle);
     fds_forget(fd, fd);
@@ -164,7 +164,7 @@ void stdio_on_close(const struct call *c)
 /* Without a path the stream stays with its file, and only its mode changes. */
 void stdio_before_reopen(FILE *handle, const char *path)
 {
-    if (!handle || !iolens_is_this_process())
+    if (!handle || !iolens_owns_memory())
         return;
     int fd = fileno(handle);
     fds_forget(fd, fd);
