@@ -11,7 +11,9 @@ import yaml
 from comparison_example import write_run
 from iolens.errors import IolensError
 from iolens.metrics.latency import compare_latencies
+from iolens.pages.blocks import Table
 from iolens.pages.comparison import write_comparison
+from iolens.pages.latency import choices_table, latency_pages
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}
@@ -86,6 +88,19 @@ def test_the_pdf_names_who_is_faster(tmp_path: Path) -> None:
     assert "flat: faster than default at 0, slower at 6 of 6 sizes" in summary.verdict
     assert "quick: faster than default at 6, slower at 0 of 6 sizes" in summary.verdict
     assert next(row[:2] for row in summary.points.rows) == ["Allreduce", "flat"]
+
+
+def test_what_the_library_did_is_shown_where_it_is_known() -> None:
+    columns = {"variant": ["a", "b"], "oversubscribed": [None, False]}
+    unknown = pd.DataFrame(columns | {"selected": [None, None], "eager_observed": [None, None]}, dtype=object)
+    known = pd.DataFrame(columns | {"selected": [None, "tuned"], "eager_observed": [None, None]}, dtype=object)
+    found = compare_latencies(rows(), list(SPEED))
+    titles = [
+        [block.title for block in next(iter(latency_pages(found, chose, []))).blocks if isinstance(block, Table)]
+        for chose in (unknown, known)
+    ]
+    assert titles == [["Over all sizes"], ["Over all sizes", "What the MPI library did"]]
+    assert choices_table(known).rows == [["a", "n/a", "n/a", "n/a"], ["b", "tuned", "n/a", ""]]
 
 
 def test_a_sweep_without_latencies_says_so(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError
 from iolens.figures.latency_improvement import improvement_bars
@@ -48,7 +48,9 @@ def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
 
 def latency_pages(found: LatencyComparison, chose: pd.DataFrame, notes: list[str]) -> Iterable[Page]:
     """The answer with the improvement chart, the latencies, and the table behind both."""
-    blocks: list[Block] = [Text(verdict(found), "lead"), overall_table(found), choices_table(chose)]
+    blocks: list[Block] = [Text(verdict(found), "lead"), overall_table(found)]
+    if bool(chose[["selected", "eager_observed"]].notna().to_numpy().any()):
+        blocks.append(choices_table(chose))
     blocks += [Text(f"Note. {note}") for note in notes]
     yield Page("The answer", blocks)
     if len(found.variants) > 1:
@@ -95,13 +97,19 @@ def overall_table(found: LatencyComparison) -> Table:
     return Table("Over all sizes", ["operation", "variant", "× as fast", "sizes"], rows, note)
 
 
+def is_known(value: Any) -> bool:
+    """False for None and for a frame's missing values."""
+    return value is not None and value == value
+
+
 def choices_table(chose: pd.DataFrame) -> Table:
     """What the library chose under each variant, as far as it tells."""
     rows = []
     for _, row in chose.iterrows():
-        eager = "n/a" if row["eager_observed"] is None else f"{row['eager_observed']} B"
+        eager = f"{int(row['eager_observed'])} B" if is_known(row["eager_observed"]) else "n/a"
+        first = str(row["selected"]) if is_known(row["selected"]) else "n/a"
         crowded = {True: "more ranks than processors", False: ""}.get(row["oversubscribed"], "n/a")
-        rows.append([str(row["variant"]), str(row["selected"] or "n/a"), eager, crowded])
+        rows.append([str(row["variant"]), first, eager, crowded])
     note = "From the library's own words, and from sends that returned without a receiver; n/a: not told or looked for."
     return Table("What the MPI library did", ["variant", "first component", "eager limit seen", "remark"], rows, note)
 
