@@ -21,11 +21,13 @@ struct functions {
     ssize_t (*write)(int fd, const void *memory, size_t bytes);
     int (*open)(const char *path, int flags, ...);
     int (*close)(int fd);
+    size_t (*fwrite)(const void *memory, size_t size, size_t count, FILE *stream);
 };
 
 struct target {
     const char *path;
     int fd;
+    FILE *stream;
 };
 
 /* Makes `calls` calls. */
@@ -66,6 +68,14 @@ static void block_write(const struct functions *f, const struct target *target, 
     lseek(target->fd, 0, SEEK_SET);
     for (int i = 0; i < calls; i++)
         need(f->write(target->fd, &memory, BYTES) == BYTES, "write");
+}
+
+static void block_fwrite(const struct functions *f, const struct target *target, int calls)
+{
+    const double memory = 0;
+    rewind(target->stream);
+    for (int i = 0; i < calls; i++)
+        need(f->fwrite(&memory, BYTES, 1, target->stream) == 1, "fwrite");
 }
 
 static void block_open(const struct functions *f, const struct target *target, int calls)
@@ -131,16 +141,18 @@ static void *symbol(const char *name)
 
 static void bench_calls(const char *path, int pairs)
 {
-    const struct functions wrapped = {pwrite, pread, write, open, close};
-    const struct functions direct = {symbol("pwrite"), symbol("pread"), symbol("write"), symbol("open"),
-                                     symbol("close")};
+    const struct functions wrapped = {pwrite, pread, write, open, close, fwrite};
+    const struct functions direct = {symbol("pwrite"), symbol("pread"), symbol("write"),
+                                     symbol("open"),   symbol("close"), symbol("fwrite")};
     const struct functions *way[2] = {&direct, &wrapped};
-    const struct target target = {path, open(path, O_CREAT | O_RDWR, 0600)};
-    need(target.fd >= 0, path);
+    const struct target target = {path, open(path, O_CREAT | O_RDWR, 0600), fopen(path, "r+")};
+    need(target.fd >= 0 && target.stream, path);
     bench("pwrite", block_pwrite, BLOCK, way, &target, pairs);
     bench("pread", block_pread, BLOCK, way, &target, pairs);
     bench("write", block_write, BLOCK, way, &target, pairs);
+    bench("fwrite", block_fwrite, BLOCK, way, &target, pairs);
     bench("open and close", block_open, BLOCK / 10, way, &target, pairs);
+    fclose(target.stream);
     close(target.fd);
     unlink(path);
 }
@@ -148,7 +160,7 @@ static void bench_calls(const char *path, int pairs)
 static void *write_own_file(void *path)
 {
     const struct functions wrapped = {.pwrite = pwrite};
-    const struct target target = {path, open(path, O_CREAT | O_RDWR, 0600)};
+    const struct target target = {.path = path, .fd = open(path, O_CREAT | O_RDWR, 0600)};
     double *best = malloc(sizeof *best);
     need(target.fd >= 0 && best, path);
     *best = 1e30;

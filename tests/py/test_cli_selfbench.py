@@ -14,7 +14,7 @@ def test_every_library_has_its_column(tmp_path: Path, capsys: pytest.CaptureFixt
     head = lines[0]
     for name in ("direct", "iolens", "iolens, traced", "iolens, off"):
         assert name in head
-    assert [line[:14].strip() for line in lines[1:5]] == ["pwrite", "pread", "write", "open and close"]
+    assert [line[:14].strip() for line in lines[1:6]] == ["pwrite", "pread", "write", "fwrite", "open and close"]
     assert not list(tmp_path.iterdir())
 
 

@@ -54,7 +54,7 @@ def variants(folder: Path) -> dict[str, dict[str, str]]:
     except IolensError:
         return found
     settings = folder / "darshan.conf"
-    settings.write_text(f"NAME_INCLUDE {folder}.* POSIX\nMAX_RECORDS 200000 POSIX\n", encoding="utf-8")
+    settings.write_text(f"NAME_INCLUDE {folder}.* POSIX,STDIO\nMAX_RECORDS 200000 POSIX\n", encoding="utf-8")
     switches = {"DARSHAN_ENABLE_NONMPI": "1", "DARSHAN_CONFIG_PATH": str(settings)}
     return {**found, "Darshan": {"LD_PRELOAD": str(darshan), **switches}}
 
