@@ -46,19 +46,20 @@ class Outcome:
         return [[float(number) for number in NUMBER.findall(line)] for line in lines]
 
 
+MPI_SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
+
 def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321") -> Outcome:
     """Runs a command under mpirun in the folder `where`, with room for more ranks than cores."""
-    settings = {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "OMPI_MCA_mpi_yield_when_idle": "1",
-        "OMPI_MCA_io": io,
-    }
     done = subprocess.run(
         ["mpirun", "-np", str(ranks), *command],
         cwd=where,
-        env=os.environ | settings,
+        env=os.environ | MPI_SETTINGS | {"OMPI_MCA_io": io},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

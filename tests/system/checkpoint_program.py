@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from btio_program import ROOT, Outcome, launch
+from btio_program import MPI_SETTINGS, ROOT, Outcome, launch
 
 Field = npt.NDArray[np.float32]
 CHECKPOINT = ROOT / "build" / "bin" / "checkpoint_simulator"
@@ -24,6 +25,15 @@ def needs_netcdf() -> pytest.MarkDecorator:
 
 def checkpoint(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> Outcome:
     return launch(where, [str(CHECKPOINT), *arguments], ranks, io)
+
+
+def alone(where: Path, *arguments: str) -> Outcome:
+    """The checkpoint simulator as one process without mpirun, which is quick where it must refuse to run."""
+    settings = os.environ | MPI_SETTINGS
+    done = subprocess.run(
+        [CHECKPOINT, *arguments], cwd=where, env=settings, capture_output=True, text=True, check=False
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
 
 
 def restart(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> Outcome:

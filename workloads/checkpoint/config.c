@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ static void check_writers(const Problem *problem, const char *name, Trouble *tro
                  fitting);
 }
 
-static void check_numbers(const Problem *problem, const Program *program, int ranks, Trouble *trouble)
+static void check_numbers(const Problem *problem, const Program *program, Trouble *trouble)
 {
     if (problem->nx < 1 || problem->ny < 1 || problem->lm < 1 || problem->arrays < 1) {
         trouble_note(trouble, "NX, NY, LM and NUM_ARRAYS must be at least 1; they are %d, %d, %d and %d",
@@ -96,34 +97,37 @@ static void check_numbers(const Problem *problem, const Program *program, int ra
     if (problem->im_world < wider)
         trouble_note(trouble, "IM_WORLD is %d: each of NX=%d by NY=%d ranks needs a cell of a face",
                      problem->im_world, problem->nx, problem->ny);
+    check_writers(problem, program->reads ? "readers" : "writers", trouble);
+}
+
+static void check_ranks(const Problem *problem, int ranks, Trouble *trouble)
+{
     if (ranks != (long long)FACES * problem->nx * problem->ny)
         trouble_note(trouble, "%d ranks: 6*NX*NY = 6*%d*%d = %lld are needed", ranks, problem->nx,
                      problem->ny, (long long)FACES * problem->nx * problem->ny);
-    check_writers(problem, program->reads ? "readers" : "writers", trouble);
 }
 
 /* What MPI counts, HDF5's chunks and Fortran's records can hold. */
 static void check_sizes(const Problem *problem, const Program *program, Trouble *trouble)
 {
-    long long levels = problem->whole ? problem->lm : 1, edge = problem->im_world;
-    long long rows = FACES * (long long)problem->ny / problem->io_ranks;
-    long long slab = rows * ((edge + problem->ny - 1) / problem->ny) * edge * levels;
-    long long field = FACES * edge * edge * levels, cell = sizeof(float);
-    long long chunk = field / problem->io_ranks;
+    double levels = problem->whole ? problem->lm : 1, edge = problem->im_world, cell = sizeof(float);
+    double rows = (double)FACES * problem->ny / problem->io_ranks;
+    double slab = rows * ceil(edge / problem->ny) * edge * levels;
+    double field = FACES * edge * edge * levels, chunk = field / problem->io_ranks * cell;
     const char *io_ranks = program->reads ? "readers" : "writers";
     if (slab > INT_MAX)
         trouble_note(trouble,
-                     "%lld cells go through one of the %s at once, and MPI counts to %d: use more %s, or "
+                     "%.0f cells go through one of the %s at once, and MPI counts to %d: use more %s, or "
                      "move one level at a time",
                      slab, io_ranks, INT_MAX, io_ranks);
     if (problem->binary && (problem->split ? slab : field) * cell > FORTRAN_RECORD_MAX)
         trouble_note(trouble, "a Fortran record of more than %d bytes: move one level at a time",
                      FORTRAN_RECORD_MAX);
-    if (!problem->binary && !problem->no_chunking && !program->reads && chunk * cell > UINT32_MAX)
+    if (!problem->binary && !problem->no_chunking && !program->reads && chunk > UINT32_MAX)
         trouble_note(trouble,
-                     "a chunk of %lld bytes: HDF5 has up to %u; use more writers, --no_chunking, or gather "
+                     "a chunk of %.0f bytes: HDF5 has up to %u; use more writers, --no_chunking, or gather "
                      "one level at a time",
-                     chunk * cell, UINT32_MAX);
+                     chunk, UINT32_MAX);
 }
 
 static void check_directory(const char *option, const char *path, int mode, Trouble *trouble)
@@ -153,7 +157,7 @@ static void check(const Config *config, const Program *program, MPI_Comm comm, T
     if (config->mode != NULL)
         kernel_check(config, ranks, trouble);
     else
-        check_numbers(&config->problem, program, ranks, trouble);
+        check_numbers(&config->problem, program, trouble);
     if (!trouble->any && config->mode == NULL)
         check_sizes(&config->problem, program, trouble);
     if (!binary && !FORMAT_NETCDF.present)
@@ -163,6 +167,8 @@ static void check(const Config *config, const Program *program, MPI_Comm comm, T
                                           : "--write_binary");
     if (!trouble->any && rank == 0)
         check_directories(config, program, trouble);
+    if (config->mode == NULL)
+        check_ranks(&config->problem, ranks, trouble);
 }
 
 void config_read(Config *config, const Program *program, int argc, char **argv, MPI_Comm comm)

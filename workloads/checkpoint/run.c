@@ -92,6 +92,7 @@ static double since(const Run *run, double from)
 
 static void open_timed(Run *run, bool writing, Trial *trial)
 {
+    store_ready(&run->store, writing);
     MPI_Barrier(run->cube.world);
     double start = MPI_Wtime();
     store_open(&run->store, writing);

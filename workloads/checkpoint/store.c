@@ -2,7 +2,12 @@
 
 #include "abandon.h"
 
+#include <errno.h>
+#include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 void store_path(const Store *store, int number, char path[PATH_MAX])
@@ -50,11 +55,54 @@ static void register_files(const Store *store)
     }
 }
 
+/* Free bytes, those of files that will be overwritten among them. */
+static double room_for(const Store *store)
+{
+    struct statvfs there;
+    struct stat old;
+    if (statvfs(store->directory, &there) != 0)
+        return INFINITY;
+    double room = (double)there.f_bavail * (double)there.f_frsize;
+    for (int number = 0; number < store->files; number++) {
+        char path[PATH_MAX];
+        store_path(store, number, path);
+        if (stat(path, &old) == 0)
+            room += 512.0 * (double)old.st_blocks;
+    }
+    return room;
+}
+
+/* Beforehand, since writers may wait for ever within HDF5 1.10 and ROMIO for one that found no room. */
+static void check_room(Store *store)
+{
+    const Cube *cube = store->cube;
+    const double needed =
+        (double)store->problem->arrays * cube->levels * cube->latitudes * cube->edge * sizeof(float);
+    struct rlimit limit;
+    double room = room_for(store), file = needed / store->files;
+    if (needed > room)
+        trouble_note(&store->trouble, "%.0f bytes do not fit into %s, where %.0f are free", needed,
+                     store->directory, room);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        file > (double)limit.rlim_cur)
+        trouble_note(&store->trouble, "a file of %.0f bytes is above the limit of %.0f (ulimit -f)", file,
+                     (double)limit.rlim_cur);
+}
+
+void store_ready(Store *store, bool writing)
+{
+    if (!writing || store->begun)
+        return;
+    if (store->cube->rank == 0)
+        check_room(store);
+    if (trouble_shared(&store->trouble, store->cube->world))
+        fail(EXIT_FAILED, "%s", store->trouble.text);
+    register_files(store);
+    store->begun = true;
+}
+
 void store_open(Store *store, bool writing)
 {
-    if (writing && !store->begun)
-        register_files(store);
-    store->begun = store->begun || writing;
     if (!cube_has_io(store->cube))
         return;
     store->format->open(store, writing);
@@ -63,6 +111,8 @@ void store_open(Store *store, bool writing)
 
 void store_move(Store *store, bool writing, int array, int level, float *slab)
 {
+    if (store->trouble.any)
+        return;
     store->format->move(store, writing, array, level, slab);
     store->calls++;
 }
@@ -81,12 +131,33 @@ void store_remove(Store *store)
         unlink(store->path);
 }
 
+void store_abandon(const Store *store)
+{
+    /* Of several that failed, the one that removes the file speaks. */
+    if (unlink(store->path) == 0 || errno != ENOENT)
+        fail_alone("%s", store->trouble.text);
+    for (;;)
+        pause();
+}
+
+/* Neither closing nor MPI_Finalize returns once HDF5 could not write what it holds: the job is aborted. */
+_Noreturn static void abort_together(const Store *store)
+{
+    MPI_Barrier(store->cube->world);
+    if (store->cube->rank == 0)
+        fail_alone("%s", store->trouble.text);
+    for (;;)
+        pause();
+}
+
 void store_check(Store *store)
 {
     if (!trouble_shared(&store->trouble, store->cube->world))
         return;
-    store_close(store);
     if (store->begun)
         store_remove(store);
+    if (!store->format->ends_well)
+        abort_together(store);
+    store_close(store);
     fail(EXIT_FAILED, "%s", store->trouble.text);
 }

@@ -17,7 +17,8 @@ enum { FORTRAN_RECORD_MAX = INT_MAX - 8 };
 typedef struct Store Store;
 
 typedef struct Format {
-    bool present; /* in this build */
+    bool present;   /* in this build */
+    bool ends_well; /* files can be closed after trouble */
     const char *suffix;
     void (*open)(Store *store, bool writing); /* collective over the writers, as is close */
     void (*move)(Store *store, bool writing, int array, int level,
@@ -40,7 +41,8 @@ struct Store {
     bool opened, begun; /* open now; written by this run */
     long long calls;    /* moves so far */
     Trouble trouble;
-    int id; /* netCDF's, or a file descriptor */
+    bool writing; /* netCDF: what the file is open for */
+    int id;       /* netCDF's, or a file descriptor */
 };
 
 extern const Format FORMAT_NETCDF, FORMAT_BINARY;
@@ -51,9 +53,16 @@ void store_path(const Store *store, int number, char path[PATH_MAX]);
 /* Collective over all ranks, and ends the program on bad names. */
 void store_make(Store *store, const Config *config, const Cube *cube);
 
+/* Before the first file is opened: ends the program where the data does not fit. Collective over all ranks.
+ */
+void store_ready(Store *store, bool writing);
+
 void store_open(Store *store, bool writing);
 void store_move(Store *store, bool writing, int array, int level, float *slab);
 void store_close(Store *store);
+
+/* For a writer alone, when the others wait for it inside a library: removes its file and aborts the job. */
+_Noreturn void store_abandon(const Store *store);
 
 /* Removes the data files. Collective over all ranks. */
 void store_remove(Store *store);

@@ -124,4 +124,4 @@ static void close_binary(Store *store)
         trouble_note(&store->trouble, "cannot close %s: %s", store->path, strerror(errno));
 }
 
-const Format FORMAT_BINARY = {true, "bin", open_binary, move_binary, close_binary};
+const Format FORMAT_BINARY = {true, true, "bin", open_binary, move_binary, close_binary};

@@ -85,15 +85,24 @@ static int open_file(Store *store, bool writing)
                : nc_open_par(store->path, NC_NOWRITE, store->cube->io, store->info, &store->id);
 }
 
+/* One writer's failure within a collective call leaves the others waiting in it. */
+static void abandon_if_shared(const Store *store, bool writing)
+{
+    if (store->trouble.any && writing && !store->problem->split)
+        store_abandon(store);
+}
+
 static void open_netcdf(Store *store, bool writing)
 {
     store->id = -1;
+    store->writing = writing;
     if (!good(store, open_file(store, writing), writing ? "create" : "open"))
         return;
     if (writing)
         define(store);
     else
         check_shape(store);
+    abandon_if_shared(store, writing);
     for (int variable = 0; store->collective && !store->problem->split && variable < store->problem->arrays;
          variable++)
         good(store, nc_var_par_access(store->id, variable, NC_COLLECTIVE), "choose collective access to");
@@ -113,15 +122,17 @@ static void move_netcdf(Store *store, bool writing, int array, int level, float 
          writing ? nc_put_vara_float(store->id, variable, start, count, slab)
                  : nc_get_vara_float(store->id, variable, start, count, slab),
          writing ? "write" : "read");
+    abandon_if_shared(store, writing && store->collective);
 }
 
 static void close_netcdf(Store *store)
 {
     if (store->id >= 0)
         good(store, nc_close(store->id), "close");
+    abandon_if_shared(store, store->writing);
 }
 
-const Format FORMAT_NETCDF = {true, "nc4", open_netcdf, move_netcdf, close_netcdf};
+const Format FORMAT_NETCDF = {true, false, "nc4", open_netcdf, move_netcdf, close_netcdf};
 
 #else
 
