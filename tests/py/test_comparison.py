@@ -241,6 +241,16 @@ def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:
     assert "romio321" in found.holds_for
 
 
+def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, mpi={"library": "Open MPI", "io_component": "two-phase"})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert "two-phase transfers in place of MPI-IO" in found.holds_for
+
+
 def test_a_baseline_that_was_not_run_is_not_invented(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [2, 4], "aggregators": [2, 4]})
     for run in folder.glob("points/stripe_count2_aggregators2/*/run.json"):

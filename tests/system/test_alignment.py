@@ -132,6 +132,7 @@ def test_transfers_that_cross_stripes(
 ) -> None:
     run = emulated(tmp_path, kind, 1_000_000, 4)
     assert run.result["verification"]["status"] == "successful"
+    assert run.result["mpi"]["io_component"] == "two-phase"
     first = [(w["aggregator"], w["offset"], w["bytes"]) for w in run.writes if w["call"] == 0]
     assert first == first_call
     assert covered(run.writes) == [(0, 32_000_000)]

@@ -97,6 +97,7 @@ static void save_json(Findings *found, int nodes, Trouble *trouble)
         .config = run->config,
         .ranks = run->ranks,
         .nodes = nodes,
+        .component = TWO_PHASE_COMPONENT,
         .requested = run->config->hints,
         .effective = run->effective,
         .file_count = 1,

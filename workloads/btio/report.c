@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "fail.h"
+#include "two_phase.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,6 +186,7 @@ void report_json(Run *run, const Measured *measured, const Verdict *verdict, Tro
         .config = config,
         .ranks = run->domain.ranks,
         .nodes = count_nodes(run->domain.comm),
+        .component = config_lustre_like(config) ? TWO_PHASE_COMPONENT : NULL,
         .requested = config->hints,
         .effective = run->store.effective,
         .phase_count = count,

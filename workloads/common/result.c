@@ -106,7 +106,7 @@ static void write_all(const Result *result, FILE *out)
     json_integer(&json, "nodes", result->nodes);
     json_open(&json, "mpi", '{');
     json_text(&json, "library", library);
-    json_text(&json, "io_component", getenv("OMPI_MCA_io"));
+    json_text(&json, "io_component", result->component != NULL ? result->component : getenv("OMPI_MCA_io"));
     json_close(&json, '}');
     json_open(&json, "hints", '{');
     hints_json(&result->requested, "requested", &json);

@@ -37,6 +37,7 @@ typedef struct Result {
     const OptionTable *options;
     const void *config;
     int ranks, nodes;
+    const char *component; /* what moved the data; NULL: the MPI library's MPI-IO */
     Hints requested, effective;
     int file_count, phase_count;
     const ResultFile *files;

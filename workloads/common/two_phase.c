@@ -80,9 +80,16 @@ void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind k
         .stripe_size = hint_number(hints, "striping_unit", stripe, INT_MAX, trouble),
         .buffer_size = hint_number(hints, "cb_buffer_size", DEFAULT_BUFFER, INT_MAX, trouble),
     };
-    if (own_number(file) >= 0)
-        file->buffer =
-            allocate(1, kind == DOMAINS_BOUND ? file->domains.stripe_size : file->domains.buffer_size);
+}
+
+/* An aggregator's buffer grows to the largest span that it meets. */
+static void reserve(TwoPhase *file, int64_t bytes)
+{
+    if (bytes <= file->room)
+        return;
+    free(file->buffer);
+    file->buffer = allocate((size_t)bytes, 1);
+    file->room = bytes;
 }
 
 /* The range of all ranks' pieces. */
@@ -215,14 +222,15 @@ static void move_all(TwoPhase *file, const Request *request, Round *round, int a
 static void transfer_round(TwoPhase *file, const Request *request, Round *round, char **begins)
 {
     int own = own_number(file);
-    int64_t begin = own >= 0 ? domains_span(&file->domains, own, round->number).begin : 0;
+    Span span = own >= 0 ? domains_span(&file->domains, own, round->number) : (Span){0, 0};
+    reserve(file, span.end - span.begin);
     int taken = exchange_lists(file, request, round, begins);
     if (request->writing)
-        exchange_data(file, request, round, begins, begin);
+        exchange_data(file, request, round, begins, span.begin);
     if (own >= 0)
         move_all(file, request, round, own, taken);
     if (!request->writing)
-        exchange_data(file, request, round, begins, begin);
+        exchange_data(file, request, round, begins, span.begin);
     free(round->lists);
 }
 
@@ -289,6 +297,7 @@ void two_phase_close(TwoPhase *file, bool flush)
 {
     free(file->buffer);
     file->buffer = NULL;
+    file->room = 0;
     if (file->descriptor < 0)
         return;
     if (flush)

@@ -13,6 +13,9 @@
 #include "pieces.h"
 #include "write_log.h"
 
+/* The `io_component` of a result whose data went this way. */
+#define TWO_PHASE_COMPONENT "two-phase"
+
 typedef struct TwoPhase {
     MPI_Comm comm;
     int rank, ranks;
@@ -21,7 +24,8 @@ typedef struct TwoPhase {
     FileDomains domains; /* of the latest call */
     int stripe_count;    /* 0: unknown */
     int64_t calls;
-    char *buffer; /* an aggregator's */
+    char *buffer; /* an aggregator's, of `room` bytes */
+    int64_t room;
     Trouble *trouble;
     WriteLog writes; /* of this rank; writes_free it when it was read */
 } TwoPhase;

@@ -1,8 +1,10 @@
 #include "record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "print.h"
+#include "two_phase.h"
 
 static void write_extra(Json *json, const void *data)
 {
@@ -46,6 +48,7 @@ void record_write(const Test *test, const char *path, Trouble *trouble)
         .config = s,
         .ranks = test->team.tasks,
         .nodes = test->team.nodes,
+        .component = strcmp(s->driver, DRIVER_LUSTRE_LIKE) == 0 ? TWO_PHASE_COMPONENT : NULL,
         .requested = s->hints,
         .effective = test->effective,
         .file_count = test->file.path != NULL,

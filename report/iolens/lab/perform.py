@@ -274,10 +274,10 @@ def adopt_ior(folder: Path) -> dict[str, Any]:
 def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
     """What was in force: stripes from the file, hints from ROMIO's own print, or from MPICH's MPI_File_get_info.
 
-    Open MPI's MPI_File_get_info echoes the request, so it is no source.
+    Open MPI's MPI_File_get_info echoes the request, so it is no source; the toolkit's own transfers know themselves.
     """
     files = result.get("files") or [{}]
-    if bench.flavour == "mpich":
+    if bench.flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
         hints = (result.get("hints") or {}).get("effective") or {}
     else:
         hints = effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))

@@ -99,6 +99,11 @@ def holds_for(run: Mapping[str, Any]) -> str:
             "Measured with Open MPI's own MPI-IO (ompio), which reads no hints file: give cb_nodes and "
             "cb_buffer_size in the MPI_Info of MPI_File_open, or use OMPI_MCA_io=romio321 and measure again."
         )
+    if component == "two-phase":
+        return (
+            "Measured with the toolkit's own two-phase transfers in place of MPI-IO. Stripes bound to aggregators are "
+            "what ROMIO's Lustre driver has; elsewhere, the file domains are the MPI library's to choose."
+        )
     name = component or "the MPI library's default MPI-IO"
     if run["storage"] != "emulated" and run["file_system"] == "lustre":
         return f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."

@@ -145,7 +145,7 @@ def subtitle(results: Results, comparison: Comparison) -> str:
         str(workload.get("program") or results.name),
         f"{int(ranks.iloc[0])} ranks" if len(ranks) else "",
         f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
-        str(runs["io_component"].iloc[0] or ""),
+        " and ".join(runs["io_component"].dropna().unique()),
     ]
     same = [name for name in comparison.settings if name not in comparison.factors]
     parts += [describe_one(name, runs[name].iloc[0]) for name in same]
