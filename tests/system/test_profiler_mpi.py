@@ -184,3 +184,17 @@ def test_the_mpi_io_record_is_the_one_that_darshan_writes(programs: Path, tmp_pa
     assert {key: value for key, value in counters["ours"].items() if key not in timed} == {
         key: value for key, value in counters["theirs"].items() if key not in timed
     }
+
+
+def test_ranks_are_chosen_and_shared_files_left_apart(programs: Path, tmp_path: Path) -> None:
+    done = start(tmp_path, 4, programs / "mpi_calls", tmp_path, DARSHAN_RANK_EXCLUDE="2:3")
+    assert (done.returncode, done.stderr) == (0, "")
+    job = read_log(the_log(tmp_path))
+    ranks = set(job.frames["MPI-IO"]["rank"])
+    assert (job.nprocs, ranks) == (4, {0, 1})
+
+
+def test_shared_records_can_stay_apart(programs: Path, tmp_path: Path) -> None:
+    done = start(tmp_path, 2, programs / "mpi_calls", tmp_path, IOLENS_DISABLE_SHARED_REDUCTION="1")
+    assert done.returncode == 0, done.stderr
+    assert set(read_log(the_log(tmp_path)).frames["MPI-IO"]["rank"]) == {0, 1}

@@ -13,6 +13,7 @@
 #include "../modules/heatmap.h"
 #include "../modules/streams.h"
 #include "arena.h"
+#include "choice.h"
 #include "clock.h"
 #include "fds.h"
 #include "path.h"
@@ -28,6 +29,8 @@ struct context {
     struct clock clock;
     struct arena arena, zlib; /* records; scratch memory of the compressor */
     struct settings settings;
+    struct choice choice;
+    bool muted; /* this rank is not recorded, but takes part in writing the log */
     struct dxt_choice dxt;
     struct registry registry;
     struct fds fds;

@@ -124,7 +124,8 @@ void finish_log(const struct iolens_transport *transport)
     transport->barrier();
     struct job_times times = finish_clock(transport);
     count_partial(transport, partial);
-    for (int m = 0; transport != &serial_transport && m < MODULE_COUNT; m++)
+    bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
+    for (int m = 0; merging && m < MODULE_COUNT; m++)
         agreed &= reduce_mark_shared(transport, m) == 0;
     create(&writer, transport, times.start_ns);
     writer_open(&writer, sizeof header);

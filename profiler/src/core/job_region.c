@@ -58,13 +58,14 @@ static void add_partial(struct buffer *out, const int64_t *partial)
     const char *comma = "";
     buffer_format(out, "\"partial\": [");
     for (int m = 0; m < MODULE_COUNT; m++) {
+        const char *limit = iolens.choice.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
         if (!partial[m])
             continue;
         buffer_format(
             out,
-            "%s\"The %s module used up its memory on %lld rank(s); what came later is missing. Raise %s%s.\"",
-            comma, modules[m]->name, (long long)partial[m], modules[m]->limit ? modules[m]->limit : "",
-            modules[m]->limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
+            "%s\"The %s module ran out of room on %lld rank(s); what came later is missing. Raise %s%s.\"",
+            comma, modules[m]->name, (long long)partial[m], limit ? limit : "",
+            limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
         comma = ", ";
     }
     buffer_format(out, "], ");

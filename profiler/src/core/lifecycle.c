@@ -66,18 +66,21 @@ __attribute__((constructor)) static void start(void)
         return;
     iolens.started = true;
     arena_start(&iolens.arena, SETTINGS_BYTES);
+    fstat(STDERR_FILENO, &iolens.stderr_at_start);
     settings_read(&iolens.settings);
-    if (!settings_true(iolens.settings.disable)) {
+    if (!settings_true(iolens.settings.disable) && choice_app(program_invocation_short_name)) {
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
         iolens.arena.limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
         iolens.pid = getpid();
         iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
-        fstat(STDERR_FILENO, &iolens.stderr_at_start);
         if (positive(iolens.settings.memory, 0) == 0)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
                        DEFAULT_MEMORY);
+        choice_read(&iolens.choice);
         dxt_choose(&iolens.dxt);
+        if (settings_true(iolens.settings.dump))
+            settings_print(&iolens.settings);
         clock_start(&iolens.clock);
         pthread_atfork(NULL, NULL, after_fork);
         iolens.recording = true;
@@ -128,6 +131,14 @@ IOLENS_EXPORT int iolens_adapter_attach(int abi)
     return abi == IOLENS_ADAPTER_ABI && iolens.recording ? 0 : -1;
 }
 
+/* What was recorded before the rank was known is dropped. */
+static void mute(void)
+{
+    iolens.muted = true;
+    atomic_store(&iolens.recording, false);
+    reset_records();
+}
+
 IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transport)
 {
     if (!iolens_active())
@@ -136,14 +147,18 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     iolens.transport = transport;
     transport->barrier();
     iolens.aligned = clock_now(&iolens.clock);
+    if (!choice_rank(transport->rank))
+        mute();
     iolens_busy = false;
 }
 
 IOLENS_EXPORT void iolens_parallel_finish(void)
 {
     const struct iolens_transport *transport = iolens.transport;
-    if (!transport || !iolens_is_this_process() || !atomic_exchange(&iolens.recording, false))
+    if (!transport || !iolens_is_this_process() ||
+        !(atomic_exchange(&iolens.recording, false) || iolens.muted))
         return;
+    iolens.muted = false;
     iolens_busy = true;
     finish_log(transport);
     iolens_busy = false;

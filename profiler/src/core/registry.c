@@ -5,7 +5,7 @@
 #include "context.h"
 #include "hash.h"
 
-enum { REGISTRY_BUCKETS = 1 << 16 };
+enum { REGISTRY_BUCKETS = 1 << 16, ALL_MODULES = (1 << MODULE_COUNT) - 1 };
 
 static struct file **bucket_of(uint64_t id) { return &iolens.registry.buckets[id & (REGISTRY_BUCKETS - 1)]; }
 
@@ -49,11 +49,17 @@ struct file *registry_file(const char *absolute)
 {
     uint64_t id = record_id(absolute, strlen(absolute));
     struct file *file = registry_find(id);
-    if (file || !path_is_recorded(absolute, iolens.settings.include))
+    bool included = false;
+    if (file)
         return file;
+    uint32_t skip = choice_skip(&iolens.choice, absolute, &included);
+    if (skip == ALL_MODULES || (!included && !path_is_recorded(absolute, iolens.settings.include)))
+        return NULL;
     spin_lock(&iolens.registry.lock);
     if (!(file = find(id)) && !(file = add(id, absolute)))
         iolens.registry.partial = ~0u;
+    else
+        file->skip = skip;
     spin_unlock(&iolens.registry.lock);
     return file;
 }
@@ -63,9 +69,10 @@ struct file *registry_file(const char *absolute)
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;
-    if (state)
+    if (state || ((file->skip | iolens.choice.modules_off) >> module & 1))
         return state;
-    fresh = arena_alloc(&iolens.arena, modules[module]->state_bytes);
+    fresh =
+        choice_more(&iolens.choice, module) ? arena_alloc(&iolens.arena, modules[module]->state_bytes) : NULL;
     if (!fresh) {
         iolens.registry.partial |= 1u << module;
         return NULL;

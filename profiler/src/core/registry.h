@@ -17,6 +17,7 @@ struct file {
     struct file *next;      /* next file in order of first use */
     _Atomic(void *) state[MODULE_COUNT];
     _Atomic(void *) extra; /* struct extra_counts, or NULL */
+    uint32_t skip;         /* bit m: module m leaves this file out */
     atomic_bool unstriped; /* its file system knows no layouts */
     uint32_t shared;       /* bit m: every rank has a state of module m; known at the end */
     struct file *next_shared[MODULE_COUNT];

@@ -1,4 +1,4 @@
-/* The environment variables the library reads, once, when it is loaded.
+/* The settings, read once when the library is loaded: environment variables, then the configuration file.
  * The values are copies: the program may change its environment. */
 #ifndef IOLENS_SETTINGS_H
 #define IOLENS_SETTINGS_H
@@ -12,6 +12,9 @@ struct settings {
 };
 
 void settings_read(struct settings *settings);
+
+/* Each on a line of standard error, as DUMP_CONFIG asks. */
+void settings_print(const struct settings *settings);
 
 /* False for NULL, "" and "0". */
 bool settings_true(const char *value);
