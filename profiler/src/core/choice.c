@@ -17,7 +17,8 @@ struct name_rule {
 };
 
 /* Calls `take` for each part of `list` between characters of `separators`. */
-static void each(const char *list, const char *separators, void (*take)(char *part, void *context), void *context)
+static void each(const char *list, const char *separators, void (*take)(char *part, void *context),
+                 void *context)
 {
     char part[LONGEST];
     while (*list) {

@@ -1,4 +1,5 @@
-/* What is recorded: which programs, ranks, modules and files, as the settings choose (Darshan's names and meaning). */
+/* What is recorded: which programs, ranks, modules and files, as the settings choose (Darshan's names and
+ * meaning). */
 #ifndef IOLENS_CHOICE_H
 #define IOLENS_CHOICE_H
 
@@ -10,8 +11,8 @@
 enum { CHOICE_RULES = 64 };
 
 struct choice {
-    uint32_t modules_off;                 /* bit m: module m records nothing */
-    int64_t most_records[MODULE_COUNT];   /* 0: as many as memory holds */
+    uint32_t modules_off;               /* bit m: module m records nothing */
+    int64_t most_records[MODULE_COUNT]; /* 0: as many as memory holds */
     _Atomic int64_t records[MODULE_COUNT];
     int rules;
     struct name_rule *rule; /* of NAME_EXCLUDE and NAME_INCLUDE */
@@ -25,8 +26,8 @@ bool choice_app(const char *name);
 
 bool choice_rank(int rank);
 
-/* Bit m: module m leaves this path out because a pattern says so. `*included`: a pattern of NAME_INCLUDE matches, so
- * that the system's own folders are recorded too. */
+/* Bit m: module m leaves this path out because a pattern says so. `*included`: a pattern of NAME_INCLUDE
+ * matches, so that the system's own folders are recorded too. */
 uint32_t choice_skip(const struct choice *choice, const char *path, bool *included);
 
 /* Whether module m may have one more record; counts it. */

@@ -11,7 +11,8 @@
 
 enum { LARGEST = 64 * 1024, LINES = 512 };
 
-/* Keys of Darshan's that have no meaning here: names share the memory of records, logs are not written by MPI-IO. */
+/* Keys of Darshan's that have no meaning here: names share the memory of records, logs are not written by
+ * MPI-IO. */
 static const char *const WITHOUT_EFFECT[] = {"NAMEMEM", "MEMALIGN", "INTERNAL_TIMING", "LOGHINTS"};
 
 static const char *const VARIABLES[] = {
