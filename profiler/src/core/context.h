@@ -16,6 +16,7 @@
 #include "choice.h"
 #include "clock.h"
 #include "fds.h"
+#include "ids.h"
 #include "path.h"
 #include "registry.h"
 #include "settings.h"
@@ -36,6 +37,7 @@ struct context {
     struct fds fds;
     struct streams streams;
     struct aio aio;
+    struct ids datasets;                  /* open HDF5 datasets, to their state */
     void *_Atomic heatmaps[HEATMAP_APIS]; /* states of the HEATMAP module, NULL until the first transfer */
     struct stat stderr_at_start;          /* so that a message never lands in a file that took its place */
     const struct iolens_transport *transport; /* NULL until MPI_Init */

@@ -2,6 +2,7 @@
 
 #include "../core/sketch.h"
 #include "../core/timeline.h"
+#include "patterns.h"
 
 size_t shape_bytes(const struct record_shape *shape)
 {
@@ -30,6 +31,9 @@ void shape_share(const struct record_shape *shape, void *record, int64_t rank, s
     int64_t *ints = shape_ints(record);
     double *doubles = shape_doubles(shape, record);
     double seconds = 0;
+    *spread = (struct spread){.ranks = 1};
+    if (shape->fastest == SHAPE_NONE)
+        return;
     for (int i = 0; i < 3; i++)
         seconds += doubles[shape->seconds[i]];
     int64_t bytes = ints[shape->bytes[0]] + ints[shape->bytes[1]];
@@ -99,9 +103,11 @@ void shape_merge(const struct record_shape *shape, const void *lower_record, voi
         if (shape->top[i] != SHAPE_NONE)
             merge_top(lower_ints + shape->top[i], ints + shape->top[i]);
     }
-    if (lower[at] <= doubles[at])
+    if (shape->patterns)
+        patterns_merge(lower_ints + shape->patterns, ints + shape->patterns);
+    if (shape->fastest != SHAPE_NONE && lower[at] <= doubles[at])
         take_extreme(shape, 0, lower_ints, lower, ints, doubles);
-    if (lower[at + 1] >= doubles[at + 1])
+    if (shape->fastest != SHAPE_NONE && lower[at + 1] >= doubles[at + 1])
         take_extreme(shape, 1, lower_ints, lower, ints, doubles);
     for (int i = 0; i < shape->ints; i++)
         if (shape->int_merge[i] != MERGE_APART)
@@ -133,6 +139,8 @@ void shape_finish_shared(const struct record_shape *shape, void *record, const s
 {
     double *variance = shape_doubles(shape, record) + shape->fastest_seconds + 2;
     ((struct record_base *)record)->rank = -1;
+    if (shape->fastest == SHAPE_NONE)
+        return;
     variance[0] = spread->seconds_squares / spread->ranks;
     variance[1] = spread->bytes_squares / spread->ranks;
 }

@@ -26,7 +26,8 @@ struct record_shape {
     struct longest {
         int seconds, bytes; /* double: longest operation; int: its size. SHAPE_NONE in both: absent */
     } longest[2];
-    int fastest;         /* ints: fastest rank, its bytes, slowest rank, its bytes */
+    int patterns;        /* first of four access patterns followed by their four counts (patterns.h), or 0 */
+    int fastest;         /* ints: fastest rank, its bytes, slowest rank, its bytes; SHAPE_NONE: no extremes */
     int fastest_seconds; /* doubles: fastest, slowest, variance of time, variance of bytes */
     int seconds[3];      /* doubles whose sum is a rank's I/O time: read, write, meta */
     int bytes[2];        /* ints whose sum is a rank's bytes: read, written */

@@ -1,0 +1,55 @@
+#include "ids.h"
+
+#include "context.h"
+
+static struct id **link_of(struct ids *ids, int64_t key)
+{
+    struct id **link = &ids->buckets[(uint64_t)key % IDS_BUCKETS];
+    while (*link && (*link)->key != key)
+        link = &(*link)->next;
+    return link;
+}
+
+void ids_put(struct ids *ids, int64_t key, void *state)
+{
+    spin_lock(&ids->lock);
+    struct id **link = link_of(ids, key), *id = *link;
+    if (!id) {
+        id = ids->free;
+        if (id)
+            ids->free = id->next;
+        else
+            id = arena_alloc(&iolens.arena, sizeof *id);
+        if (id) {
+            *id = (struct id){.key = key};
+            *link = id;
+        }
+    }
+    if (id)
+        id->state = state;
+    spin_unlock(&ids->lock);
+}
+
+void *ids_find(struct ids *ids, int64_t key)
+{
+    spin_lock(&ids->lock);
+    struct id *id = *link_of(ids, key);
+    void *state = id ? id->state : NULL;
+    spin_unlock(&ids->lock);
+    return state;
+}
+
+void *ids_take(struct ids *ids, int64_t key)
+{
+    void *state = NULL;
+    spin_lock(&ids->lock);
+    struct id **link = link_of(ids, key), *id = *link;
+    if (id) {
+        state = id->state;
+        *link = id->next;
+        id->next = ids->free;
+        ids->free = id;
+    }
+    spin_unlock(&ids->lock);
+    return state;
+}

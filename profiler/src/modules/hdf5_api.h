@@ -1,0 +1,41 @@
+/* HDF5's interface from version 1.10 on, as far as it is needed here, and the program's own library behind
+ * it. Nothing is linked: a program without HDF5 never gets here. */
+#ifndef IOLENS_HDF5_API_H
+#define IOLENS_HDF5_API_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef int64_t hid_t;
+typedef int herr_t, htri_t;
+typedef unsigned long long hsize_t;
+typedef long long hssize_t;
+typedef unsigned long haddr_t;
+typedef struct {
+    uint8_t bytes[16];
+} h5_token_t;
+
+enum {
+    HDF5_DEFAULT = 0, /* H5P_DEFAULT and H5S_ALL */
+    HDF5_DATASET = 5, /* H5I_DATASET */
+    HDF5_POINTS = 1,  /* H5S_SEL_POINTS */
+    HDF5_HYPERSLABS = 2,
+    HDF5_CHUNKED = 2,    /* H5D_CHUNKED */
+    HDF5_COLLECTIVE = 1, /* H5FD_MPIO_COLLECTIVE */
+    HDF5_RANK_MOST = 32  /* H5S_MAX_RANK */
+};
+
+struct hdf5_calls {
+#define CALL(ret_t, name, params) ret_t(*name) params;
+#include "hdf5_calls.def"
+#undef CALL
+};
+
+/* The program's library; NULL when it is too old to be recorded, which is said once. */
+const struct hdf5_calls *hdf5_calls(void);
+
+/* A function of the program's HDF5 library, also when that was loaded privately, as Python does; or NULL. */
+void *hdf5_symbol(const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+#include "patterns.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool same(const int64_t *a, const int64_t *b) { return memcmp(a, b, sizeof(struct pattern)) == 0; }
+
+/* With every place taken the rarest pattern makes room, and its count becomes the newcomer's possible error.
+ */
+void patterns_add(struct patterns *patterns, const struct pattern *pattern)
+{
+    int at = 0, rarest = 0;
+    for (; at < patterns->used && !same(patterns->seen[at].words, pattern->words); at++)
+        if (patterns->count[at] < patterns->count[rarest])
+            rarest = at;
+    if (at == PATTERNS_KEPT) {
+        at = rarest;
+        patterns->error[at] = patterns->count[at];
+        patterns->seen[at] = *pattern;
+    } else if (at == patterns->used) {
+        patterns->used++;
+        patterns->seen[at] = *pattern;
+    }
+    patterns->count[at]++;
+}
+
+static bool before(const int64_t *a, int64_t a_count, const int64_t *b, int64_t b_count)
+{
+    return a_count != b_count ? a_count > b_count : memcmp(a, b, sizeof(struct pattern)) > 0;
+}
+
+static void insert(int64_t *ints, const int64_t *words, int64_t count)
+{
+    int64_t *counts = ints + PATTERNS_TOP * PATTERN_WORDS;
+    int at = 0;
+    while (at < PATTERNS_TOP - 1 && !(counts[at] && same(ints + at * PATTERN_WORDS, words)))
+        at++;
+    if (counts[at] && same(ints + at * PATTERN_WORDS, words))
+        count += counts[at];
+    else if (counts[at] && before(ints + at * PATTERN_WORDS, counts[at], words, count))
+        return;
+    for (; at > 0 && before(words, count, ints + (at - 1) * PATTERN_WORDS, counts[at - 1]); at--) {
+        memcpy(ints + at * PATTERN_WORDS, ints + (at - 1) * PATTERN_WORDS, sizeof(struct pattern));
+        counts[at] = counts[at - 1];
+    }
+    memcpy(ints + at * PATTERN_WORDS, words, sizeof(struct pattern));
+    counts[at] = count;
+}
+
+void patterns_top(const struct patterns *patterns, int64_t *ints)
+{
+    for (int i = 0; i < patterns->used; i++)
+        if (patterns->count[i] > patterns->error[i])
+            insert(ints, patterns->seen[i].words, patterns->count[i] - patterns->error[i]);
+}
+
+void patterns_merge(const int64_t *from, int64_t *ints)
+{
+    const int64_t *counts = from + PATTERNS_TOP * PATTERN_WORDS;
+    for (int i = 0; i < PATTERNS_TOP; i++)
+        if (counts[i])
+            insert(ints, from + i * PATTERN_WORDS, counts[i]);
+}

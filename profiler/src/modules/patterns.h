@@ -1,0 +1,33 @@
+/* The most frequent accesses to a dataset: bytes, then length (count * block) and stride of the last five
+ * dimensions, the fastest one first. Kept as sketch.h keeps single values. */
+#ifndef IOLENS_PATTERNS_H
+#define IOLENS_PATTERNS_H
+
+#include <stdint.h>
+
+enum {
+    PATTERN_DIMENSIONS = 5,
+    PATTERN_WORDS = 1 + 2 * PATTERN_DIMENSIONS,
+    PATTERNS_TOP = 4,
+    PATTERNS_KEPT = 32
+};
+
+struct pattern {
+    int64_t words[PATTERN_WORDS]; /* bytes, five lengths, five strides */
+};
+
+struct patterns {
+    int used;
+    struct pattern seen[PATTERNS_KEPT];
+    int64_t count[PATTERNS_KEPT], error[PATTERNS_KEPT];
+};
+
+void patterns_add(struct patterns *patterns, const struct pattern *pattern);
+
+/* Write the top four to a record: four patterns, then their four counts, by falling count. */
+void patterns_top(const struct patterns *patterns, int64_t *ints);
+
+/* Add what stands so in one record to another. */
+void patterns_merge(const int64_t *from, int64_t *ints);
+
+#endif
