@@ -75,6 +75,23 @@ def test_a_wrong_sum_is_found(tmp_path: Path) -> None:
     assert result(tmp_path / "r.json")["verification"]["status"] == "unsuccessful"
 
 
+OSU = """\
+# OSU MPI Broadcast Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+8                       1.24              0.94              1.55        1000
+"""
+"""What osu_bcast -f prints, and where its columns end."""
+
+
+def test_columns_end_where_those_of_the_osu_benchmarks_end(tmp_path: Path) -> None:
+    outcome, _ = measured(tmp_path, "--operations", "Bcast", "-m", "8:8", "-i", "1000", "--oversubscribed")
+    ends = [[match.end() for match in re.finditer(r"\S+(?: Latency\(us\))?", line)] for line in OSU.splitlines()[2:]]
+    head, row = outcome.text.split("MPI_UNSIGNED_CHAR.\n")[1].splitlines()[:2]
+    assert head.startswith(OSU.splitlines()[2])
+    assert [match.end() for match in re.finditer(r"\S+", row)][:5] == ends[1]
+
+
 @two_processors
 def test_columns(tmp_path: Path) -> None:
     outcome, report = measured(tmp_path, "--operations", "bcast,barrier", "-m", "4k:16k")

@@ -58,11 +58,11 @@ static void say_columns(const Run *run, const Latency *latency)
         say_eager(run);
     say(run, "\n# iolens MPI %s Latency Test v%s\n", latency->operation, VERSION);
     if (sized)
-        say(run, "# Datatype: %s.\n# %-8s%20s", run->config->element->title, "Size", "Avg Latency(us)");
+        say(run, "# Datatype: %s.\n%-10s%18s", run->config->element->title, "# Size", "Avg Latency(us)");
     else
-        say(run, "# %18s", "Avg Latency(us)");
-    say(run, "%20s%20s%12s%16s%16s\n", "Min Latency(us)", "Max Latency(us)", "Iterations", "P50(us)",
-        "P99(us)");
+        say(run, "# Avg Latency(us)");
+    say(run, "%18s%18s%12s%18s%18s\n", "Min Latency(us)", "Max Latency(us)", "Iterations", "P50 Tail Lat(us)",
+        "P99 Tail Lat(us)");
 }
 
 void report_latency(const Run *run, const Latency *latency)
@@ -70,9 +70,11 @@ void report_latency(const Run *run, const Latency *latency)
     if (run->count < 2 || strcmp(run->latencies[run->count - 2].operation, latency->operation) != 0)
         say_columns(run, latency);
     if (latency->bytes > 0)
-        say(run, "%-10lld", latency->bytes);
-    say(run, "%20.2f%20.2f%20.2f%12d%16.2f%16.2f\n", MICRO * latency->average, MICRO * latency->minimum,
-        MICRO * latency->maximum, latency->iterations, MICRO * latency->p50, MICRO * latency->p99);
+        say(run, "%-10lld%18.2f", latency->bytes, MICRO * latency->average);
+    else
+        say(run, "%17.2f", MICRO * latency->average);
+    say(run, "%18.2f%18.2f%12d%18.2f%18.2f\n", MICRO * latency->minimum, MICRO * latency->maximum,
+        latency->iterations, MICRO * latency->p50, MICRO * latency->p99);
     if (latency->errors > 0)
         say(run, "# WRONG RESULT: %lld elements of %s at %lld bytes\n", latency->errors, latency->operation,
             latency->bytes);
