@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "two_phase.h"
+
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -47,6 +49,7 @@ static void check(const Config *config, Trouble *trouble)
                      (long long)config->transfer, WORD, INT_MAX);
     if (config->segments < 1)
         trouble_note(trouble, "--segments 0: at least 1 is needed");
+    two_phase_check_hints(&config->hints, trouble);
 }
 
 static void check_writable(const char *option, const char *path, Trouble *trouble)

@@ -3,6 +3,7 @@
 #include "domain.h"
 #include "input.h"
 #include "store.h"
+#include "two_phase.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -178,6 +179,8 @@ static void check_combination(const Config *config, Trouble *trouble)
                                         : strcmp(config->mpiio_driver, DRIVER_LIBRARY) != 0)
         trouble_note(trouble, "--mpiio-driver %s --method %s: the drivers are %s and, for full, %s",
                      config->mpiio_driver, config->method, DRIVER_LIBRARY, DRIVER_LUSTRE_LIKE);
+    if (config_lustre_like(config))
+        two_phase_check_hints(&config->hints, trouble);
     if (config->verify_only && config->read_interval > 0)
         trouble_note(trouble,
                      "--verify-only goes with runs without a read interval: only those keep every dump");

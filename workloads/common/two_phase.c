@@ -20,19 +20,26 @@ typedef struct Round {
     int pending;
 } Round;
 
-static int64_t hint_number(const Hints *hints, const char *key, int64_t otherwise, int64_t most,
-                           Trouble *trouble)
+static int64_t hint_number(const Hints *hints, const char *key, int64_t otherwise, Trouble *trouble)
 {
     for (int i = 0; i < hints->count; i++)
         if (strcmp(hints->list[i].key, key) == 0) {
             char *end;
             long long value = strtoll(hints->list[i].value, &end, 10);
-            if (*end == '\0' && value >= 1 && value <= most)
+            if (*end == '\0' && value >= 1 && value <= INT_MAX)
                 return value;
-            trouble_note(trouble, "--hint %s=%s: a whole number from 1 to %lld is needed", key,
-                         hints->list[i].value, (long long)most);
+            trouble_note(trouble, "--hint %s=%s: a whole number from 1 to %d is needed", key,
+                         hints->list[i].value, INT_MAX);
         }
     return otherwise;
+}
+
+void two_phase_check_hints(const Hints *hints, Trouble *trouble)
+{
+    static const char *const heeded[] = {"cb_nodes", "cb_buffer_size", "striping_unit",
+                                         "romio_lustre_co_ratio"};
+    for (size_t i = 0; i < sizeof heeded / sizeof heeded[0]; i++)
+        hint_number(hints, heeded[i], 1, trouble);
 }
 
 /* Aggregators lie evenly among the ranks, and so among nodes that hold consecutive ones. */
@@ -70,15 +77,15 @@ void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind k
         open_descriptor(file, writing);
     Layout layout = layout_of(path);
     int64_t stripe = layout.stripe_count > 0 ? layout.stripe_size : DEFAULT_STRIPE;
-    int wanted = (int)hint_number(hints, "cb_nodes", file->ranks, INT_MAX, trouble);
-    int ratio = (int)hint_number(hints, "romio_lustre_co_ratio", 1, INT_MAX, trouble);
+    int wanted = (int)hint_number(hints, "cb_nodes", file->ranks, trouble);
+    int ratio = (int)hint_number(hints, "romio_lustre_co_ratio", 1, trouble);
     wanted = wanted < file->ranks ? wanted : file->ranks;
     file->stripe_count = layout.stripe_count;
     file->domains = (FileDomains){
         .kind = kind,
         .aggregators = domains_aggregators(kind, wanted, layout.stripe_count, ratio),
-        .stripe_size = hint_number(hints, "striping_unit", stripe, INT_MAX, trouble),
-        .buffer_size = hint_number(hints, "cb_buffer_size", DEFAULT_BUFFER, INT_MAX, trouble),
+        .stripe_size = hint_number(hints, "striping_unit", stripe, trouble),
+        .buffer_size = hint_number(hints, "cb_buffer_size", DEFAULT_BUFFER, trouble),
     };
 }
 

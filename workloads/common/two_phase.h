@@ -30,6 +30,9 @@ typedef struct TwoPhase {
     WriteLog writes; /* of this rank; writes_free it when it was read */
 } TwoPhase;
 
+/* Notes a hint that is heeded and has no proper value; opening would note it, too. */
+void two_phase_check_hints(const Hints *hints, Trouble *trouble);
+
 /* Opens the file, creating it for writing. `path` and `trouble` must outlive it. */
 void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind kind, const Hints *hints,
                     MPI_Comm comm, Trouble *trouble);

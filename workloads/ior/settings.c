@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "script.h"
+#include "two_phase.h"
 
 static const char USAGE[] =
     "ior: parallel I/O with a configurable pattern, options and output as IOR's\n"
@@ -142,6 +143,8 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
     bool own_driver = strcmp(s->driver, DRIVER_LUSTRE_LIKE) == 0;
     demand(trouble, !own_driver && strcmp(s->driver, DRIVER_LIBRARY) != 0,
            "--mpiio-driver: the drivers are " DRIVER_LIBRARY " and " DRIVER_LUSTRE_LIKE);
+    if (own_driver)
+        two_phase_check_hints(&s->hints, trouble);
     demand(trouble,
            own_driver && (strcasecmp(s->api, "MPIIO") != 0 || !s->collective || s->view || s->preallocate),
            "--mpiio-driver " DRIVER_LUSTRE_LIKE " needs -a MPIIO -c and goes with neither -V nor -p");
