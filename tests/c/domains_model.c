@@ -1,0 +1,70 @@
+/* Collective writes by the storage model alone, without a clock or a disk: CONFIG KIND AGGREGATORS STRIPES
+ * BYTES CALLS. Each call writes the next BYTES of a file over STRIPES targets in stripes of 1 MiB;
+ * aggregators are clients, and the rounds of a call end together. Prints `seconds handovers`, flushed. */
+#include "file_domain.h"
+#include "model.h"
+#include "params.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STRIPE = 1 << 20, BUFFER = 16 << 20, ROOM = 8192 };
+
+static struct ost_params params;
+static struct ost_state state;
+static struct ost_object objects[OST_MAX_TARGETS];
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+static double write_span(const struct ost_layout *layout, int client, Span span, double now)
+{
+    while (span.begin < span.end) {
+        struct ost_piece piece = ost_first_piece(layout, params.targets, span.begin, span.end - span.begin);
+        now = ost_write(&params, &state, &objects[piece.target], client, &piece, now);
+        span.begin += piece.bytes;
+    }
+    return now;
+}
+
+static double write_call(const struct ost_layout *layout, const FileDomains *domains, double now)
+{
+    for (int64_t round = 0; round < domains_rounds(domains); round++) {
+        double end = now;
+        for (int a = 0; a < domains->aggregators; a++)
+            end = later(end, write_span(layout, a, domains_span(domains, a, round), now));
+        now = end;
+    }
+    return now;
+}
+
+int main(int argc, char **argv)
+{
+    char text[ROOM], problem[256];
+    FILE *config = argc == 7 ? fopen(argv[1], "r") : NULL;
+    if (config == NULL)
+        return 2;
+    text[fread(text, 1, sizeof text - 1, config)] = '\0';
+    fclose(config);
+    if (ost_params_parse(text, &params, problem, sizeof problem) != 0)
+        return 2;
+    int64_t bytes = atoll(argv[5]), calls = atoll(argv[6]);
+    struct ost_layout layout = {STRIPE, atoi(argv[4]), 0};
+    FileDomains domains = {(DomainKind)atoi(argv[2]), atoi(argv[3]), STRIPE, BUFFER, {0, 0}};
+    for (int t = 0; t < params.targets; t++)
+        objects[t].key = (uint64_t)t + 1;
+    double now = 0;
+    for (int64_t call = 0; call < calls; call++) {
+        domains.range = (Span){call * bytes, (call + 1) * bytes};
+        now = write_call(&layout, &domains, now);
+    }
+    double end = now;
+    uint64_t handovers = 0;
+    for (int t = 0; t < params.targets; t++) {
+        handovers += objects[t].handovers;
+        for (int a = 0; a < domains.aggregators; a++)
+            end = later(end, ost_flushed(&objects[t], a, now));
+    }
+    printf("%.6f %" PRIu64 "\n", end, handovers);
+    return 0;
+}

@@ -1,0 +1,69 @@
+"""What file domains cost by the storage model alone: no clock, no disk, the parameters of storage/ost.yaml."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EVEN, ALIGNED, BOUND = 0, 1, 2
+MIB = 2**20
+LINK_OVER_OST = 1250 / 200
+
+
+class Cost(NamedTuple):
+    seconds: float
+    handovers: int
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("model") / "domains_model"
+    storage, common = ROOT / "storage" / "src", ROOT / "workloads" / "common"
+    sources = [ROOT / "tests" / "c" / "domains_model.c", storage / "model.c", storage / "params.c"]
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Werror", f"-I{storage}", f"-I{common}"]
+    subprocess.run(["cc", *flags, *sources, common / "file_domain.c", "-o", output], check=True)
+    return output
+
+
+def cost(program: Path, kind: int, aggregators: int, stripes: int, call_bytes: int, calls: int) -> Cost:
+    numbers = (kind, aggregators, stripes, call_bytes, calls)
+    command = [program, ROOT / "storage" / "ost.yaml", *map(str, numbers)]
+    words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return Cost(float(words[0]), int(words[1]))
+
+
+def test_transfers_across_stripes_cost_locks_unless_stripes_are_bound(program: Path) -> None:
+    """64 calls of four ranks with 1 000 000 bytes each, on four stripes."""
+    even, aligned, bound = (cost(program, kind, 4, 4, 4_000_000, 64) for kind in (EVEN, ALIGNED, BOUND))
+    assert even.handovers > aligned.handovers > bound.handovers == 0
+    assert even.seconds > 2 * aligned.seconds
+    assert aligned.seconds > bound.seconds
+    # Four targets of 200 MB/s can do no better, and bound stripes come close.
+    assert 1 < bound.seconds / (256e6 / 800e6) < 1.02
+
+
+def test_transfers_of_a_stripe_cost_the_same_in_all_three(program: Path) -> None:
+    costs = {cost(program, kind, 4, 4, 4 * MIB, 64) for kind in (EVEN, ALIGNED, BOUND)}
+    assert len(costs) == 1
+    assert costs.pop().handovers == 0
+
+
+@pytest.mark.parametrize(("stripes", "pays"), [(4, False), (12, True)])
+def test_bound_aggregators_pay_once_stripes_outrun_a_link(program: Path, stripes: int, pays: bool) -> None:
+    """Ten dumps of 100 MiB: one client's link is as fast as 6.25 targets."""
+    one, four = (cost(program, BOUND, aggregators, stripes, 100 * MIB, 10) for aggregators in (1, 4))
+    assert one.handovers == four.handovers == 0
+    assert (stripes > LINK_OVER_OST) == pays
+    gain = one.seconds / four.seconds
+    assert gain == pytest.approx(stripes / LINK_OVER_OST if pays else 1, rel=0.02)
+
+
+@pytest.mark.parametrize("stripes", [1, 4, 12])
+def test_even_aggregators_do_not_pay_for_their_locks(program: Path, stripes: int) -> None:
+    one, four = (cost(program, EVEN, aggregators, stripes, 100 * MIB, 10) for aggregators in (1, 4))
+    assert one.handovers == 0 < four.handovers
+    assert four.seconds > one.seconds
