@@ -45,13 +45,21 @@ enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20 };
 
 static size_t slot_of(uint64_t id, size_t slots) { return id % slots; }
 
+static bool is_shared_by_all(const struct file *file) { return file->shared >> MODULE_POSIX & 1; }
+
+/* Whether other ranks used the file is not known yet. */
+static bool is_open_question(const struct file *file)
+{
+    return file->state[MODULE_POSIX] && !is_shared_by_all(file);
+}
+
 /* How many ranks put a file into each slot of a table of counters, so that most files of one rank alone are
  * known without telling everybody their names. */
 static int count_slots(const struct iolens_transport *transport, struct buffer *slots, size_t *count)
 {
     int64_t files = 0;
     for (struct file *file = iolens.registry.first; file; file = file->next)
-        files += file->state[MODULE_POSIX] != NULL;
+        files += is_open_question(file);
     if (transport->allreduce(&files, 1, IOLENS_INT64, IOLENS_SUM) != 0)
         return -1;
     *count = LEAST_SLOTS;
@@ -61,7 +69,7 @@ static int count_slots(const struct iolens_transport *transport, struct buffer *
     if (!used)
         return -1;
     for (struct file *file = iolens.registry.first; file; file = file->next)
-        if (file->state[MODULE_POSIX])
+        if (is_open_question(file))
             used[slot_of(file->id, *count)]++;
     return transport->allreduce(used, *count, IOLENS_INT64, IOLENS_SUM);
 }
@@ -73,11 +81,11 @@ static void list_candidates(const struct buffer *slots, size_t count, struct buf
     struct buffer own = {0};
     int64_t *mine = buffer_add(&own, count * sizeof *mine);
     for (struct file *file = iolens.registry.first; mine && file; file = file->next)
-        if (file->state[MODULE_POSIX])
+        if (is_open_question(file))
             mine[slot_of(file->id, count)]++;
     for (struct file *file = iolens.registry.first; mine && file; file = file->next) {
         size_t slot = slot_of(file->id, count);
-        if (file->state[MODULE_POSIX] && used[slot] > mine[slot])
+        if (is_open_question(file) && used[slot] > mine[slot])
             buffer_put(ids, &file->id, sizeof file->id);
     }
     buffer_free(&own);
@@ -100,7 +108,7 @@ static size_t keep_repeated(uint64_t *ids, size_t count)
     return kept;
 }
 
-/* Collective. On all ranks: the sorted ids of the files that several ranks used. */
+/* Collective. On all ranks: the sorted ids of the files that several ranks used, but not all. */
 static int find_common(const struct iolens_transport *transport, struct buffer *candidates,
                        struct buffer *common)
 {
@@ -163,9 +171,10 @@ void file_ranks_write(const struct iolens_transport *transport, struct buffer *o
         if (find_common(transport, &candidates, &common) != 0)
             out->failed = true;
     }
-    for (struct file *file = iolens.registry.first; common.used && file; file = file->next) {
-        if (file->state[MODULE_POSIX] &&
-            bsearch(&file->id, common.data, common.used / sizeof(uint64_t), sizeof(uint64_t), compare_ids)) {
+    for (struct file *file = iolens.registry.first; file; file = file->next) {
+        if (is_shared_by_all(file) || (common.used && is_open_question(file) &&
+                                       bsearch(&file->id, common.data, common.used / sizeof(uint64_t),
+                                               sizeof(uint64_t), compare_ids))) {
             struct row row = row_of(file, transport->rank);
             buffer_put(&rows, &row, sizeof row);
         }
