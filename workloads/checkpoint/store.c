@@ -103,6 +103,7 @@ void store_ready(Store *store, bool writing)
 
 void store_open(Store *store, bool writing)
 {
+    store->writing = writing;
     if (!cube_has_io(store->cube))
         return;
     store->format->open(store, writing);
@@ -156,7 +157,7 @@ void store_check(Store *store)
         return;
     if (store->begun)
         store_remove(store);
-    if (!store->format->ends_well)
+    if (store->writing && !store->format->ends_well)
         abort_together(store);
     store_close(store);
     fail(EXIT_FAILED, "%s", store->trouble.text);

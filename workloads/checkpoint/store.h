@@ -18,7 +18,7 @@ typedef struct Store Store;
 
 typedef struct Format {
     bool present;   /* in this build */
-    bool ends_well; /* files can be closed after trouble */
+    bool ends_well; /* files can be closed after a failed write */
     const char *suffix;
     void (*open)(Store *store, bool writing); /* collective over the writers, as is close */
     void (*move)(Store *store, bool writing, int array, int level,
@@ -38,11 +38,11 @@ struct Store {
     int file_latitudes; /* of the whole file */
     int levels;         /* in one move */
     int files;
-    bool opened, begun; /* open now; written by this run */
-    long long calls;    /* moves so far */
+    bool opened, writing; /* what it is open for, or was last */
+    bool begun;           /* files of this run are there */
+    long long calls;      /* moves so far */
     Trouble trouble;
-    bool writing; /* netCDF: what the file is open for */
-    int id;       /* netCDF's, or a file descriptor */
+    int id; /* netCDF's, or a file descriptor */
 };
 
 extern const Format FORMAT_NETCDF, FORMAT_BINARY;

@@ -95,7 +95,6 @@ static void abandon_if_shared(const Store *store, bool writing)
 static void open_netcdf(Store *store, bool writing)
 {
     store->id = -1;
-    store->writing = writing;
     if (!good(store, open_file(store, writing), writing ? "create" : "open"))
         return;
     if (writing)
