@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 3
+#define IOLENS_ADAPTER_ABI 4
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -72,6 +72,13 @@ bool iolens_mpiio_traced(const struct iolens_mpiio_file *file);
 /* `offset` counts bytes from the start of the file; -1: not known. */
 void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind, int64_t offset,
                            int64_t bytes, double t0, double t1);
+
+/* POSIX time that this process has spent in the file so far, in seconds. */
+double iolens_mpiio_access(const struct iolens_mpiio_file *file);
+
+/* A blocking collective transfer took [t0, t1]; `access_before`: the access time when it began. */
+void iolens_mpiio_collective(struct iolens_mpiio_file *file, double t0, double t1, double access_before);
+
 void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, double t1);
 void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1);
 void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0, double t1);

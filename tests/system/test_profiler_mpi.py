@@ -13,6 +13,7 @@ import pytest
 from iolens.lab import mpi
 from iolens.lab.installation import find_library
 from iolens.log import read_log
+from iolens.pages.job import exhibits
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAVOUR: mpi.Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
@@ -198,3 +199,23 @@ def test_shared_records_can_stay_apart(programs: Path, tmp_path: Path) -> None:
     done = start(tmp_path, 2, programs / "mpi_calls", tmp_path, IOLENS_DISABLE_SHARED_REDUCTION="1")
     assert done.returncode == 0, done.stderr
     assert set(read_log(the_log(tmp_path)).frames["MPI-IO"]["rank"]) == {0, 1}
+
+
+def test_collective_time_is_parted_into_waiting_access_and_exchange(programs: Path, tmp_path: Path) -> None:
+    done = start(tmp_path, 3, programs / "mpi_late", tmp_path)
+    assert done.returncode == 0, done.stderr
+    job = read_log(the_log(tmp_path))
+    table = job.private["mpiio_collectives"].set_index("rank").sort_index()
+    assert table["calls"].tolist() == [5, 5, 5]
+    assert (table.loc[[0, 2], "waiting"] > 5 * 0.045).all()
+    assert table.loc[1, "waiting"] < 5 * 0.045
+    parts = table[["waiting", "access", "exchange"]].sum(axis=1)
+    assert parts.to_numpy() == pytest.approx(table["seconds"].to_numpy(), rel=0.05)
+    writers = set(job.private["file_ranks"].query("writes > 0")["rank"])
+    assert set(table.index[table["access"] > 0]) == writers
+
+
+def test_the_report_parts_aggregators_from_the_others(programs: Path, tmp_path: Path) -> None:
+    assert start(tmp_path, 3, programs / "mpi_late", tmp_path).returncode == 0
+    shown = exhibits(read_log(the_log(tmp_path)))["collectives"]
+    assert [row[1] for row in shown.table.rows] in (["aggregators", "other ranks"], ["aggregators"])

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../modules/collective.h"
 #include "../modules/extra.h"
 #include "file_ranks.h"
 #include "hint_table.h"
@@ -31,7 +32,8 @@ static void finish(struct writer *writer, const struct buffer *entries)
 
 void private_write(struct writer *writer, const struct iolens_transport *transport, const int64_t *partial)
 {
-    struct buffer job = {0}, ranks = {0}, hints = {0}, extra = {0}, entries = {0};
+    struct buffer job = {0}, ranks = {0}, hints = {0}, extra = {0}, collectives = {0};
+    struct buffer entries = {0};
     job_region_write(transport, partial, &job);
     enter(&entries, "job", "json", writer_region(writer, &job, false));
     file_ranks_write(transport, &ranks);
@@ -40,11 +42,14 @@ void private_write(struct writer *writer, const struct iolens_transport *transpo
     enter(&entries, "mpiio_hints", "table", writer_region(writer, &hints, false));
     extra_table_write(transport->rank, &extra);
     enter(&entries, "posix_extra", "table", writer_region(writer, &extra, false));
+    collective_table_write(transport, &collectives);
+    enter(&entries, "mpiio_collectives", "table", writer_region(writer, &collectives, false));
     if (transport->rank == 0)
         finish(writer, &entries);
     buffer_free(&job);
     buffer_free(&ranks);
     buffer_free(&hints);
     buffer_free(&extra);
+    buffer_free(&collectives);
     buffer_free(&entries);
 }

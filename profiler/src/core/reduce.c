@@ -21,7 +21,7 @@ static void correct_state(const struct module *type, void *state, const struct t
 {
     if (type->shape)
         shape_correct_times(type->shape, state, line);
-    else if (type->correct)
+    if (type->correct)
         type->correct(state, line);
 }
 

@@ -29,7 +29,7 @@ struct module {
     bool per_rank;                    /* records of ranks are never merged: each writes its own */
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
     void (*finish)(void *state);                          /* running state to counters, once; may be NULL */
-    /* Varying records: move the state's times to the job's clock, once, after all `finish`; may be NULL. */
+    /* Move what the shape does not name to the job's clock, once, after all `finish`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Varying records: write the on-disk form of `state` for `rank` and return its bytes; NULL buffer: only
      * size. 0: there is no record. */

@@ -7,6 +7,7 @@
 #include "../core/context.h"
 #include "../core/wrap.h"
 #include "histogram.h"
+#include "posix.h"
 #include "timer.h"
 
 enum { READ_END, WRITE_END, META_END };
@@ -23,6 +24,7 @@ static void mpiio_init(void *state, struct file *file, int fd)
 {
     struct iolens_mpiio_file *f = state;
     (void)fd;
+    f->record.base.id = file->id;
     f->dxt = dxt_of(file, MODULE_DXT_MPIIO);
     sketch_start(&f->access);
 }
@@ -112,6 +114,28 @@ IOLENS_EXPORT void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum io
     leave(file);
 }
 
+IOLENS_EXPORT double iolens_mpiio_access(const struct iolens_mpiio_file *file)
+{
+    const struct file *known = file ? registry_find(file->record.base.id) : NULL;
+    const struct posix_state *posix = known ? known->state[MODULE_POSIX] : NULL;
+    return posix ? posix->record.doubles[POSIX_F_READ_TIME] + posix->record.doubles[POSIX_F_WRITE_TIME] : 0;
+}
+
+IOLENS_EXPORT void iolens_mpiio_collective(struct iolens_mpiio_file *file, double t0, double t1,
+                                           double access_before)
+{
+    double access = iolens_mpiio_access(file) - access_before;
+    if (!enter(file))
+        return;
+    collective_add(&file->collectives, t0, t1, access);
+    leave(file);
+}
+
+static void mpiio_correct(void *state, const struct timeline *line)
+{
+    collective_correct(&((struct iolens_mpiio_file *)state)->collectives, line);
+}
+
 /* As in Darshan, setting a view takes time only if it carries hints. */
 IOLENS_EXPORT void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, double t1)
 {
@@ -199,4 +223,5 @@ const struct module module_MPIIO = {
     .shape = &SHAPE,
     .init = mpiio_init,
     .finish = mpiio_finish,
+    .correct = mpiio_correct,
 };

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "collective.h"
 #include "../core/sketch.h"
 #include "../core/spin.h"
 #include "dxt.h"
@@ -52,6 +53,7 @@ struct iolens_mpiio_file {
     struct dxt *dxt; /* NULL: not traced */
     struct sketch access;
     struct mpiio_hint *hints;
+    struct collective_calls collectives;
 };
 
 #endif

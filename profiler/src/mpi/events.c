@@ -98,10 +98,17 @@ void on_sync(const struct call *c, MPI_File handle)
 
 /* MPI libraries divide by the size of the view's file type. Where the shared pointer will be, nobody knows
  * before the call. */
-void before_transfer(struct call *c, MPI_File handle, MPI_Offset place)
+static bool is_collective(enum iolens_mpiio_kind kind)
+{
+    return kind == IOLENS_COLL_READ || kind == IOLENS_COLL_WRITE;
+}
+
+void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place)
 {
     struct mpi_file file = files_find(handle);
     c->offset = -1;
+    if (is_collective(kind))
+        c->access = iolens_mpiio_access(file.record);
     if (place == SHARED_POINTER || file.empty || !iolens_mpiio_traced(file.record))
         return;
     if (place == OWN_POINTER && pmpi.File_get_position(handle, &place) != MPI_SUCCESS)
@@ -117,4 +124,6 @@ void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind k
     struct mpi_file file = files_find(handle);
     if (file.record && pmpi.Type_size_x(type, &size) == MPI_SUCCESS)
         iolens_mpiio_transfer(file.record, kind, c->offset, (int64_t)count * (int64_t)size, c->t0, c->t1);
+    if (is_collective(kind))
+        iolens_mpiio_collective(file.record, c->t0, c->t1, c->access);
 }

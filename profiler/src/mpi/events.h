@@ -12,6 +12,7 @@ struct call {
     struct mpi_file file; /* taken before a call that ends the handle */
     MPI_Info info, made;  /* of an open: what the program gave, and what is to be freed after the call */
     bool has_made;
+    double access;     /* of a collective transfer: POSIX time in the file before it */
     MPI_Offset offset; /* where a transfer begins, in bytes; -1: not known */
 };
 
@@ -32,7 +33,7 @@ void on_info(const struct call *c, MPI_File handle, MPI_Info info);
 void on_sync(const struct call *c, MPI_File handle);
 
 /* `place`: an offset in the file's view, OWN_POINTER or SHARED_POINTER. */
-void before_transfer(struct call *c, MPI_File handle, MPI_Offset place);
+void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place);
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type);
 

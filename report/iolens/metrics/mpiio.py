@@ -90,3 +90,22 @@ def rank_list(ranks: Sequence[Any]) -> str:
             begin = rank
         previous = rank
     return ", ".join(parts)
+
+
+def collective_time(job: Job) -> pd.DataFrame | None:
+    """Where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the others.
+
+    Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and mean seconds of a rank:
+    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). None where
+    the log does not record it.
+    """
+    import pandas as pd
+
+    found = job.private.get("mpiio_collectives")
+    if not isinstance(found, pd.DataFrame) or found.empty:
+        return None
+    who = found["access"].gt(0).map({True: "aggregators", False: "other ranks"})
+    groups = found.assign(who=who, path=paths(job, found["file"])).groupby(["path", "who"], sort=False)
+    table = groups[["calls", "seconds", "waiting", "access", "exchange"]].agg(lambda part: part.mean(skipna=False))
+    table.insert(0, "ranks", groups["rank"].nunique())
+    return table.reset_index().sort_values(["path", "who"], ignore_index=True)

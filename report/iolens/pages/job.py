@@ -45,6 +45,7 @@ EXHIBITS = (
     tables.file_layouts,
     tables.hints,
     tables.aggregators,
+    tables.collectives,
     tables.hosts,
     tables.modules,
 )
@@ -182,7 +183,7 @@ def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     blocks += chosen(shown, "file_layouts", "hints")
     if "hints" not in shown and "MPI-IO" in job.frames:
         blocks.append(Text("MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."))
-    blocks += chosen(shown, "aggregators")
+    blocks += chosen(shown, "aggregators", "collectives")
     said = [
         f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
         for verb, value in zip(("read", "wrote"), mpiio.byte_ratios(job).values(), strict=True)

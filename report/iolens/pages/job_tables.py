@@ -364,6 +364,30 @@ def aggregators(job: Job) -> Exhibit | None:
     )
 
 
+def collectives(job: Job) -> Exhibit | None:
+    """Where collective MPI-IO calls spent their time."""
+    found = mpiio.collective_time(job)
+    if found is None:
+        return None
+    return exhibit(
+        "collectives",
+        "Collective MPI-IO: where the time of a rank went",
+        found,
+        [
+            ("file", "path", str),
+            ("who", "who", str),
+            ("ranks", "ranks", words.count),
+            ("calls", "calls", words.ratio),
+            ("in calls, s", "seconds", words.seconds),
+            ("waiting, s", "waiting", words.seconds),
+            ("file access, s", "access", words.seconds),
+            ("exchange, s", "exchange", words.seconds),
+        ],
+        "Means over these ranks. Waiting: until the last rank had entered the call; file access: POSIX time meanwhile; "
+        "exchange: the rest. Aggregators: ranks that accessed the file. n/a: ranks made different numbers of calls.",
+    )
+
+
 def modules(job: Job) -> Exhibit | None:
     """What is in the log."""
     import pandas as pd
