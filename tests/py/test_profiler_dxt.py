@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,6 +107,32 @@ def test_times_lie_in_the_run_and_follow_one_another(tmp_path: Path) -> None:
             for segment in record[f"{kind}_segments"]:
                 assert last <= segment["start_time"] <= segment["end_time"] <= run_time + 1e-3
                 last = segment["end_time"]
+
+
+def test_a_forked_child_may_take_as_much_as_its_parent(tmp_path: Path) -> None:
+    script = """
+import os
+data = os.open("data", os.O_CREAT | os.O_WRONLY)
+def write(calls):
+    for place in range(calls):
+        os.pwrite(data, b"x", place)
+write(40000)
+if os.fork() == 0:
+    write(100)
+    os._exit(0)
+os.wait()
+"""
+    done = harness.run(sys.executable, "-c", script, folder=tmp_path, IOLENS_DXT="1", IOLENS_DXT_MEMORY="1")
+    assert done.returncode == 0, done.stderr
+    kept = []
+    for log in harness.logs(tmp_path):
+        report = darshan.DarshanReport(str(log), read_all=True)
+        report.mod_read_all_dxt_records("DXT_POSIX", dtype="numpy")
+        kept.append((len(segments(report)["data"]["write"]), bool(report.modules["DXT_POSIX"]["partial_flag"])))
+    small, large = sorted(kept)
+    assert small == (100, False)
+    assert large[0] > 30000
+    assert large[1]
 
 
 def test_threads_lose_no_segment(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ static void reset_records(void)
     iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
     iolens.datasets = (struct ids){.lock.held = ATOMIC_FLAG_INIT};
     iolens.arena.lock = (struct spin){ATOMIC_FLAG_INIT};
+    iolens.dxt.left = iolens.dxt.limit;
     for (int api = 0; api < HEATMAP_APIS; api++)
         iolens.heatmaps[api] = NULL;
 }

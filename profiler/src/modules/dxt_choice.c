@@ -35,7 +35,7 @@ void dxt_choose(struct dxt_choice *choice)
         iolens_say("IOLENS_DXT_MEMORY=%s is not a number of MiB; 64 is used", settings->dxt_memory);
         memory = 64;
     }
-    choice->left = (size_t)memory * MIB;
+    choice->left = choice->limit = (size_t)memory * MIB;
     if (!ranks_valid(settings->dxt_ranks)) {
         iolens_say("IOLENS_DXT_RANKS=%s is not a list like 0:3,8; all ranks are traced", settings->dxt_ranks);
         settings->dxt_ranks = "";

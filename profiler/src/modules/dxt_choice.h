@@ -12,7 +12,8 @@ struct file;
 struct dxt_choice {
     bool on;
     double small, unaligned; /* least share of such accesses in a file, 0 to 1; negative: any */
-    atomic_size_t left;      /* bytes that traces may still take */
+    size_t limit;            /* bytes that traces may take */
+    atomic_size_t left;      /* of them not taken yet */
 };
 
 /* Reads iolens.settings once; a value of no use is said and left out. */
