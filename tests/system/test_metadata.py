@@ -14,7 +14,16 @@ from btio_program import ROOT, Outcome, launch, result
 
 pytestmark = pytest.mark.mpi
 PROGRAM = ROOT / "build" / "bin" / "metadata"
-ROW = re.compile(r"^ +([A-Z][a-z ]+?) *: +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", re.MULTILINE)
+ROW = re.compile(r"^ +([A-Z][a-z ]+?) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", re.MULTILINE)
+
+
+MDTEST = """\
+SUMMARY rate (in ops/sec): (of 1 iterations)
+   Operation                     Max            Min           Mean        Std Dev
+   ---------                     ---            ---           ----        -------
+   File creation               35395.568      35395.568      35395.568          0.000
+"""
+"""What mdtest 4.1 prints."""
 
 
 def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[Outcome, dict[str, Any]]:
@@ -51,6 +60,16 @@ def test_table_and_result(tmp_path: Path) -> None:
     assert report["verification"] == {"status": "successful", "detail": None}
     assert [row["operation"] for row in report["extra"]["latency"]] == list(rows)
     assert not list(tmp_path.glob("items*"))
+
+
+def test_the_table_is_laid_out_as_mdtests(tmp_path: Path) -> None:
+    outcome, _ = metadata(tmp_path, "-n", "2", ranks=1)
+    ours, theirs = outcome.text.split("\n\n")[1].splitlines(), MDTEST.splitlines()
+    assert ours[:3] == theirs[:3]
+    numbers = re.compile(r"[\d.]+$|[\d.]+(?= )")
+    assert [match.end() for match in numbers.finditer(ours[3])] == [
+        match.end() for match in numbers.finditer(theirs[3])
+    ]
 
 
 @pytest.mark.parametrize(("preset", "files", "size"), [("easy", "items.{0}/file.{0}.{1}", 0), ("hard", None, 3901)])

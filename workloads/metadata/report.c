@@ -41,15 +41,15 @@ void report_table(const Run *run)
 {
     if (run->items.rank != 0)
         return;
-    printf("\nSUMMARY rate: (of %d iterations)\n", run->config->iterations);
-    printf("   Operation                      Max            Min           Mean        Std Dev\n");
-    printf("   ---------                      ---            ---           ----        -------\n");
+    printf("\nSUMMARY rate (in ops/sec): (of %d iterations)\n", run->config->iterations);
+    printf("   Operation                     Max            Min           Mean        Std Dev\n");
+    printf("   ---------                     ---            ---           ----        -------\n");
     for (int p = 0; p < PHASE_COUNT; p++) {
         const Step *step = &run->steps[p];
         if (!step->chosen)
             continue;
         Rates rates = rates_of(step, run->config->iterations);
-        printf("   %-18s: %14.3f %14.3f %14.3f %14.3f\n", step->title, rates.most, rates.least, rates.mean,
+        printf("   %-22s%15.3f%15.3f%15.3f%15.3f\n", step->title, rates.most, rates.least, rates.mean,
                rates.deviation);
     }
     if (run->config->find)
