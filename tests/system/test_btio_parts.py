@@ -32,7 +32,9 @@ def compiled(source: str, output: Path, *arguments: str) -> Path:
 def test_parts(tmp_path: Path, ranks: int) -> None:
     objects = [str(o) for part in ("btio", "common") for o in (OBJECTS / part).glob("*.o") if o.name != "main.o"]
     folders = [f"-I{ROOT / 'workloads' / part}" for part in ("btio", "common")]
-    program = compiled("btio_units.c", tmp_path / "units", *folders, *objects, "-lm")
+    found = (OBJECTS / "libraries.mk").read_text(encoding="utf-8")
+    libraries = " ".join(re.findall(r"^LIBS_PNETCDF = (.*)$", found, re.MULTILINE)).split()
+    program = compiled("btio_units.c", tmp_path / "units", *folders, *objects, *libraries, "-lm")
     done = launch(tmp_path, [str(program)], ranks=ranks)
     assert done.status == 0, done.errors
 
