@@ -38,6 +38,8 @@ struct context {
     struct streams streams;
     struct aio aio;
     struct ids datasets;                  /* open HDF5 datasets, to their state */
+    struct ids netcdfs;                   /* open PnetCDF files, to their state */
+    struct ids variables;                 /* variables of those, by pnetcdf_key() */
     void *_Atomic heatmaps[HEATMAP_APIS]; /* states of the HEATMAP module, NULL until the first transfer */
     struct stat stderr_at_start;          /* so that a message never lands in a file that took its place */
     const struct iolens_transport *transport; /* NULL until MPI_Init */

@@ -39,16 +39,34 @@ void *ids_find(struct ids *ids, int64_t key)
     return state;
 }
 
+static void *forget(struct ids *ids, struct id **link)
+{
+    struct id *id = *link;
+    *link = id->next;
+    id->next = ids->free;
+    ids->free = id;
+    return id->state;
+}
+
 void *ids_take(struct ids *ids, int64_t key)
+{
+    spin_lock(&ids->lock);
+    struct id **link = link_of(ids, key);
+    void *state = *link ? forget(ids, link) : NULL;
+    spin_unlock(&ids->lock);
+    return state;
+}
+
+void *ids_take_between(struct ids *ids, int64_t first, int64_t last)
 {
     void *state = NULL;
     spin_lock(&ids->lock);
-    struct id **link = link_of(ids, key), *id = *link;
-    if (id) {
-        state = id->state;
-        *link = id->next;
-        id->next = ids->free;
-        ids->free = id;
+    for (int b = 0; b < IDS_BUCKETS && !state; b++) {
+        struct id **link = &ids->buckets[b];
+        while (*link && ((*link)->key < first || (*link)->key > last))
+            link = &(*link)->next;
+        if (*link)
+            state = forget(ids, link);
     }
     spin_unlock(&ids->lock);
     return state;

@@ -29,4 +29,7 @@ void *ids_find(struct ids *ids, int64_t key);
 /* The same, and forget it. */
 void *ids_take(struct ids *ids, int64_t key);
 
+/* The state of one of the keys from `first` to `last`, and forget it; NULL when there is none. */
+void *ids_take_between(struct ids *ids, int64_t first, int64_t last);
+
 #endif

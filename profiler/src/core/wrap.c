@@ -1,7 +1,6 @@
 #include "wrap.h"
 #include "old_libc.h"
-
-#include "../modules/hdf5_api.h"
+#include "library.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -12,9 +11,19 @@ static long missing(void)
     return -1;
 }
 
+/* Libraries that a program may load for itself alone, by how their functions' names begin. */
+static const struct {
+    const char *functions, *file;
+} API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}};
+
 void wrap_resolve(const char *name, void *pointer)
 {
-    void *found = strncmp(name, "H5", 2) == 0 ? hdf5_symbol(name) : dlsym(RTLD_NEXT, name);
+    void *found = NULL;
+    for (size_t i = 0; i < sizeof API / sizeof API[0] && !found; i++)
+        if (strncmp(name, API[i].functions, strlen(API[i].functions)) == 0)
+            found = library_symbol(API[i].file, name);
+    if (!found)
+        found = dlsym(RTLD_NEXT, name);
     if (!found)
         found = (void *)missing;
     memcpy(pointer, &found, sizeof found);

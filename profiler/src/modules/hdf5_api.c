@@ -1,33 +1,9 @@
 #include "hdf5_api.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <string.h>
 
 #include "../core/context.h"
-
-/* Looks into one loaded object; the search ends at HDF5's own library or one that needs it, such as
- * libhdf5_hl. */
-static int is_hdf5(struct dl_phdr_info *info, size_t size, void *found)
-{
-    (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *base = slash ? slash + 1 : info->dlpi_name;
-    if (strncmp(base, "libhdf5", 7) != 0)
-        return 0;
-    *(const char **)found = info->dlpi_name;
-    return 1;
-}
-
-void *hdf5_symbol(const char *name)
-{
-    void *symbol = dlsym(RTLD_NEXT, name);
-    const char *path = NULL;
-    if (symbol || !dl_iterate_phdr(is_hdf5, &path))
-        return symbol;
-    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    return library ? dlsym(library, name) : NULL;
-}
+#include "../core/library.h"
 
 static bool complete(const struct hdf5_calls *calls)
 {
@@ -44,7 +20,7 @@ const struct hdf5_calls *hdf5_calls(void)
     struct hdf5_calls found = {0};
 #define CALL(ret_t, name, params)                                                                            \
     {                                                                                                        \
-        void *symbol = hdf5_symbol(#name);                                                                   \
+        void *symbol = library_symbol("libhdf5", #name);                                                     \
         memcpy(&found.name, &symbol, sizeof symbol);                                                         \
     }
 #include "hdf5_calls.def"

@@ -35,7 +35,4 @@ struct hdf5_calls {
 /* The program's library; NULL when it is too old to be recorded, which is said once. */
 const struct hdf5_calls *hdf5_calls(void);
 
-/* A function of the program's HDF5 library, also when that was loaded privately, as Python does; or NULL. */
-void *hdf5_symbol(const char *name);
-
 #endif

@@ -1,0 +1,31 @@
+#include "library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+struct search {
+    const char *prefix, *found;
+};
+
+static int begins_so(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *base = slash ? slash + 1 : info->dlpi_name;
+    if (strncmp(base, search->prefix, strlen(search->prefix)) != 0)
+        return 0;
+    search->found = info->dlpi_name;
+    return 1;
+}
+
+void *library_symbol(const char *prefix, const char *name)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+    struct search search = {.prefix = prefix};
+    if (symbol || !dl_iterate_phdr(begins_so, &search))
+        return symbol;
+    void *library = dlopen(search.found, RTLD_LAZY | RTLD_NOLOAD);
+    return library ? dlsym(library, name) : NULL;
+}

@@ -1,0 +1,118 @@
+#include "pnetcdf.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+
+#include "module.h"
+#include "timer.h"
+
+bool pnetcdf_path(char path[PATH_BYTES], int nc)
+{
+    const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();
+    char name[PNETCDF_NAME_MOST];
+    int length = 0;
+    if (!pnetcdf || pnetcdf->inq_path(nc, &length, NULL) != 0 || length >= PNETCDF_NAME_MOST)
+        return false;
+    return pnetcdf->inq_path(nc, NULL, name) == 0 && path_absolute(path, AT_FDCWD, name);
+}
+
+static void add_meta(struct pnetcdf_file *file, const struct call *c)
+{
+    timer_add(&file->doubles[PNETCDF_FILE_F_META_TIME], &file->meta_end, c->t0, c->t1);
+}
+
+void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter)
+{
+    char path[PATH_BYTES];
+    struct file *known = pnetcdf_path(path, nc) ? registry_file(path) : NULL;
+    struct pnetcdf_file *file = known ? registry_state(known, MODULE_PNETCDF_FILE, -1) : NULL;
+    if (!file)
+        return;
+    spin_lock(&file->lock);
+    file->ints[counter]++;
+    timer_stamp(&file->doubles[PNETCDF_FILE_F_OPEN_START], &file->doubles[PNETCDF_FILE_F_OPEN_END], c->t0,
+                c->t1);
+    add_meta(file, c);
+    spin_unlock(&file->lock);
+    ids_put(&iolens.netcdfs, nc, file);
+}
+
+/* What PnetCDF says it moved, its own headers included, is only to be had of an open file. */
+void pnetcdf_before_close(struct call *c, int nc)
+{
+    const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();
+    mpi_offset written = 0, read = 0;
+    struct pnetcdf_file *file = ids_take(&iolens.netcdfs, nc);
+    c->taken = file;
+    if (!file)
+        return;
+    bool known = pnetcdf->inq_put_size(nc, &written) == 0 && pnetcdf->inq_get_size(nc, &read) == 0;
+    spin_lock(&file->lock);
+    file->ints[PNETCDF_FILE_BYTES_WRITTEN] += known ? written : 0;
+    file->ints[PNETCDF_FILE_BYTES_READ] += known ? read : 0;
+    spin_unlock(&file->lock);
+}
+
+void pnetcdf_on_close(const struct call *c, int nc)
+{
+    struct pnetcdf_file *file = c->taken;
+    struct pnetcdf_var *var;
+    while ((var = ids_take_between(&iolens.variables, pnetcdf_key(nc, 0), pnetcdf_key(nc, -1))))
+        pnetcdf_var_closed(c, var);
+    if (!file)
+        return;
+    spin_lock(&file->lock);
+    timer_stamp(&file->doubles[PNETCDF_FILE_F_CLOSE_START], &file->doubles[PNETCDF_FILE_F_CLOSE_END], c->t0,
+                c->t1);
+    add_meta(file, c);
+    spin_unlock(&file->lock);
+}
+
+void pnetcdf_on_meta(const struct call *c, int nc, enum pnetcdf_file_int counter)
+{
+    struct pnetcdf_file *file = ids_find(&iolens.netcdfs, nc);
+    if (!file)
+        return;
+    spin_lock(&file->lock);
+    if (counter < PNETCDF_FILE_INTS)
+        file->ints[counter]++;
+    add_meta(file, c);
+    spin_unlock(&file->lock);
+}
+
+void pnetcdf_on_wait(const struct call *c, int nc, enum pnetcdf_file_int counter)
+{
+    struct pnetcdf_file *file = ids_find(&iolens.netcdfs, nc);
+    if (!file)
+        return;
+    spin_lock(&file->lock);
+    file->ints[counter]++;
+    timer_stamp(&file->doubles[PNETCDF_FILE_F_WAIT_START], &file->doubles[PNETCDF_FILE_F_WAIT_END], c->t0,
+                c->t1);
+    timer_add(&file->doubles[PNETCDF_FILE_F_WAIT_TIME], &file->wait_end, c->t0, c->t1);
+    spin_unlock(&file->lock);
+}
+
+#define COUNTERS "pnetcdf_file_counters.def"
+#include "merge_tables.h"
+
+static const struct record_shape SHAPE = {
+    .ints = PNETCDF_FILE_INTS,
+    .doubles = PNETCDF_FILE_DOUBLES,
+    .int_merge = INT_MERGE,
+    .double_merge = DOUBLE_MERGE,
+    .top = {SHAPE_NONE, SHAPE_NONE},
+    .longest = {{SHAPE_NONE, SHAPE_NONE}, {SHAPE_NONE, SHAPE_NONE}},
+    .fastest = SHAPE_NONE,
+};
+
+_Static_assert(offsetof(struct pnetcdf_file, lock) == 152,
+               "Darshan's PNETCDF_FILE record of version 3 has 152 bytes");
+
+const struct module module_PNETCDF_FILE = {
+    .id = 5,
+    .version = 3,
+    .name = "PNETCDF_FILE",
+    .state_bytes = sizeof(struct pnetcdf_file),
+    .shape = &SHAPE,
+};
