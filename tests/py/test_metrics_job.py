@@ -6,12 +6,13 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
-from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans
+from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans, traces
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 MIB = 1 << 20
@@ -251,6 +252,24 @@ def test_a_rank_that_moved_nothing_has_an_empty_row() -> None:
     found = timespans.activity(job({"HEATMAP": pd.DataFrame([row])}), "POSIX")
     assert found is not None
     assert found[0].sum(axis=1).tolist() == [0, 5, 0, 0]
+
+
+def test_places_are_the_cells_that_calls_cover() -> None:
+    columns = ["id", "op", "offset", "length", "start", "end"]
+    rows = [
+        (1, "write", 0, 250, 0.0, 0.1),  # the lower quarter, first of ten seconds
+        (1, "write", 500, 500, 4.0, 6.9),
+        (1, "read", 250, 1, 9.5, 9.6),
+        (1, "read", -1, 100, 0.0, 9.0),  # nobody knows where
+        (2, "write", 0, 100, 0.0, 9.0),  # a file with fewer bytes
+    ]
+    made = job({"DXT_POSIX": pd.DataFrame(rows, columns=columns)}, {1: "/scratch/busy"})
+    found = traces.places(made, "DXT_POSIX", rows=4, columns=10)
+    assert found is not None
+    assert (found.path, found.end, found.seconds, found.calls) == ("/scratch/busy", 1000, 10.0, 3)
+    assert np.argwhere(found.written).tolist() == [[0, 0], [2, 4], [2, 5], [2, 6], [3, 4], [3, 5], [3, 6]]
+    assert np.argwhere(found.read).tolist() == [[1, 9]]
+    assert traces.places(made, "DXT_MPIIO") is None
 
 
 def test_stripes_and_targets(made: Job) -> None:

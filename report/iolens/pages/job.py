@@ -10,11 +10,12 @@ from iolens.figures.activity import activity_map
 from iolens.figures.cost import cost_bars
 from iolens.figures.operations import operation_bars
 from iolens.figures.pattern import pattern_bars
+from iolens.figures.places import place_map
 from iolens.figures.sizes import size_bars
 from iolens.figures.targets import target_bars
 from iolens.figures.timespans import rank_spans, shared_spans
 from iolens.log import Job, read_log
-from iolens.metrics import cost, mpiio, operations, striping, timespans
+from iolens.metrics import cost, mpiio, operations, striping, timespans, traces
 from iolens.pages import job_tables as tables
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
@@ -155,6 +156,7 @@ def when(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
             caption = f"Bytes of {row} in bins of {words.seconds(width)} s; above: all ranks together."
             figure = activity_map(written, read, width, job.nprocs)
             blocks.append(FigureBlock(figure, caption, title=f"{module}: bytes over time"))
+    blocks += traced(job)
     own = timespans.rank_spans(job)
     blocks += pairs(
         [
@@ -171,6 +173,19 @@ def when(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
         figure = shared_spans(shared, job.run_time)
         blocks.append(FigureBlock(figure, title="First to last access of files shared by all ranks"))
     return blocks + chosen(shown, "average_io")
+
+
+def traced(job: Job) -> list[Block]:
+    """Where in the busiest file, from single transfers."""
+    blocks: list[Block] = []
+    in_pieces = " Accesses through a view are drawn in one piece from their first byte on."
+    for module, layer, note in (("DXT_MPIIO", "MPI-IO", in_pieces), ("DXT_POSIX", "POSIX", "")):
+        found = traces.places(job, module)
+        if found is not None:
+            caption = f"{found.path}: {found.calls} traced calls of all ranks; the file that moved most bytes.{note}"
+            figure = place_map(found.written, found.read, found.end, found.seconds)
+            blocks.append(FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time"))
+    return blocks
 
 
 def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:

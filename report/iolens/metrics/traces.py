@@ -1,0 +1,67 @@
+"""What single transfers say, where they were traced (DXT)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.metrics.files import paths
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where in one file and when bytes moved: arrays (rows of offsets, columns of time) of bool."""
+
+    path: str
+    written: np.ndarray
+    read: np.ndarray
+    end: int
+    """Bytes from the start of the file to the upper edge of the last row."""
+    seconds: float
+    """From the start of the job to the right edge of the last column."""
+    calls: int
+
+
+def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
+    """The traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None where none was traced.
+
+    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out.
+    """
+    frame = job.frames.get(module)
+    frame = None if frame is None else frame[(frame["offset"] >= 0) & (frame["length"] > 0)]
+    if frame is None or frame.empty:
+        return None
+    busiest = int(frame.groupby("id")["length"].sum().idxmax())
+    frame = frame[frame["id"] == busiest]
+    end = int((frame["offset"] + frame["length"]).max())
+    seconds = max(job.run_time, float(frame["end"].max()))
+    grids = {}
+    for op in ("write", "read"):
+        part = frame[frame["op"] == op]
+        first = part["offset"].to_numpy(dtype=np.int64)
+        last = first + part["length"].to_numpy(dtype=np.int64) - 1
+        begin, stop = (part[name].to_numpy(dtype=float) / seconds * columns for name in ("start", "end"))
+        low, high = (value / end * rows for value in (first, last))
+        grids[op] = covered(
+            cells(low, rows), cells(high, rows), cells(begin, columns), cells(stop, columns), rows, columns
+        )
+    return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, seconds, len(frame))
+
+
+def cells(values: np.ndarray, count: int) -> np.ndarray:
+    """Numbers of the cells that values from 0 to `count` lie in."""
+    return np.clip(values.astype(np.int64), 0, count - 1)
+
+
+def covered(
+    low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray, rows: int, columns: int
+) -> np.ndarray:
+    """The cells under any of the rectangles: corners are counted, and summed along both axes."""
+    corners = np.zeros((rows + 1, columns + 1), dtype=np.int64)
+    np.add.at(corners, (low, begin), 1)
+    np.add.at(corners, (high + 1, stop + 1), 1)
+    np.add.at(corners, (low, stop + 1), -1)
+    np.add.at(corners, (high + 1, begin), -1)
+    return np.asarray(corners.cumsum(axis=0).cumsum(axis=1)[:rows, :columns] > 0)
