@@ -109,6 +109,12 @@ def test_traces_know_where_in_the_file_a_transfer_begins(programs: Path, tmp_pat
             assert found == [(int(offset), int(size)) for which, offset, size in expected if which == kind]
 
 
+def test_only_chosen_ranks_are_traced(programs: Path, tmp_path: Path) -> None:
+    assert start(tmp_path, 2, programs / "mpi_offsets", tmp_path, IOLENS_DXT="1", IOLENS_DXT_RANKS="1").returncode == 0
+    frames = read_log(the_log(tmp_path)).frames
+    assert set(frames["DXT_MPIIO"]["rank"]) == set(frames["DXT_POSIX"]["rank"]) == {1}
+
+
 def test_private_regions_name_ranks_hints_and_library(programs: Path, tmp_path: Path) -> None:
     assert start(tmp_path, 4, programs / "mpi_calls", tmp_path).returncode == 0
     job = read_log(the_log(tmp_path))
