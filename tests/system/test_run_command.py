@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from iolens.log import read_log
 
@@ -70,6 +71,44 @@ def test_output_keeps_everything_in_a_folder(tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "kept").iterdir()}
     assert {"run.json", "stdout.txt", "stderr.txt"} <= names
     assert any(name.endswith(".darshan") for name in names)
+
+
+SCRIPT = "dd status=none if=/dev/zero of=a bs=300 count=1; dd status=none if=a of=b; dd status=none if=b of=c count=0"
+WRITTEN = {"a": 300, "b": 300, "c": 0}
+READ = {"a": 300, "b": 0, "c": 0}
+
+
+def check_merged(folder: Path) -> None:
+    logs = list(folder.glob("*.darshan"))
+    processes, files = pd.read_csv(folder / "processes.csv"), pd.read_csv(folder / "files.csv")
+    assert sorted(processes["log"]) == sorted(log.name for log in logs)
+    assert processes["started"].is_monotonic_increasing
+    rows = {Path(row.path).name: row for row in files.itertuples() if Path(row.path).name in WRITTEN}
+    assert {name: row.bytes_written for name, row in rows.items()} == WRITTEN
+    assert {name: row.bytes_read for name, row in rows.items()} == READ
+    assert processes["bytes_read"].sum() == files["bytes_read"].sum() >= sum(READ.values())
+    assert processes["bytes_written"].sum() == files["bytes_written"].sum() >= sum(WRITTEN.values())
+    assert rows["a"].logs == 2
+
+
+def test_a_script_makes_one_folder_with_merged_tables(tmp_path: Path) -> None:
+    done = iolens("run", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
+    assert done.returncode == 0
+    assert not list(tmp_path.glob("*.darshan"))
+    (folder,) = tmp_path.glob("iolens-bash-*")
+    assert f"merged: {folder}/processes.csv" in done.stderr
+    assert f"next: iolens report {folder}/" in done.stderr
+    check_merged(folder)
+
+
+def test_a_script_with_output_is_merged_there_save_for_what_cannot_be_read(tmp_path: Path) -> None:
+    script = "echo broken > kept/broken.darshan; " + SCRIPT
+    done = iolens("run", "--output", "kept", "--", "bash", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "left out of the merged tables" in done.stderr
+    (tmp_path / "kept" / "broken.darshan").unlink()
+    check_merged(tmp_path / "kept")
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["kept"]
 
 
 def test_without_the_library_the_program_runs_all_the_same(tmp_path: Path) -> None:

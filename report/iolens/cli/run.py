@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         from iolens.lab.record import write_single
 
         write_single(args.output, outcome, setup)
-    tell(outcome, args)
+    tell(outcome, args, take_apart(words).application or words[0])
     return outcome.exit_code
 
 
@@ -64,13 +64,19 @@ def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     return Setup(args.profiler, logs, bool(args.storage_mount), application, launcher)
 
 
-def tell(outcome: Outcome, args: argparse.Namespace) -> None:
-    """Say where the logs are, or that there is none."""
+def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
+    """Say where the log is, or that there is none; many logs are merged in one folder."""
     if args.profiler == "none":
         return
-    for log in outcome.logs:
-        say(f"log: {log}")
     if not outcome.logs:
         say("no log was written: the program opened no file that is recorded, or ended before it could")
-    elif args.profiler == "iolens":
-        say(f"next: iolens report {outcome.logs[-1]}")
+        return
+    if len(outcome.logs) == 1:
+        busiest = outcome.logs[0]
+        say(f"log: {busiest}")
+    else:
+        from iolens.lab.processes import collect
+
+        busiest = collect(outcome.logs, args.output, program)
+    if args.profiler == "iolens":
+        say(f"next: iolens report {busiest}")

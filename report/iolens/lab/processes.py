@@ -1,0 +1,101 @@
+"""A command of many processes, as scripts and compilers are: one folder, and its logs merged into two tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError
+from iolens.lab.execute import say
+from iolens.lab.ost_mount import write_aside
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+PROCESSES, FILES = "processes.csv", "files.csv"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """`processes`: a row a log, first started first, with `log` `command` `ranks` `started` (UTC) `seconds` `files`
+    `bytes_read` `bytes_written` `io_seconds`. `files`: a row a path, most bytes first, with `path` `logs` (how many
+    touched it) `bytes_read` `bytes_written` `seconds` (summed over ranks and logs)."""
+
+    processes: pd.DataFrame
+    files: pd.DataFrame
+
+
+def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+    """Move logs into a new folder; where they lie then."""
+    folder.mkdir()
+    return tuple(log.rename(folder / log.name) for log in logs)
+
+
+def merge(logs: Sequence[Path]) -> Merged:
+    """The logs as two tables; a log that cannot be read is named and left out."""
+    import pandas as pd
+
+    from iolens.log import read_log
+    from iolens.metrics.files import all_files
+
+    rows, parts = [], []
+    for log in logs:
+        try:
+            job = read_log(log)
+        except IolensError as error:
+            say(f"left out of the merged tables: {error}")
+            continue
+        found = all_files(job)
+        rows.append(process_row(job, found))
+        spent = found["seconds_sum"] if len(found) else found["seconds"]
+        parts.append(found[["path", "bytes_read", "bytes_written"]].assign(logs=1, seconds=spent))
+    if not rows:
+        raise IolensError("none of the logs can be read, so there are no merged tables")
+    processes = pd.DataFrame(rows).sort_values(["started", "log"], kind="stable", ignore_index=True)
+    sums = pd.concat(parts).groupby("path", as_index=False).sum()
+    order = (sums["bytes_read"] + sums["bytes_written"]).sort_values(ascending=False, kind="stable").index
+    columns = ["path", "logs", "bytes_read", "bytes_written", "seconds"]
+    return Merged(processes, sums.loc[order, columns].reset_index(drop=True))
+
+
+def process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
+    """The row of one log, `found` being its files."""
+    return {
+        "log": job.path.name,
+        "command": job.command or job.exe,
+        "ranks": job.nprocs,
+        "started": datetime.fromtimestamp(job.start, timezone.utc).isoformat(timespec="milliseconds"),
+        "seconds": job.run_time,
+        "files": len(found),
+        "bytes_read": int(found["bytes_read"].sum()),
+        "bytes_written": int(found["bytes_written"].sum()),
+        "io_seconds": float(found["seconds_sum"].sum()) if len(found) else 0.0,
+    }
+
+
+def write_tables(merged: Merged, folder: Path) -> None:
+    """Write processes.csv and files.csv, each whole or not at all."""
+    write_aside(folder / PROCESSES, merged.processes.to_csv(index=False))
+    write_aside(folder / FILES, merged.files.to_csv(index=False))
+
+
+def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
+    """Merge logs in `folder`, or in a new one that is named after the program; say it. The log with most I/O time."""
+    if folder is None:
+        folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"
+        logs = gather(logs, folder)
+    merged = merge(logs)
+    write_tables(merged, folder)
+    total = merged.processes
+    say(
+        f"{len(total)} logs in {folder}: {len(merged.files)} files, "
+        f"{total['bytes_read'].sum()} bytes read, {total['bytes_written'].sum()} bytes written"
+    )
+    say(f"merged: {folder / PROCESSES}, {folder / FILES}")
+    return folder / str(total.loc[total["io_seconds"].idxmax(), "log"])
