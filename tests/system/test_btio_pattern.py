@@ -181,6 +181,19 @@ def test_too_few_dumps_in_the_file(tmp_path: Path, method: str, file: str) -> No
     assert file in outcome.messages[0]
 
 
+@pytest.mark.parametrize(("method", "file", "title", "together"), METHODS)
+def test_the_pattern_on_a_full_disk(
+    tmp_path: Path, small_disk: Path, method: str, file: str, title: str, together: int
+) -> None:
+    """ROMIO may keep the file locked after a failure; no rank may wait for that."""
+    grid = ["--grid", "64,64,64", "--dumps", "2"]
+    outcome = btio(tmp_path, *grid, "--method", method, "--directory", str(small_disk), ranks=4)
+    assert outcome.status == 1
+    assert list(small_disk.iterdir()) == []
+    assert all(f"small/{file}" in message for message in outcome.messages)
+    assert "MB free" in outcome.messages[0]
+
+
 @pytest.mark.parametrize(
     ("ranks", "arguments", "words"),
     [

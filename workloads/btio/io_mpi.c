@@ -1,8 +1,5 @@
 #include "io_mpi.h"
 
-#include <string.h>
-#include <sys/statvfs.h>
-
 void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view)
 {
     int mode = writing ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDONLY;
@@ -14,17 +11,6 @@ void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view)
     trouble_note_mpi(&store->trouble, code, "cannot set the view of", store->path);
     if (writing)
         hints_of_file(&store->effective, store->file);
-}
-
-/* MPI libraries hide the reason of a failed write; the most frequent one is a full file system. */
-static void say_space(Store *store)
-{
-    struct statvfs found;
-    char *end = store->trouble.text + strlen(store->trouble.text);
-    size_t room = sizeof store->trouble.text - (size_t)(end - store->trouble.text);
-    if (statvfs(store->path, &found) == 0)
-        snprintf(end, room, " (%.1f MB free on that file system)",
-                 1.0e-6 * (double)found.f_bavail * found.f_frsize);
 }
 
 void mpi_moved(Store *store, int code, const MPI_Status *status, MPI_Datatype type, int wanted,
@@ -42,7 +28,7 @@ void mpi_moved(Store *store, int code, const MPI_Status *status, MPI_Datatype ty
     if (moved != wanted)
         trouble_note(&store->trouble, "short %s: %d of %d items of %s", verb, moved, wanted, store->path);
     if (store->trouble.any)
-        say_space(store);
+        trouble_add_space(&store->trouble, store->path);
 }
 
 void mpi_close(Store *store)

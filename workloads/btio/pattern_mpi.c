@@ -3,6 +3,7 @@
 #include "pattern.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static void make_view(Pattern *pattern)
 {
@@ -88,10 +89,19 @@ static void move_collective(Pattern *pattern, int dump, bool writing)
     each_transfer(pattern, writing ? write_collective : MPI_File_read_all, writing ? "write" : "read");
 }
 
+/* ROMIO leaves the file locked after a failed write of pieces, and ranks that come later would wait for ever.
+ */
 static void move_independent(Pattern *pattern, int dump, bool writing)
 {
     (void)dump;
     each_transfer(pattern, writing ? write_independent : MPI_File_read, writing ? "write" : "read");
+    if (!pattern->trouble.any)
+        return;
+    if (writing) {
+        trouble_add_space(&pattern->trouble, pattern->path);
+        unlink(pattern->path);
+    }
+    fail_alone("%s", pattern->trouble.text);
 }
 
 static void close_mpi(Pattern *pattern)

@@ -20,6 +20,8 @@ static void check_size(Pattern *pattern)
 
 static void end_on_trouble(Pattern *pattern, bool writing)
 {
+    if (writing && pattern->trouble.any)
+        trouble_add_space(&pattern->trouble, pattern->path);
     if (!trouble_shared(&pattern->trouble, pattern->domain->comm))
         return;
     if (writing && pattern->domain->rank == 0)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -70,6 +71,16 @@ void trouble_note_mpi(Trouble *trouble, int code, const char *what, const char *
     int length;
     MPI_Error_string(code, words, &length);
     trouble_note(trouble, "%s %s: %s", what, file, words);
+}
+
+void trouble_add_space(Trouble *trouble, const char *path)
+{
+    struct statvfs found;
+    char *end = trouble->text + strlen(trouble->text);
+    size_t room = sizeof trouble->text - (size_t)(end - trouble->text);
+    if (statvfs(path, &found) == 0)
+        snprintf(end, room, " (%.1f MB free on that file system)",
+                 1.0e-6 * (double)found.f_bavail * found.f_frsize);
 }
 
 bool trouble_shared(Trouble *trouble, MPI_Comm comm)

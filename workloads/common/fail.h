@@ -29,6 +29,10 @@ void trouble_note(Trouble *trouble, const char *format, ...) __attribute__((form
 /* Notes "<what> <file>: <the MPI library's words>" when `code` is an MPI error. */
 void trouble_note_mpi(Trouble *trouble, int code, const char *what, const char *file);
 
+/* Adds how much is free on the file system of `path`: MPI libraries hide the reason of a failed write, and
+ * the most frequent one is a full file system. */
+void trouble_add_space(Trouble *trouble, const char *path);
+
 /* Collective: true when any rank has trouble; then every rank has the text of the lowest such rank. */
 bool trouble_shared(Trouble *trouble, MPI_Comm comm);
 
