@@ -63,11 +63,13 @@ def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:
 
 
 def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> None:
-    result = harness.run(harness.build_program("posix_fork"), folder=tmp_path, IOLENS_LOGPATH="/nonexistent/folder")
+    settings = {"IOLENS_LOGPATH": "/nonexistent/folder", "IOLENS_SPOOL": str(tmp_path)}
+    result = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **settings)
     assert result.returncode == 3
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("iolens: cannot write the log /nonexistent/folder/")
-    assert "IOLENS_LOGPATH" in result.stderr
+    (spool,) = tmp_path.glob("iolens-*/*.spool")
+    assert f"kept in {spool}, and `iolens recover -o FOLDER`" in result.stderr
 
 
 def test_file_size_limit_does_not_kill_the_program(tmp_path: Path) -> None:
@@ -84,7 +86,9 @@ def test_file_size_limit_does_not_kill_the_program(tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0
-    assert result.stderr.startswith("iolens: cannot write the log")
+    no_spool, no_log = result.stderr.splitlines()
+    assert no_spool.startswith("iolens: no spool in /dev/shm or /tmp: File too large")
+    assert no_log.startswith("iolens: cannot write the log")
     assert harness.logs(tmp_path) == []
 
 

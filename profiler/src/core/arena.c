@@ -5,7 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16 };
+#include "context.h"
+
+enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16, PAGE = 4096 };
 
 /* The system call itself, because mmap is a wrapped function. */
 void *pages_alloc(size_t bytes)
@@ -21,19 +23,20 @@ void pages_free(void *pages, size_t bytes)
         munmap(pages, bytes);
 }
 
-void arena_start(struct arena *arena, size_t limit)
+void arena_start(struct arena *arena, size_t limit, _Bool spooled)
 {
-    *arena = (struct arena){.limit = limit, .lock.held = ATOMIC_FLAG_INIT};
+    *arena = (struct arena){.limit = limit, .spooled = spooled, .lock.held = ATOMIC_FLAG_INIT};
 }
 
 static _Bool add_slab(struct arena *arena, size_t bytes)
 {
     size_t size = arena->slab ? arena->slab * 2 : FIRST_SLAB;
     size = size > LARGEST_SLAB ? LARGEST_SLAB : size;
-    size = size < bytes ? bytes : size;
+    size = size < bytes ? (bytes + PAGE - 1) & ~(size_t)(PAGE - 1) : size;
     if (arena->taken + size > arena->limit)
         return 0;
-    void *slab = pages_alloc(size);
+    void *slab = arena->spooled ? spool_extend(size) : NULL;
+    slab = slab ? slab : pages_alloc(size);
     if (!slab)
         return 0;
     arena->next = slab;

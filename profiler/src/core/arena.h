@@ -15,10 +15,11 @@ struct arena {
     size_t slab;     /* bytes of the newest slab */
     size_t taken;    /* bytes of all slabs */
     size_t limit;    /* bytes that may be taken */
+    _Bool spooled;   /* slabs come from the spool while it has room */
     _Bool exhausted; /* an allocation was refused */
 };
 
-void arena_start(struct arena *arena, size_t limit);
+void arena_start(struct arena *arena, size_t limit, _Bool spooled);
 
 /* `bytes` of zeroed memory aligned to 16, or NULL when the limit is reached. */
 void *arena_alloc(struct arena *arena, size_t bytes);

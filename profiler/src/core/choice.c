@@ -79,7 +79,7 @@ static void add_pattern(char *text, void *context)
     struct making *making = context;
     struct choice *choice = making->choice;
     if (!choice->rule)
-        choice->rule = arena_alloc(&iolens.arena, CHOICE_RULES * sizeof *choice->rule);
+        choice->rule = arena_alloc(&iolens.scratch, CHOICE_RULES * sizeof *choice->rule);
     if (!choice->rule || choice->rules == CHOICE_RULES) {
         iolens_say("more than %d patterns of names; %s is left out", CHOICE_RULES, text);
         return;

@@ -49,10 +49,23 @@ void clock_start(struct clock *clock)
 #endif
 }
 
-double clock_correction(const struct clock *clock)
+int64_t clock_start_ns(const struct clock *clock)
 {
-    uint64_t elapsed_ns = clock_monotonic_ns() - clock->base_ns;
-    if (!clock->tsc || elapsed_ns < SHORTEST_CORRECTION_NS)
-        return 1.0;
-    return (double)elapsed_ns * 1e-9 / clock_now(clock);
+    return (int64_t)clock->realtime.tv_sec * 1000000000 + clock->realtime.tv_nsec;
+}
+
+struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns)
+{
+    double second = clock->tsc ? clock->seconds_per_tick : 1e-9;
+    struct clock_end end = {.recorded = (double)(int64_t)(ticks - clock->base_ticks) * second,
+                            .correction = 1.0};
+    if (clock->tsc && ns - clock->base_ns >= SHORTEST_CORRECTION_NS)
+        end.correction = (double)(ns - clock->base_ns) * 1e-9 / end.recorded;
+    return end;
+}
+
+struct clock_end clock_end(const struct clock *clock)
+{
+    uint64_t ns = clock_monotonic_ns();
+    return clock_end_at(clock, clock_ticks(clock), ns);
 }

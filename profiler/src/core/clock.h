@@ -1,7 +1,7 @@
 /* Seconds since recording started, from the time stamp counter where it is invariant, else from
  * clock_gettime.
  *
- * The counter's frequency is only estimated at the start (a wait of 20 microseconds); clock_correction()
+ * The counter's frequency is only estimated at the start (a wait of 20 microseconds); clock_end_at()
  * compares both clocks over the whole run and returns the factor that all recorded times are multiplied with
  * at the end. */
 #ifndef IOLENS_CLOCK_H
@@ -23,9 +23,29 @@ struct clock {
     struct timespec realtime; /* CLOCK_REALTIME at the start */
 };
 
+/* The end of recording: seconds since the start as recorded, and what they are to be multiplied with. */
+struct clock_end {
+    double recorded, correction;
+};
+
 void clock_start(struct clock *clock);
-double clock_correction(const struct clock *clock);
+
+/* From both clocks at the end: TSC (or nanoseconds) and CLOCK_MONOTONIC. */
+struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns);
+struct clock_end clock_end(const struct clock *clock);
+int64_t clock_start_ns(const struct clock *clock); /* nanoseconds since 1970 */
 uint64_t clock_monotonic_ns(void);
+
+/* TSC, or nanoseconds of CLOCK_MONOTONIC. */
+static inline uint64_t clock_ticks(const struct clock *clock)
+{
+#if defined(__x86_64__)
+    if (clock->tsc)
+        return __rdtsc();
+#endif
+    (void)clock;
+    return clock_monotonic_ns();
+}
 
 static inline double clock_now(const struct clock *clock)
 {

@@ -81,7 +81,7 @@ static void take_line(char *text, const char *path, int number)
 
 void config_read(const char *path)
 {
-    char *text = arena_alloc(&iolens.arena, LARGEST);
+    char *text = arena_alloc(&iolens.scratch, LARGEST);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), number = 0;
     ssize_t length = fd >= 0 && text ? syscall(SYS_read, fd, text, LARGEST - 1) : -1;
     if (length < 0) {
@@ -109,5 +109,5 @@ const char *config_value(const char *variable)
         memcpy(joined + used, lines[i].value, length + 1);
         used += length;
     }
-    return used > 0 ? arena_text(&iolens.arena, joined) : NULL;
+    return used > 0 ? arena_text(&iolens.scratch, joined) : NULL;
 }

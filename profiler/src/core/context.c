@@ -14,7 +14,7 @@ bool iolens_is_this_process(void) { return iolens.pid == (pid_t)syscall(SYS_getp
 
 void iolens_say(const char *format, ...)
 {
-    char text[PATH_BYTES + 256];
+    char text[2 * PATH_BYTES + 512];
     struct stat now;
     int used = snprintf(text, sizeof text, "iolens: ");
     va_list list;

@@ -16,10 +16,12 @@
 #include "choice.h"
 #include "clock.h"
 #include "fds.h"
+#include "identity.h"
 #include "ids.h"
 #include "path.h"
 #include "registry.h"
 #include "settings.h"
+#include "spool.h"
 
 struct context {
     bool started;
@@ -28,7 +30,13 @@ struct context {
     pid_t fork_parent; /* 0 unless this process was forked from a recording one */
     int64_t jobid;
     struct clock clock;
-    struct arena arena, zlib; /* records; scratch memory of the compressor */
+    struct arena arena;         /* what becomes part of the log, in the spool */
+    struct arena scratch, zlib; /* what ends with the process; memory of the compressor */
+    struct spool spool;
+    struct identity identity; /* read when the log is written */
+    struct clock_end ended;   /* read when the log is written */
+    const char
+        *lost; /* a sentence: why another process writes the log of this one; NULL: it does so itself */
     struct settings settings;
     struct choice choice;
     bool muted; /* this rank is not recorded, but takes part in writing the log */

@@ -21,7 +21,7 @@ static struct open_file *new_open_locked(void)
 {
     struct open_file *open = iolens.fds.free;
     if (!open)
-        return arena_alloc(&iolens.arena, sizeof *open);
+        return arena_alloc(&iolens.scratch, sizeof *open);
     iolens.fds.free = open->next_free;
     return open;
 }
@@ -88,21 +88,18 @@ void fds_forget(int first, int last)
 
 void fds_after_fork(void)
 {
-    _Atomic(struct open_file *) *inherited = iolens.fds.table;
-    int used = iolens.fds.used;
-    iolens.fds = (struct fds){.lock.held = ATOMIC_FLAG_INIT};
-    for (int fd = 0; inherited && fd < used; fd++) {
-        struct open_file *old = inherited[fd];
-        if (!old)
-            continue;
-        int twin = 0; /* a lower descriptor of the same open file */
-        while (twin < fd && inherited[twin] != old)
-            twin++;
-        struct file *file = twin == fd ? registry_file(old->file->path) : NULL;
-        struct open_file *open = file ? fds_open(fd, file, old->append) : NULL;
+    iolens.fds.lock = (struct spin){ATOMIC_FLAG_INIT};
+    for (int fd = 0; iolens.fds.table && fd < iolens.fds.used; fd++) {
+        struct open_file *open = iolens.fds.table[fd];
         if (open)
-            open->offset = old->offset;
-        else if (twin < fd && iolens.fds.table && iolens.fds.table[twin])
-            fds_duplicate(fd, iolens.fds.table[twin]);
+            open->posix = NULL;
     }
+}
+
+struct file *fds_file(struct open_file *open)
+{
+    struct file *file = registry_own(open->file);
+    if (file)
+        open->file = file;
+    return file;
 }

@@ -44,7 +44,10 @@ void fds_release(struct open_file *open);
 /* Forget first..last, whose descriptors were closed behind the recorder's back. */
 void fds_forget(int first, int last);
 
-/* In a child of fork: keep the descriptors, but file them in the child's empty registry. */
+/* In a child of fork: the descriptors stay, with the parent's files until they are used. */
 void fds_after_fork(void);
+
+/* The open file's file in this process's registry; NULL without memory. */
+struct file *fds_file(struct open_file *open);
 
 #endif

@@ -1,14 +1,14 @@
 #include "finish.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
+#include <string.h>
 
 #include "context.h"
 #include "jobinfo.h"
 #include "private.h"
 #include "reduce.h"
 #include "serial.h"
+#include "signals.h"
 #include "writer.h"
 
 enum { ZLIB_BYTES = 64 * 1024 * 1024 };
@@ -20,16 +20,16 @@ struct job_times {
 /* Put all ranks' times on one clock: that of the rank that began first, as seen from the common barrier. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
-    double factor = clock_correction(&iolens.clock), mine = iolens.aligned * factor;
-    double elapsed = clock_now(&iolens.clock) * factor;
+    double factor = iolens.ended.correction, mine = iolens.aligned * factor;
+    double elapsed = iolens.ended.recorded * factor;
     double latest[2] = {mine, elapsed - mine}; /* before and behind the barrier, of any rank */
     if (transport->allreduce(latest, 2, IOLENS_DOUBLE, IOLENS_MAX) != 0)
         latest[0] = mine;
     double shift = latest[0] - mine;
     const struct timeline line = {.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     reduce_finish_states(transport->rank, &line);
-    int64_t own_start = (int64_t)iolens.clock.realtime.tv_sec * 1000000000 + iolens.clock.realtime.tv_nsec;
-    return (struct job_times){own_start - (int64_t)(shift * 1e9), own_start + (int64_t)(elapsed * 1e9)};
+    int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
+    return (struct job_times){start, start + (int64_t)(line.end * 1e9)};
 }
 
 static void count_partial(const struct iolens_transport *transport, int64_t partial[MODULE_COUNT])
@@ -56,11 +56,10 @@ static void write_job(struct writer *writer, const struct iolens_transport *tran
 {
     struct buffer part = {0};
     if (transport->rank == 0) {
-        char text[LOG_TEXT_BYTES];
         struct log_job job;
         jobinfo_job(&job, transport->size, times.start_ns, times.end_ns);
         buffer_put(&part, &job, sizeof job);
-        buffer_put(&part, text, jobinfo_text(text));
+        buffer_put(&part, iolens.identity.text, iolens.identity.text_bytes);
     }
     writer_region(writer, &part, false);
     buffer_free(&part);
@@ -85,23 +84,6 @@ static void mark_partial(struct log_header *header, int64_t partial[MODULE_COUNT
     }
 }
 
-/* A write beyond the file size limit raises SIGXFSZ, which would end the program: hold it back, and take what
- * came. */
-static void hold_signal(sigset_t *signal, sigset_t *mask_before)
-{
-    sigemptyset(signal);
-    sigaddset(signal, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, signal, mask_before);
-}
-
-static void drop_signal(const sigset_t *signal, const sigset_t *mask_before)
-{
-    const struct timespec at_once = {0, 0};
-    if (!sigismember(mask_before, SIGXFSZ))
-        sigtimedwait(signal, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, mask_before, NULL);
-}
-
 static void create(struct writer *writer, const struct iolens_transport *transport, int64_t start_ns)
 {
     char name[PATH_BYTES];
@@ -111,33 +93,52 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
     } while (!writer_create(writer, transport, name, iolens.settings.logfile));
 }
 
-void finish_log(const struct iolens_transport *transport)
+/* What a process still has to say of itself, when it is there to say it. */
+static void read_process(void)
+{
+    if (iolens.lost)
+        return;
+    iolens.ended = clock_end(&iolens.clock);
+    identity_read(&iolens.identity);
+    spool_freeze();
+}
+
+/* Collective. Everything between the header, which comes last, and the end. */
+static void write_regions(struct writer *writer, const struct iolens_transport *transport,
+                          struct job_times times, int64_t partial[MODULE_COUNT])
 {
     struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
+    writer_open(writer, sizeof header);
+    write_job(writer, transport, times);
+    write_names(writer, transport, &header);
+    write_modules(writer, transport, &header);
+    mark_partial(&header, partial);
+    private_write(writer, transport, partial);
+    if (transport->rank == 0)
+        writer_put(writer, 0, &header, sizeof header);
+}
+
+bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
+{
     struct writer writer;
     int64_t partial[MODULE_COUNT];
     bool agreed = true;
-    sigset_t signal, mask_before;
+    struct held_signal held = signal_hold(SIGXFSZ);
 
-    hold_signal(&signal, &mask_before);
-    arena_start(&iolens.zlib, ZLIB_BYTES);
+    arena_start(&iolens.zlib, ZLIB_BYTES, false);
     transport->barrier();
+    read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport, partial);
-    bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
+    bool merging = transport->size > 1 && !settings_true(iolens.settings.unmerged);
     for (int m = 0; merging && m < MODULE_COUNT; m++)
         agreed &= reduce_mark_shared(transport, m) == 0;
     create(&writer, transport, times.start_ns);
-    writer_open(&writer, sizeof header);
     if (!agreed)
         writer_fail(&writer, ENOMEM);
-    write_job(&writer, transport, times);
-    write_names(&writer, transport, &header);
-    write_modules(&writer, transport, &header);
-    mark_partial(&header, partial);
-    private_write(&writer, transport, partial);
-    if (transport->rank == 0)
-        writer_put(&writer, 0, &header, sizeof header);
-    writer_close(&writer);
-    drop_signal(&signal, &mask_before);
+    write_regions(&writer, transport, times, partial);
+    bool written = writer_close(&writer);
+    memcpy(log, writer.name, PATH_BYTES);
+    signal_release(&held);
+    return written;
 }

@@ -3,8 +3,10 @@
 #define IOLENS_FINISH_H
 
 #include "../adapter.h"
+#include "path.h"
 
-/* Collective. Recording has stopped. Failures are said once; the program goes on either way. */
-void finish_log(const struct iolens_transport *transport);
+/* Collective. Recording has stopped. Returns true when the log is there under the name in `log`; failures are
+ * said once, and the program goes on either way. */
+bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES]);
 
 #endif

@@ -19,7 +19,7 @@ void ids_put(struct ids *ids, int64_t key, void *state)
         if (id)
             ids->free = id->next;
         else
-            id = arena_alloc(&iolens.arena, sizeof *id);
+            id = arena_alloc(&iolens.scratch, sizeof *id);
         if (id) {
             *id = (struct id){.key = key};
             *link = id;

@@ -1,13 +1,12 @@
 #include "job_region.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "context.h"
 #include "version.h"
 
-enum { HOST_BYTES = 64 };
+/* A byte of a name or value may become \u001f. */
+enum { JSON_GROWTH = 6 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -57,6 +56,10 @@ static void add_partial(struct buffer *out, const int64_t *partial)
 {
     const char *comma = "";
     buffer_format(out, "\"partial\": [");
+    if (iolens.lost) {
+        buffer_json(out, iolens.lost);
+        comma = ", ";
+    }
     for (int m = 0; m < MODULE_COUNT; m++) {
         const char *limit = iolens.choice.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
         if (!partial[m])
@@ -93,14 +96,14 @@ static bool is_chosen(const char *entry)
     return true;
 }
 
-static void add_environment(struct buffer *out)
+void job_region_environment(struct buffer *out, size_t limit)
 {
     const char *comma = "";
-    buffer_format(out, "\"environment\": {");
+    buffer_format(out, "{");
     for (char **entry = environ; entry && *entry; entry++) {
         char name[128];
         size_t length = strcspn(*entry, "=");
-        if (!is_chosen(*entry) || length >= sizeof name)
+        if (!is_chosen(*entry) || length >= sizeof name || out->used + JSON_GROWTH * strlen(*entry) > limit)
             continue;
         memcpy(name, *entry, length);
         name[length] = '\0';
@@ -115,24 +118,24 @@ static void add_environment(struct buffer *out)
 
 void job_region_write(const struct iolens_transport *transport, const int64_t *partial, struct buffer *out)
 {
-    char host[HOST_BYTES] = "";
+    const struct identity *self = &iolens.identity;
     struct buffer hosts = {0};
-    gethostname(host, sizeof host - 1);
     if (transport->rank == 0)
-        buffer_add(&hosts, (size_t)transport->size * sizeof host);
-    if (transport->gather(host, sizeof host, hosts.data) != 0)
+        buffer_add(&hosts, (size_t)transport->size * HOST_BYTES);
+    if (transport->gather(self->host, HOST_BYTES, hosts.data) != 0)
         out->failed = true;
     if (transport->rank != 0)
         return;
     buffer_format(out, "{");
     add_text(out, "iolens", IOLENS_VERSION);
     add_text(out, "mpi", transport->mpi_version);
-    add_text(out, "io_component", getenv("OMPI_MCA_io"));
+    add_text(out, "io_component", *self->io_component ? self->io_component : NULL);
     add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
     add_text(out, "storage", iolens.settings.storage);
     add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
     add_partial(out, partial);
-    add_environment(out);
+    buffer_format(out, "\"environment\": ");
+    buffer_put(out, self->environment, strlen(self->environment));
     buffer_format(out, "}");
     buffer_free(&hosts);
 }

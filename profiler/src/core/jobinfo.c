@@ -1,15 +1,12 @@
 #include "jobinfo.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "context.h"
+#include "slurp.h"
 #include "version.h"
 
 enum { MOUNTS_BYTES = 65536, WORD_BYTES = 256, NANO = 1000000000, DAY = 86400 };
@@ -21,7 +18,7 @@ static const char *const NO_FILE_SYSTEMS[] = {
 
 void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_ns)
 {
-    *job = (struct log_job){.uid = (int64_t)getuid(),
+    *job = (struct log_job){.uid = iolens.identity.uid,
                             .start_sec = start_ns / NANO,
                             .start_nsec = start_ns % NANO,
                             .end_sec = end_ns / NANO,
@@ -30,25 +27,10 @@ void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_n
                             .jobid = iolens.jobid};
     int used = snprintf(job->metadata, sizeof job->metadata, "lib_ver=iolens-%s\n", IOLENS_VERSION);
     if (iolens.fork_parent)
-        snprintf(job->metadata + used, sizeof job->metadata - (size_t)used, "fork_parent=%d\n",
-                 (int)iolens.fork_parent);
-}
-
-/* A whole small file of /proc into `text`, NUL-terminated. Returns its bytes. */
-static size_t slurp(const char *path, char *text, size_t size)
-{
-    size_t used = 0;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    while (fd >= 0 && used < size - 1) {
-        ssize_t got = syscall(SYS_read, fd, text + used, size - 1 - used);
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-    }
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    text[used] = '\0';
-    return used;
+        used += snprintf(job->metadata + used, sizeof job->metadata - (size_t)used, "fork_parent=%d\n",
+                         (int)iolens.fork_parent);
+    if (iolens.lost)
+        snprintf(job->metadata + used, sizeof job->metadata - (size_t)used, "partial=%.512s\n", iolens.lost);
 }
 
 static size_t add_command(char *text)
@@ -140,19 +122,8 @@ static void civil(int64_t days, int *month, int *day)
     *month = (int)(moon < 10 ? moon + 3 : moon - 9);
 }
 
-static const char *user_name(char *buffer, size_t size)
-{
-    const char *name = getenv("LOGNAME");
-    name = name && *name ? name : getenv("USER");
-    if (name && *name && !strchr(name, '/'))
-        return name;
-    snprintf(buffer, size, "%u", (unsigned)getuid());
-    return buffer;
-}
-
 void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns, int n)
 {
-    char uid[16];
     int month, day, length;
     if (iolens.settings.logfile) {
         length = snprintf(name, PATH_BYTES, "%s", iolens.settings.logfile);
@@ -162,6 +133,6 @@ void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns, int n)
     }
     civil(start_ns / NANO / DAY, &month, &day);
     snprintf(name, PATH_BYTES, "%s/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.settings.logpath,
-             user_name(uid, sizeof uid), program_invocation_short_name, (long long)iolens.jobid,
-             (int)iolens.pid, month, day, (int)(start_ns / NANO % DAY), n);
+             iolens.identity.user, iolens.identity.program, (long long)iolens.jobid, (int)iolens.pid, month,
+             day, (int)(start_ns / NANO % DAY), n);
 }

@@ -29,7 +29,15 @@ static void make_absolute(const char **path)
 {
     char absolute[PATH_BYTES];
     if (*path && **path != '/' && path_absolute(absolute, AT_FDCWD, *path))
-        *path = arena_text(&iolens.arena, absolute);
+        *path = arena_text(&iolens.scratch, absolute);
+}
+
+static void start_arenas(void)
+{
+    size_t limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
+    arena_start(&iolens.arena, limit, true);
+    iolens.scratch.limit = limit;
+    iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
 }
 
 static void reset_records(void)
@@ -37,7 +45,6 @@ static void reset_records(void)
     iolens.registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT};
     iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
     iolens.datasets = iolens.netcdfs = iolens.variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT};
-    iolens.arena.lock = (struct spin){ATOMIC_FLAG_INIT};
     iolens.dxt.left = iolens.dxt.limit;
     for (int api = 0; api < HEATMAP_APIS; api++)
         iolens.heatmaps[api] = NULL;
@@ -54,6 +61,8 @@ static void after_fork(void)
     iolens.transport = NULL;
     iolens.aligned = 0;
     reset_records();
+    start_arenas();
+    spool_after_fork();
     clock_start(&iolens.clock);
     fds_after_fork();
     streams_after_fork();
@@ -67,13 +76,15 @@ __attribute__((constructor)) static void start(void)
     if (iolens.started)
         return;
     iolens.started = true;
-    arena_start(&iolens.arena, SETTINGS_BYTES);
+    arena_start(&iolens.scratch, SETTINGS_BYTES, false);
     fstat(STDERR_FILENO, &iolens.stderr_at_start);
     settings_read(&iolens.settings);
     if (!settings_true(iolens.settings.disable) && choice_app(program_invocation_short_name)) {
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
-        iolens.arena.limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
+        if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
+            make_absolute(&iolens.settings.spool);
+        start_arenas();
         iolens.pid = getpid();
         iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
         if (positive(iolens.settings.memory, 0) == 0)
@@ -81,6 +92,7 @@ __attribute__((constructor)) static void start(void)
                        DEFAULT_MEMORY);
         choice_read(&iolens.choice);
         dxt_choose(&iolens.dxt);
+        spool_start();
         if (settings_true(iolens.settings.dump))
             settings_print(&iolens.settings);
         clock_start(&iolens.clock);
@@ -95,7 +107,16 @@ static bool log_is_wanted(void)
     return settings_true(iolens.settings.nonmpi) && (iolens.registry.used > 0 || iolens.settings.logfile);
 }
 
-/* The end of a process that is not in an MPI job: its own log. A job without MPI_Finalize has none. */
+/* The records stay in the spool when the log cannot be written. */
+static void write_log(const struct iolens_transport *transport)
+{
+    char log[PATH_BYTES];
+    if (finish_log(transport, log))
+        spool_remove();
+}
+
+/* The end of a process that is not in an MPI job: its own log. A job without MPI_Finalize leaves its spools.
+ */
 static void finish_alone(void)
 {
     if (!atomic_exchange(&iolens.recording, false) || iolens_busy || !iolens_is_this_process())
@@ -103,8 +124,14 @@ static void finish_alone(void)
     int saved_errno = errno;
     iolens_busy = true;
     if (!iolens.transport && log_is_wanted())
-        finish_log(&serial_transport);
-    else if (iolens.transport && iolens.transport->rank == 0)
+        write_log(&serial_transport);
+    else if (!iolens.transport)
+        spool_remove();
+    else if (iolens.transport->rank == 0 && iolens.spool.header)
+        iolens_say(
+            "the program ended without MPI_Finalize; `iolens recover` makes a log of the records in %s",
+            iolens.spool.path);
+    else if (iolens.transport->rank == 0)
         iolens_say("the program ended without MPI_Finalize, so there is no log");
     iolens_busy = false;
     errno = saved_errno;
@@ -149,6 +176,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     iolens.transport = transport;
     transport->barrier();
     iolens.aligned = clock_now(&iolens.clock);
+    spool_parallel(transport);
     if (!choice_rank(transport->rank))
         mute();
     iolens_busy = false;
@@ -162,7 +190,7 @@ IOLENS_EXPORT void iolens_parallel_finish(void)
         return;
     iolens.muted = false;
     iolens_busy = true;
-    finish_log(transport);
+    write_log(transport);
     iolens_busy = false;
 }
 

@@ -19,22 +19,60 @@ static struct file *find(uint64_t id)
     return file;
 }
 
-static struct file *add(uint64_t id, const char *absolute)
+void registry_leave_out(uint32_t modules_left)
 {
-    struct registry *registry = &iolens.registry;
+    iolens.registry.partial |= modules_left;
+    if (iolens.spool.header)
+        iolens.spool.header->partial |= modules_left;
+}
+
+/* The buckets are made with the first file. */
+static bool has_buckets(struct registry *registry)
+{
     if (!registry->buckets) {
         registry->buckets = pages_alloc(REGISTRY_BUCKETS * sizeof *registry->buckets);
         registry->last = &registry->first;
     }
-    struct file *file = arena_alloc(&iolens.arena, sizeof *file);
-    if (!registry->buckets || !file || !(file->path = arena_text(&iolens.arena, absolute)))
-        return NULL;
-    file->id = id;
-    file->in_bucket = *bucket_of(id);
-    *bucket_of(id) = file;
+    return registry->buckets;
+}
+
+/* What a spool shows must be whole: the file first, then the link to it. */
+static void enter(struct registry *registry, struct file *file)
+{
+    file->in_bucket = *bucket_of(file->id);
+    *bucket_of(file->id) = file;
+    atomic_thread_fence(memory_order_release);
     *registry->last = file;
     registry->last = &file->next;
+}
+
+static struct file *add(uint64_t id, const char *absolute)
+{
+    struct registry *registry = &iolens.registry;
+    struct file *file = arena_alloc(&iolens.arena, sizeof *file);
+    if (!has_buckets(registry) || !file || !(file->path = arena_text(&iolens.arena, absolute)))
+        return NULL;
+    file->id = id;
+    file->owner = iolens.pid;
+    enter(registry, file);
+    if (registry->first == file && iolens.spool.header)
+        iolens.spool.header->first = file;
     return file;
+}
+
+bool registry_adopt(struct file *file)
+{
+    if (!has_buckets(&iolens.registry))
+        return false;
+    file->owner = iolens.pid;
+    file->next = NULL;
+    enter(&iolens.registry, file);
+    return true;
+}
+
+struct file *registry_own(struct file *file)
+{
+    return file->owner == iolens.pid ? file : registry_file(file->path);
 }
 
 struct file *registry_find(uint64_t id)
@@ -55,9 +93,10 @@ struct file *registry_file(const char *absolute)
     uint32_t skip = choice_skip(&iolens.choice, absolute, &included);
     if (skip == ALL_MODULES || (!included && !path_is_recorded(absolute, iolens.settings.include)))
         return NULL;
+    spool_beat();
     spin_lock(&iolens.registry.lock);
     if (!(file = find(id)) && !(file = add(id, absolute)))
-        iolens.registry.partial = ~0u;
+        registry_leave_out(~0u);
     else
         file->skip = skip;
     spin_unlock(&iolens.registry.lock);
@@ -74,7 +113,7 @@ void *registry_state(struct file *file, enum module_index module, int fd)
     fresh =
         choice_more(&iolens.choice, module) ? arena_alloc(&iolens.arena, modules[module]->state_bytes) : NULL;
     if (!fresh) {
-        iolens.registry.partial |= 1u << module;
+        registry_leave_out(1u << module);
         return NULL;
     }
     if (modules[module]->init)

@@ -19,7 +19,8 @@ struct file {
     _Atomic(void *) extra; /* struct extra_counts, or NULL */
     uint32_t skip;         /* bit m: module m leaves this file out */
     atomic_bool unstriped; /* its file system knows no layouts */
-    uint32_t shared;       /* bit m: every rank has a state of module m; known at the end */
+    int32_t owner;   /* process whose registry this is in; a child of fork sees its parent's files too */
+    uint32_t shared; /* bit m: every rank has a state of module m; known at the end */
     struct file *next_shared[MODULE_COUNT];
 };
 
@@ -34,6 +35,15 @@ struct registry {
 
 /* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */
 struct file *registry_file(const char *absolute);
+
+/* The same file in this process's registry; NULL when memory is short. */
+struct file *registry_own(struct file *file);
+
+/* Enter a file that was found in the spool of a process that is gone. False without memory. */
+bool registry_adopt(struct file *file);
+
+/* Bit m: module m had to leave something out. */
+void registry_leave_out(uint32_t modules_left);
 
 struct file *registry_find(uint64_t id);
 

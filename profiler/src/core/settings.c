@@ -16,7 +16,7 @@ static const char *lookup(const char *variable, const char *alternative, const c
         value = config_value(variable);
     if (!value || !*value)
         value = config_value(alternative);
-    return value && *value ? arena_text(&iolens.arena, value) : otherwise;
+    return value && *value ? arena_text(&iolens.scratch, value) : otherwise;
 }
 
 void settings_read(struct settings *settings)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "area.h"
 #include "context.h"
 
 void sketch_start(struct sketch *sketch)
@@ -9,6 +10,14 @@ void sketch_start(struct sketch *sketch)
     sketch->entries = sketch->latest = sketch->few;
     sketch->latest->value = SKETCH_NOTHING;
     sketch->capacity = SKETCH_SMALL;
+}
+
+bool sketch_sound(const struct sketch *sketch, const struct area *area)
+{
+    bool small = sketch->entries == sketch->few && sketch->capacity == SKETCH_SMALL;
+    bool large = sketch->capacity == SKETCH_LARGE &&
+                 area_holds(area, sketch->entries, sizeof *sketch->entries, SKETCH_LARGE);
+    return (small || large) && sketch->used >= 0 && sketch->used <= sketch->capacity;
 }
 
 static void grow(struct sketch *sketch)

@@ -22,7 +22,12 @@ struct sketch {
     struct sketch_entry few[SKETCH_SMALL];
 };
 
+struct area;
+
 void sketch_start(struct sketch *sketch);
+
+/* Of a sketch in a spool. */
+bool sketch_sound(const struct sketch *sketch, const struct area *area);
 
 /* The slow part of sketch_add: the value, not negative, is not the latest one. */
 void sketch_search(struct sketch *sketch, int64_t value);

@@ -59,6 +59,7 @@ void writer_open(struct writer *writer, uint64_t offset)
     writer->offset = offset;
     share(writer, transport->bcast(writer->name, sizeof writer->name, 0));
     share(writer, transport->bcast(writer->partial, sizeof writer->partial, 0));
+    spool_name_log(writer->name);
     if (transport->rank == 0)
         return;
     writer->fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_CLOEXEC, 0);
@@ -135,6 +136,20 @@ struct log_span writer_region(struct writer *writer, const struct buffer *part, 
     return span;
 }
 
+static void say_failure(const struct writer *writer)
+{
+    const char *reason = strerror(writer->error);
+    if (iolens.spool.header)
+        iolens_say(
+            "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
+            "the log of them in a folder with room that you can write to",
+            writer->name, reason, iolens.spool.path);
+    else
+        iolens_say(
+            "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",
+            writer->name, reason);
+}
+
 bool writer_close(struct writer *writer)
 {
     const struct iolens_transport *transport = writer->transport;
@@ -150,9 +165,7 @@ bool writer_close(struct writer *writer)
     if (transport->rank == 0 && culprit < transport->size)
         syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
     if (transport->rank == culprit)
-        iolens_say(
-            "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",
-            writer->name, strerror(writer->error));
+        say_failure(writer);
     share(writer, transport->bcast(&culprit, sizeof culprit, 0));
     return culprit == transport->size;
 }

@@ -17,7 +17,7 @@ void aio_add(const void *control, void *state, int direction, double submitted)
     if (request)
         iolens.aio.free = request->next;
     else
-        request = arena_alloc(&iolens.arena, sizeof *request);
+        request = arena_alloc(&iolens.scratch, sizeof *request);
     if (request) {
         struct aio_request **bucket = bucket_of(control);
         *request = (struct aio_request){control, state, direction, submitted, *bucket};

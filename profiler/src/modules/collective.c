@@ -31,6 +31,20 @@ void collective_add(struct collective_calls *calls, double t0, double t1, double
     calls->count++;
 }
 
+/* Chunks lie behind one another in memory, so that a list that ends cannot be a ring. */
+bool collective_sound(const struct collective_calls *calls, const struct area *area)
+{
+    const struct collective_chunk *before = NULL;
+    int64_t count = 0;
+    for (const struct collective_chunk *chunk = calls->first; chunk; before = chunk, chunk = chunk->next) {
+        if (chunk <= before || !area_holds(area, chunk, sizeof *chunk, 1) || chunk->used < 0 ||
+            chunk->used > COLLECTIVE_CHUNK)
+            return false;
+        count += chunk->used;
+    }
+    return count == calls->count;
+}
+
 void collective_correct(struct collective_calls *calls, const struct timeline *line)
 {
     for (struct collective_chunk *chunk = calls->first; chunk; chunk = chunk->next)

@@ -6,9 +6,11 @@
 #ifndef IOLENS_COLLECTIVE_H
 #define IOLENS_COLLECTIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../adapter.h"
+#include "../core/area.h"
 #include "../core/buffer.h"
 #include "../core/timeline.h"
 
@@ -32,6 +34,9 @@ struct collective_calls {
 
 /* `access`: POSIX time during the call. */
 void collective_add(struct collective_calls *calls, double t0, double t1, double access);
+
+/* Of calls in a spool. */
+bool collective_sound(const struct collective_calls *calls, const struct area *area);
 
 /* Once: move begins to the job's clock. */
 void collective_correct(struct collective_calls *calls, const struct timeline *line);

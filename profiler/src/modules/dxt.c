@@ -1,12 +1,12 @@
 #include "dxt.h"
 
 #include <string.h>
-#include <unistd.h>
 
+#include "../core/area.h"
 #include "../core/context.h"
 #include "../core/timeline.h"
 
-enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024, HOST_BYTES = 64 };
+enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
 struct dxt_chunk {
     struct dxt_chunk *next;
@@ -47,7 +47,7 @@ bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
     size_t bytes = sizeof(struct dxt_chunk) + size * sizeof(struct dxt_segment);
     struct dxt_chunk *chunk = take(bytes) ? arena_alloc(&iolens.arena, bytes) : NULL;
     if (!chunk) {
-        iolens.registry.partial |= 1u << dxt->module;
+        registry_leave_out(1u << dxt->module);
         return false;
     }
     chunk->size = size;
@@ -104,7 +104,7 @@ static size_t dxt_serialize(const void *state, const struct file *file, int64_t 
     if (buffer) {
         struct dxt_record head = {
             .base = {file->id, rank}, .writes = (int64_t)writes, .reads = (int64_t)reads};
-        gethostname(head.host, sizeof head.host - 1);
+        memcpy(head.host, iolens.identity.host, sizeof head.host);
         memcpy(buffer, &head, sizeof head);
         put_segments(put_segments((char *)buffer + sizeof head, &dxt->trace[true]), &dxt->trace[false]);
     }
@@ -123,6 +123,24 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
     ((struct dxt *)state)->module = MODULE_DXT_MPIIO;
 }
 
+/* Chunks lie behind one another in memory, so that a list that ends cannot be a ring. */
+static bool trace_sound(const struct dxt_trace *trace, const struct area *area)
+{
+    const struct dxt_chunk *before = NULL;
+    for (const struct dxt_chunk *chunk = trace->first; chunk; before = chunk, chunk = chunk->next)
+        if (chunk <= before || !area_holds(area, chunk, sizeof *chunk, 1) ||
+            !area_holds(area, chunk->segment, sizeof *chunk->segment, chunk->size))
+            return false;
+    return before == trace->last &&
+           (!before || (trace->next >= before->segment && trace->next <= before->segment + before->size));
+}
+
+static bool dxt_sound(const void *state, const struct area *area)
+{
+    const struct dxt *dxt = state;
+    return trace_sound(&dxt->trace[0], area) && trace_sound(&dxt->trace[1], area);
+}
+
 const struct module module_DXT_POSIX = {
     .id = 10,
     .version = 1,
@@ -131,6 +149,7 @@ const struct module module_DXT_POSIX = {
     .limit = "IOLENS_DXT_MEMORY",
     .per_rank = true,
     .init = dxt_posix_init,
+    .sound = dxt_sound,
     .correct = dxt_correct,
     .serialize = dxt_serialize,
 };
@@ -143,6 +162,7 @@ const struct module module_DXT_MPIIO = {
     .limit = "IOLENS_DXT_MEMORY",
     .per_rank = true,
     .init = dxt_mpiio_init,
+    .sound = dxt_sound,
     .correct = dxt_correct,
     .serialize = dxt_serialize,
 };

@@ -183,6 +183,13 @@ void hdf5_on_dataset_close(const struct call *c)
     spin_unlock(&state->dataset.lock);
 }
 
+static bool h5d_sound(const void *state, const struct area *area)
+{
+    const struct patterns *patterns = &((const struct h5d_state *)state)->dataset.patterns;
+    (void)area;
+    return patterns->used >= 0 && patterns->used <= PATTERNS_KEPT;
+}
+
 static void h5d_finish(void *state)
 {
     struct h5d_state *s = state;
@@ -215,5 +222,6 @@ const struct module module_H5D = {
     .name = "H5D",
     .state_bytes = sizeof(struct h5d_state),
     .shape = &SHAPE,
+    .sound = h5d_sound,
     .finish = h5d_finish,
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../core/area.h"
 #include "../core/context.h"
 #include "../core/timeline.h"
 
@@ -34,6 +35,13 @@ static void heatmap_init(void *state, struct file *file, int fd)
 {
     (void)file, (void)fd;
     ((struct heatmap *)state)->width = FIRST_WIDTH;
+}
+
+static bool heatmap_sound(const void *state, const struct area *area)
+{
+    (void)area;
+    return ((const struct heatmap *)state)->width >= FIRST_WIDTH &&
+           is_measured_time(((const struct heatmap *)state)->width);
 }
 
 static struct heatmap *map_of(enum heatmap_api api)
@@ -88,6 +96,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
         heat->end = INFINITY;
         return;
     }
+    spool_beat();
     spin_lock(&map->lock);
     settle(map, heat);
     while (bin_of(map->width, t1) >= BINS)
@@ -102,7 +111,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
 void heat_finish(struct heat *heat, enum heatmap_api api)
 {
     struct heatmap *map = heat->end > 0 && heat->end < INFINITY ? map_of(api) : NULL;
-    if (map)
+    if (map && (heat->begin + heat->end) / 2 < map->width * BINS)
         settle(map, heat);
 }
 
@@ -176,6 +185,7 @@ const struct module module_HEATMAP = {
     .state_bytes = sizeof(struct heatmap),
     .per_rank = true,
     .init = heatmap_init,
+    .sound = heatmap_sound,
     .correct = heatmap_correct,
     .serialize = heatmap_serialize,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "../core/area.h"
 #include "../core/context.h"
 #include "lustre_layout.h"
 
@@ -63,7 +64,7 @@ static int64_t note(struct file *file, const unsigned char *bytes, size_t length
         return 0;
     struct lustre_state *state = registry_state(file, MODULE_LUSTRE, -1);
     if (state && count.components != state->components && !store(state, bytes, length, &count))
-        iolens.registry.partial |= 1u << MODULE_LUSTRE;
+        registry_leave_out(1u << MODULE_LUSTRE);
     return count.first_stripe_size;
 }
 
@@ -115,10 +116,19 @@ static size_t lustre_serialize(const void *state, const struct file *file, int64
     return sizeof head + components + targets;
 }
 
+static bool lustre_sound(const void *state, const struct area *area)
+{
+    const struct lustre_state *s = state;
+    return s->components == 0 ||
+           (area_holds(area, s->component, sizeof *s->component, (size_t)s->components) &&
+            area_holds(area, s->target, sizeof *s->target, (size_t)s->targets));
+}
+
 const struct module module_LUSTRE = {
     .id = 8,
     .version = 2,
     .name = "LUSTRE",
     .state_bytes = sizeof(struct lustre_state),
+    .sound = lustre_sound,
     .serialize = lustre_serialize,
 };

@@ -16,6 +16,7 @@ enum module_index {
     MODULE_COUNT
 };
 
+struct area;
 struct file;
 struct timeline;
 
@@ -28,6 +29,8 @@ struct module {
     const char *limit;                /* the setting that bounds its memory; NULL: IOLENS_MEMORY alone */
     bool per_rank;                    /* records of ranks are never merged: each writes its own */
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
+    /* Of a state from a spool: its pointers and times are such as this module writes; NULL: it has none. */
+    bool (*sound)(const void *state, const struct area *area);
     void (*finish)(void *state);                          /* running state to counters, once; may be NULL */
     /* Move what the shape does not name to the job's clock, once, after all `finish`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../core/area.h"
 #include "../core/context.h"
 #include "../core/wrap.h"
 #include "histogram.h"
@@ -215,6 +216,19 @@ static const struct record_shape SHAPE = {
     .bytes = {MPIIO_BYTES_READ, MPIIO_BYTES_WRITTEN},
 };
 
+/* Hints come one behind the other in memory too, so that a list that ends cannot be a ring. */
+static bool mpiio_sound(const void *state, const struct area *area)
+{
+    const struct iolens_mpiio_file *file = state;
+    const struct mpiio_hint *before = NULL;
+    for (const struct mpiio_hint *hint = file->hints; hint; before = hint, hint = hint->next)
+        if (hint <= before || !area_holds(area, hint, sizeof *hint, 1) || !area_text(area, hint->key) ||
+            (hint->requested && !area_text(area, hint->requested)) ||
+            (hint->effective && !area_text(area, hint->effective)))
+            return false;
+    return sketch_sound(&file->access, area) && collective_sound(&file->collectives, area);
+}
+
 const struct module module_MPIIO = {
     .id = 2,
     .version = 3,
@@ -222,6 +236,7 @@ const struct module module_MPIIO = {
     .state_bytes = sizeof(struct iolens_mpiio_file),
     .shape = &SHAPE,
     .init = mpiio_init,
+    .sound = mpiio_sound,
     .finish = mpiio_finish,
     .correct = mpiio_correct,
 };

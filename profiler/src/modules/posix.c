@@ -35,6 +35,13 @@ static void posix_init(void *state, struct file *file, int fd)
     sketch_start(&s->write_size);
 }
 
+static bool posix_sound(const void *state, const struct area *area)
+{
+    const struct posix_state *s = state;
+    return sketch_sound(&s->read_size, area) && sketch_sound(&s->write_size, area) &&
+           sketch_sound(&s->stride, area);
+}
+
 static void posix_finish(void *state)
 {
     struct posix_state *s = state;
@@ -47,7 +54,8 @@ static void posix_finish(void *state)
 
 struct posix_state *posix_state_new(struct open_file *open, int fd)
 {
-    void *state = registry_state(open->file, MODULE_POSIX, fd);
+    struct file *file = fds_file(open);
+    void *state = file ? registry_state(file, MODULE_POSIX, fd) : NULL;
     open->posix = state;
     return state;
 }
@@ -235,7 +243,8 @@ void posix_before_close(struct call *c, int fd)
     struct open_file *open = fds_find(fd);
     if (!open || !iolens_owns_memory())
         return;
-    lustre_on_close(open->file, fd);
+    if (posix_state_of(open, fd))
+        lustre_on_close(open->file, fd);
     c->taken = fds_take(fd);
 }
 
@@ -279,5 +288,6 @@ const struct module module_POSIX = {
     .state_bytes = sizeof(struct posix_state),
     .shape = &SHAPE,
     .init = posix_init,
+    .sound = posix_sound,
     .finish = posix_finish,
 };

@@ -22,8 +22,9 @@ static void stdio_finish(void *state) { heat_finish(&((struct stdio_state *)stat
 static struct stdio_state *state_of(struct stream *stream)
 {
     void *state = stream->stdio;
-    if (!state)
-        stream->stdio = state = registry_state(stream->file, MODULE_STDIO, -1);
+    struct file *file = state ? NULL : streams_own(stream);
+    if (file)
+        stream->stdio = state = registry_state(file, MODULE_STDIO, -1);
     return state;
 }
 
@@ -77,9 +78,10 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
 
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd)
 {
-    struct open_file *open = stream ? fds_find(fd) : NULL;
-    if (open && iolens_owns_memory())
-        count_open(streams_open(stream, open->file, open->offset), c, true);
+    struct open_file *open = stream && iolens_owns_memory() ? fds_find(fd) : NULL;
+    struct file *file = open ? fds_file(open) : NULL;
+    if (file)
+        count_open(streams_open(stream, file, open->offset), c, true);
 }
 
 static void add_transfer(struct stdio_state *s, const struct call *c, bool writing, int64_t bytes,
@@ -144,8 +146,8 @@ void stdio_before_close(struct call *c, FILE *handle)
     fds_forget(fd, fd);
     if (!stream)
         return;
-    lustre_on_close(stream->file, fd);
-    c->taken = state_of(stream);
+    if ((c->taken = state_of(stream)))
+        lustre_on_close(stream->file, fd);
     streams_forget(handle);
 }
 

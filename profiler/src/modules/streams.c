@@ -44,7 +44,7 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
     if (!stream)
         stream = find_in(*bucket, NULL);
     if (!stream)
-        stream = fresh = arena_alloc(&iolens.arena, sizeof *stream);
+        stream = fresh = arena_alloc(&iolens.scratch, sizeof *stream);
     if (stream) {
         stream->file = file;
         stream->stdio = NULL;
@@ -66,21 +66,24 @@ void streams_forget(FILE *handle)
         stream->handle = NULL;
 }
 
+struct file *streams_own(struct stream *stream)
+{
+    struct file *file = registry_own(stream->file);
+    if (file)
+        stream->file = file;
+    return file;
+}
+
 struct file *streams_file(FILE *handle)
 {
     struct stream *stream = streams_find(handle);
-    return stream ? stream->file : NULL;
+    return stream ? streams_own(stream) : NULL;
 }
 
 void streams_after_fork(void)
 {
     iolens.streams.lock = (struct spin){ATOMIC_FLAG_INIT};
-    for (int i = 0; i < STREAM_BUCKETS; i++) {
-        for (struct stream *stream = iolens.streams.buckets[i]; stream; stream = stream->next) {
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens.streams.buckets[i]; stream; stream = stream->next)
             stream->stdio = NULL;
-            stream->file = stream->handle ? registry_file(stream->file->path) : NULL;
-            if (!stream->file)
-                stream->handle = NULL;
-        }
-    }
 }

@@ -37,10 +37,13 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset);
 
 void streams_forget(FILE *handle);
 
-/* The file behind a stream, or NULL. */
+/* The stream's file in this process's registry; NULL without memory. */
+struct file *streams_own(struct stream *stream);
+
+/* The file behind a handle, or NULL. */
 struct file *streams_file(FILE *handle);
 
-/* In a child of fork: keep the streams, but file them in the child's empty registry. */
+/* In a child of fork: the streams stay, with the parent's files until they are used. */
 void streams_after_fork(void);
 
 #endif

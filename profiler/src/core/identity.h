@@ -1,0 +1,27 @@
+/* Who runs what, where: what a log says of the process besides its records. Read from the process itself, or
+ * from the spool of one that is gone. */
+#ifndef IOLENS_IDENTITY_H
+#define IOLENS_IDENTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logfile.h"
+
+enum { HOST_BYTES = 64, USER_BYTES = 64, PROGRAM_BYTES = 256, ENVIRONMENT_BYTES = 16384 };
+
+struct identity {
+    int64_t uid;
+    char host[HOST_BYTES], user[USER_BYTES], program[PROGRAM_BYTES];
+    char io_component[USER_BYTES]; /* OMPI_MCA_io, "" when not set */
+    char text[LOG_TEXT_BYTES];     /* command line and mount table */
+    size_t text_bytes;
+    char environment[ENVIRONMENT_BYTES]; /* a JSON object */
+};
+
+void identity_read(struct identity *identity);
+
+/* A checksum of all of it. */
+uint64_t identity_hash(const struct identity *identity);
+
+#endif

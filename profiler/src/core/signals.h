@@ -1,0 +1,18 @@
+/* Holding back a signal that a system call of the recorder may raise, so that the program never sees it. */
+#ifndef IOLENS_SIGNALS_H
+#define IOLENS_SIGNALS_H
+
+#include <signal.h>
+
+struct held_signal {
+    int number;
+    sigset_t set, mask_before;
+};
+
+/* Only for signals raised by the calling thread itself, like SIGXFSZ beyond the file size limit. */
+struct held_signal signal_hold(int number);
+
+/* Take what came, and let the signal through again. */
+void signal_release(const struct held_signal *held);
+
+#endif

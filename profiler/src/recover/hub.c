@@ -1,0 +1,139 @@
+#include "hub.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire.h"
+
+enum { ALL_WELL = -1 };
+
+/* A collective operation under way: what has come in so far. */
+struct round {
+    const int *sockets, *ranks;
+    int count, size;
+    struct wire wire;
+    size_t bytes; /* of one rank's part */
+    char *result, *part;
+};
+
+static void fold_int64(int64_t *into, int64_t value, enum iolens_op op)
+{
+    if (op == IOLENS_SUM)
+        *into += value;
+    else if ((op == IOLENS_MIN) == (value < *into))
+        *into = value;
+}
+
+static void fold_double(double *into, double value, enum iolens_op op)
+{
+    if (op == IOLENS_SUM)
+        *into += value;
+    else if ((op == IOLENS_MIN) == (value < *into))
+        *into = value;
+}
+
+static void fold_item(struct round *round, size_t item)
+{
+    enum iolens_op op = round->wire.op;
+    if (round->wire.type == IOLENS_INT64)
+        fold_int64((int64_t *)round->result + item, ((int64_t *)round->part)[item], op);
+    else if (round->wire.type == IOLENS_DOUBLE)
+        fold_double((double *)round->result + item, ((double *)round->part)[item], op);
+    else
+        round->result[item] &= round->part[item];
+}
+
+/* The combination of lower ranks goes into the part of the higher one. */
+static void combine_part(struct round *round)
+{
+    for (size_t i = 0; i < round->wire.items; i++)
+        round->wire.combine(round->result + i * round->wire.item_bytes,
+                            round->part + i * round->wire.item_bytes);
+    memcpy(round->result, round->part, round->bytes);
+}
+
+/* The part of the rank at `index`, read into round->part, joins the result. False when the rank is gone. */
+static bool take_part(struct round *round, int index)
+{
+    enum wire_call call = round->wire.call;
+    if (call == WIRE_BARRIER || (call == WIRE_BCAST && index > 0))
+        return true;
+    if (!wire_receive(round->sockets[index], round->part, round->bytes))
+        return false;
+    if (call == WIRE_GATHER) {
+        memcpy(round->result + (size_t)round->ranks[index] * round->bytes, round->part, round->bytes);
+    } else if (call == WIRE_EXSCAN) {
+        uint64_t *before = (uint64_t *)round->result, mine = *(uint64_t *)round->part;
+        if (!wire_send(round->sockets[index], before, sizeof *before))
+            return false;
+        *before += mine;
+    } else if (index == 0) {
+        memcpy(round->result, round->part, round->bytes);
+    } else if (call == WIRE_REDUCE) {
+        combine_part(round);
+    } else {
+        for (size_t i = 0; i < round->wire.items; i++)
+            fold_item(round, i);
+    }
+    return true;
+}
+
+static size_t answer_bytes(const struct round *round, int index)
+{
+    switch (round->wire.call) {
+    case WIRE_BCAST:
+        return index > 0 ? round->bytes : 0;
+    case WIRE_ALLREDUCE:
+        return round->bytes;
+    case WIRE_GATHER:
+        return index == 0 ? round->bytes * (size_t)round->size : 0;
+    case WIRE_REDUCE:
+        return index == 0 ? round->bytes : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Room for the operation that rank 0 asked for. */
+static bool prepare(struct round *round)
+{
+    round->bytes = round->wire.item_bytes * round->wire.items;
+    size_t parts = round->wire.call == WIRE_GATHER ? (size_t)round->size : 1;
+    round->result = calloc(parts, round->bytes + sizeof(uint64_t));
+    round->part = malloc(round->bytes + sizeof(uint64_t));
+    return round->result && round->part;
+}
+
+static bool agree(const struct wire *a, const struct wire *b)
+{
+    return a->call == b->call && a->item_bytes * a->items == b->item_bytes * b->items;
+}
+
+/* One operation. Returns the index of a rank that is gone, or ALL_WELL. */
+static int do_round(struct round *round)
+{
+    for (int i = 0; i < round->count; i++) {
+        struct wire wire = round->wire;
+        if (i > 0 && (!wire_receive(round->sockets[i], &wire, sizeof wire) || !agree(&wire, &round->wire)))
+            return i;
+        if (!take_part(round, i))
+            return i;
+    }
+    for (int i = 0; i < round->count; i++)
+        if (!wire_send(round->sockets[i], round->result, answer_bytes(round, i)))
+            return i;
+    return ALL_WELL;
+}
+
+int hub_serve(const int *sockets, const int *ranks, int count, int size)
+{
+    struct wire wire;
+    int gone = ALL_WELL;
+    while (gone == ALL_WELL && wire_receive(sockets[0], &wire, sizeof wire)) {
+        struct round round = {sockets, ranks, count, size, .wire = wire};
+        gone = prepare(&round) ? do_round(&round) : 0;
+        free(round.result);
+        free(round.part);
+    }
+    return gone;
+}

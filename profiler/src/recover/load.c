@@ -1,0 +1,202 @@
+#include "load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../core/area.h"
+#include "../core/context.h"
+#include "../core/hash.h"
+#include "../modules/extra.h"
+
+enum { MIB = 1024 * 1024, SCRATCH_MIB = 512 };
+
+static const struct area NOWHERE = {0};
+
+static bool is_place(uint64_t base)
+{
+    return base >= SPOOL_FIRST_PLACE && (base - SPOOL_FIRST_PLACE) % SPOOL_PLACE_BYTES == 0 &&
+           (base - SPOOL_FIRST_PLACE) / SPOOL_PLACE_BYTES < SPOOL_PLACES;
+}
+
+static bool ends(const char *text, size_t bytes) { return memchr(text, '\0', bytes) != NULL; }
+
+/* Why these bytes are not the header of a spool; NULL when they are. */
+static const char *fault_of(const struct spool_header *header)
+{
+    const struct identity *self = &header->identity;
+    if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)
+        return "it is no spool, or the process ended before the spool was begun";
+    if (header->layout != spool_layout())
+        return "another version of iolens wrote it; use that version's `iolens recover`";
+    if (!is_place(header->base) || header->identity_hash != identity_hash(self) ||
+        !ends(header->job.host, sizeof header->job.host) ||
+        !ends(header->mpi_version, sizeof header->mpi_version) || !ends(header->log, sizeof header->log) ||
+        !ends(header->process.boot, sizeof header->process.boot) ||
+        !(header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1) ||
+        (header->ranks != 0 && (header->rank < 0 || header->rank >= header->ranks)))
+        return "its header is damaged";
+    return NULL;
+}
+
+bool load_header(const char *path, struct spool_header *header)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const char *fault = fd < 0 || fstat(fd, &info) != 0 ? strerror(errno) : NULL;
+    if (!fault && !S_ISREG(info.st_mode))
+        fault = "it is no regular file";
+    if (!fault && pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header)
+        fault = "it is shorter than the header of a spool";
+    if (fd >= 0)
+        close(fd);
+    if (!fault)
+        fault = fault_of(header);
+    if (fault)
+        iolens_say("%s cannot be used: %s", path, fault);
+    return !fault;
+}
+
+/* The file's pages at the address they had; `area` is what lies behind the header. */
+static bool map_spool(const char *path, uint64_t base, struct area *area)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || fstat(fd, &info) != 0 || info.st_size < SPOOL_HEADER_BYTES ||
+        (uint64_t)info.st_size > SPOOL_PLACE_BYTES)
+        return false;
+    size_t bytes = (size_t)info.st_size & ~(size_t)4095;
+    char *pages = mmap((void *)base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+    close(fd);
+    *area = (struct area){pages + SPOOL_HEADER_BYTES, pages + bytes};
+    return pages == (char *)base;
+}
+
+static const char *setting(const struct area *texts, const char *value, const char *otherwise)
+{
+    return value && area_text(texts, value) ? value : otherwise;
+}
+
+static void load_settings(const struct spool_header *header, const struct area *texts)
+{
+#define SETTING(field, variable, alternative, value, meaning)                                                \
+    iolens.settings.field = setting(texts, header->settings.field, value);
+#include "../core/settings.def"
+#undef SETTING
+}
+
+static void load_process(const struct spool_header *header)
+{
+    iolens.pid = (pid_t)header->job.pid;
+    iolens.jobid = header->jobid;
+    iolens.fork_parent = (pid_t)header->fork_parent;
+    iolens.clock = header->clock;
+    iolens.aligned = is_measured_time(header->aligned) ? header->aligned : 0;
+    iolens.dxt = header->dxt;
+    iolens.identity = header->identity;
+    arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, false);
+}
+
+/* Doubles are times until the records are finished. Returns the last one, or -1 when one cannot be. */
+static double last_event(const struct record_shape *shape, void *state)
+{
+    const double *seconds = shape_doubles(shape, state);
+    double last = 0;
+    for (int i = 0; i < shape->doubles; i++) {
+        if (!is_measured_time(seconds[i]))
+            return -1;
+        if (shape->double_merge[i] == MERGE_END && seconds[i] > last)
+            last = seconds[i];
+    }
+    return last;
+}
+
+static void load_states(struct file *file, const struct area *area, double *last)
+{
+    file->shared = 0;
+    if (file->extra && !area_holds(area, file->extra, sizeof(struct extra_counts), 1))
+        file->extra = NULL;
+    memset(file->next_shared, 0, sizeof file->next_shared);
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        void *state = file->state[m];
+        const struct module *type = modules[m];
+        if (!state)
+            continue;
+        bool sound = area_holds(area, state, type->state_bytes, 1);
+        double event = sound && type->shape ? last_event(type->shape, state) : 0;
+        if (!sound || event < 0 || (type->sound && !type->sound(state, area))) {
+            file->state[m] = NULL;
+            registry_leave_out(1u << m);
+            continue;
+        }
+        if (*last < event)
+            *last = event;
+        iolens.registry.used += file->path[0] == '/';
+    }
+}
+
+/* Files lie behind one another in memory, so that a list that ends cannot be a ring. A file whose path does
+ * not have the file's id is not whole. */
+static void load_files(struct file *first, const struct area *area, double *last)
+{
+    struct file *next;
+    const struct file *before = NULL;
+    for (struct file *file = first; file; before = file, file = next) {
+        if (file <= before || !area_holds(area, file, sizeof *file, 1)) {
+            registry_leave_out(~0u);
+            return;
+        }
+        next = file->next;
+        if (area_text(area, file->path) && record_id(file->path, strlen(file->path)) == file->id &&
+            !registry_find(file->id)) {
+            load_states(file, area, last);
+            registry_adopt(file);
+        } else {
+            registry_leave_out(~0u);
+        }
+    }
+}
+
+static void load_end(const struct spool_header *header, double last_event_at)
+{
+    struct clock_end end = clock_end_at(&header->clock, header->beat_ticks, header->beat_ns);
+    if (!is_measured_time(end.recorded))
+        end.recorded = 0;
+    if (!(end.correction > 0.5 && end.correction < 2))
+        end.correction = 1;
+    if (end.recorded < last_event_at)
+        end.recorded = last_event_at;
+    iolens.ended = end;
+}
+
+bool load_spool(const char *path)
+{
+    struct spool_header header;
+    struct area area;
+    double last = 0;
+    if (!load_header(path, &header))
+        return false;
+    if (!map_spool(path, header.base, &area)) {
+        iolens_say("%s cannot be used: it cannot be mapped", path);
+        return false;
+    }
+    load_process(&header);
+    const struct spool_header *mapped = (const struct spool_header *)(area.begin - SPOOL_HEADER_BYTES);
+    const struct area texts = {mapped->text, mapped->text + sizeof mapped->text};
+    load_settings(&header, &texts);
+    iolens.registry.partial = header.partial;
+    load_files(header.first, &area, &last);
+    load_end(&header, last);
+    return true;
+}
+
+void load_stand_in(const struct spool_header *header)
+{
+    load_process(header);
+    load_settings(header, &NOWHERE);
+    load_end(header, 0);
+}

@@ -1,0 +1,19 @@
+/* From a spool file to the context of the process that wrote it, as far as a log needs it. */
+#ifndef IOLENS_LOAD_H
+#define IOLENS_LOAD_H
+
+#include <stdbool.h>
+
+#include "../core/spool.h"
+
+/* Read and check the header of a spool. False, with one sentence on standard error, when it is none. */
+bool load_header(const char *path, struct spool_header *header);
+
+/* Map the spool privately at its own address and make `iolens` the context of its process: what is done to it
+ * stays in this process. Files and states that are not whole are left out and counted in registry.partial. */
+bool load_spool(const char *path);
+
+/* The same for a rank that left no spool: no files, the rest as in this one. */
+void load_stand_in(const struct spool_header *header);
+
+#endif

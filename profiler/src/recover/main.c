@@ -1,0 +1,96 @@
+/* iolens-recover: logs from the spools of processes that ended without writing one. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../core/buffer.h"
+#include "../core/context.h"
+#include "merge.h"
+
+static const char USAGE[] =
+    "usage: iolens-recover list SPOOL…\n"
+    "       iolens-recover merge [-o FOLDER] [-w WHY] [-s] SPOOL…\n"
+    "\n"
+    "list prints one line of JSON for each spool. merge makes one log of the spools of one job and prints "
+    "its\n"
+    "name; the spools stay. `iolens recover` finds spools, tells which have ended, and calls this program.\n"
+    "  -o FOLDER  write the log there, not where the job would have\n"
+    "  -w WHY     what happened, as part of a sentence: \"mpirun was killed by signal 9\"\n"
+    "  -s         a snapshot: the job still runs\n";
+
+static void list_one(const struct spool_header *header, const char *path)
+{
+    struct buffer line = {0};
+    struct stat info = {0};
+    stat(path, &info);
+    buffer_format(&line, "{\"spool\": ");
+    buffer_json(&line, path);
+    buffer_format(&line, ", \"host\": ");
+    buffer_json(&line, header->identity.host);
+    buffer_format(&line, ", \"program\": ");
+    buffer_json(&line, header->identity.program);
+    buffer_format(&line, ", \"boot\": ");
+    buffer_json(&line, header->process.boot);
+    buffer_format(&line, ", \"namespace\": %llu, \"pid\": %lld, \"start_ticks\": %lld",
+                  (unsigned long long)header->process.namespace, (long long)header->process.pid,
+                  (long long)header->process.start_ticks);
+    buffer_format(&line, ", \"job\": \"%lld-%lld-", (long long)header->job.pid,
+                  (long long)header->job.start_ns);
+    buffer_format(&line, "\", \"job_host\": ");
+    buffer_json(&line, header->job.host);
+    buffer_format(&line, ", \"jobid\": %lld, \"rank\": %d, \"ranks\": %d, \"start\": %.3f, \"bytes\": %lld",
+                  (long long)header->jobid, header->rank, header->ranks,
+                  (double)clock_start_ns(&header->clock) * 1e-9, (long long)info.st_size);
+    buffer_format(&line, ", \"overflow\": %s, \"log\": ", header->overflow ? "true" : "false");
+    buffer_json(&line, header->log);
+    buffer_format(&line, "}\n");
+    fwrite(line.data, 1, line.used, stdout);
+    buffer_free(&line);
+}
+
+static int list(char *const *spools, int count)
+{
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        struct spool_header header;
+        if (load_header(spools[i], &header))
+            list_one(&header, spools[i]);
+        else
+            failed = 1;
+    }
+    return failed;
+}
+
+static int usage(void)
+{
+    fputs(USAGE, stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct merge_options options = {0};
+    int option;
+    fstat(STDERR_FILENO, &iolens.stderr_at_start);
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(USAGE, stdout) < 0;
+    if (argc < 3)
+        return usage();
+    if (strcmp(argv[1], "list") == 0)
+        return list(argv + 2, argc - 2);
+    if (strcmp(argv[1], "merge") != 0)
+        return usage();
+    optind = 2;
+    while ((option = getopt(argc, argv, "o:w:s")) != -1) {
+        if (option == '?')
+            return usage();
+        if (option == 'o')
+            options.folder = optarg;
+        else if (option == 'w')
+            options.why = optarg;
+        else
+            options.snapshot = true;
+    }
+    return optind < argc ? merge_spools(argv + optind, argc - optind, &options) : usage();
+}

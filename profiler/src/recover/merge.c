@@ -1,0 +1,203 @@
+#include "merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../core/context.h"
+#include "../core/finish.h"
+#include "../core/serial.h"
+#include "hub.h"
+#include "reason.h"
+
+/* A rank of the job. Its spool is NULL when it stands in for a rank 0 that left none. */
+struct part {
+    const char *path;
+    struct spool_header header;
+};
+
+struct merging {
+    struct part *part;
+    int count;
+    const struct merge_options *options;
+    char reason[1024];
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct spool_header *left = &((const struct part *)a)->header,
+                              *right = &((const struct part *)b)->header;
+    return left->rank != right->rank ? (left->rank > right->rank) - (left->rank < right->rank)
+                                     : (left->beat_ns < right->beat_ns) - (left->beat_ns > right->beat_ns);
+}
+
+static bool same_job(const struct spool_header *a, const struct spool_header *b)
+{
+    return memcmp(&a->job, &b->job, sizeof a->job) == 0 && a->ranks == b->ranks;
+}
+
+/* The usable spools in order of rank, one of each. False without any, or when they are of several jobs. */
+static bool collect(struct merging *merge, char *const *paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct part *part = &merge->part[merge->count];
+        part->path = paths[i];
+        if (!load_header(paths[i], &part->header))
+            continue;
+        if (!same_job(&part->header, &merge->part[0].header)) {
+            iolens_say("%s and %s are not of the same job", merge->part[0].path, paths[i]);
+            return false;
+        }
+        merge->count++;
+    }
+    qsort(merge->part, (size_t)merge->count, sizeof *merge->part, compare_parts);
+    int kept = 0;
+    for (int i = 0; i < merge->count; i++)
+        if (kept == 0 || merge->part[i].header.rank != merge->part[kept - 1].header.rank)
+            merge->part[kept++] = merge->part[i];
+    merge->count = kept;
+    return kept > 0;
+}
+
+/* Somebody must play rank 0, which leads the collective operations. */
+static void add_stand_in(struct merging *merge)
+{
+    if (merge->part[0].header.ranks == 0 || merge->part[0].header.rank == 0)
+        return;
+    memmove(merge->part + 1, merge->part, (size_t)merge->count * sizeof *merge->part);
+    merge->part[0].path = NULL;
+    merge->part[0].header.rank = 0;
+    merge->count++;
+}
+
+static void explain(struct merging *merge)
+{
+    struct reason reason = {.why = merge->options->why,
+                            .snapshot = merge->options->snapshot,
+                            .ranks = merge->part[0].header.ranks};
+    int *found = calloc((size_t)merge->count, sizeof *found);
+    for (int i = 0; found && i < merge->count; i++) {
+        if (!merge->part[i].path)
+            continue;
+        found[reason.found_count++] = merge->part[i].header.rank;
+        reason.overflowed_count += merge->part[i].header.overflow != 0;
+    }
+    reason.found = found;
+    reason_write(&reason, merge->reason, sizeof merge->reason);
+    free(found);
+}
+
+/* In a process of its own: the life of one rank from its spool to the log. */
+static int play(const struct merging *merge, int index, int socket)
+{
+    const struct part *part = &merge->part[index];
+    char log[PATH_BYTES];
+    iolens.lost = merge->reason;
+    if (!part->path)
+        load_stand_in(&part->header);
+    else if (!load_spool(part->path))
+        return 1;
+    if (merge->options->folder) {
+        iolens.settings.logpath = merge->options->folder;
+        iolens.settings.logfile = NULL;
+    }
+    bool alone = part->header.ranks == 0;
+    int rank = alone ? 0 : part->header.rank;
+    const struct iolens_transport *transport =
+        alone ? &serial_transport : hub_join(socket, rank, part->header.ranks, part->header.mpi_version);
+    iolens.transport = transport;
+    if (!finish_log(transport, log))
+        return 2;
+    if (rank == 0)
+        printf("%s\n", log);
+    return 0;
+}
+
+static pid_t start_rank(const struct merging *merge, int index, int *sockets)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        for (int i = 0; i < index; i++)
+            close(sockets[i]);
+        exit(play(merge, index, pair[1]));
+    }
+    close(pair[1]);
+    sockets[index] = pair[0];
+    return pid;
+}
+
+/* Wait for the ranks. Returns the worst exit code; a damaged part's index in `culprit` when one crashed. */
+static int reap(const pid_t *pids, int count, int *culprit)
+{
+    int worst = 0;
+    for (int i = 0; i < count; i++) {
+        int status;
+        if (pids[i] <= 0 || waitpid(pids[i], &status, 0) != pids[i])
+            continue;
+        if (WIFSIGNALED(status) && *culprit < 0)
+            *culprit = i;
+        int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+/* All ranks at once. Returns 0, or the worst exit code; `culprit`: the part that must be left out, or -1. */
+static int run(const struct merging *merge, int *culprit)
+{
+    size_t count = (size_t)merge->count;
+    int *sockets = calloc(count, sizeof *sockets), *ranks = calloc(count, sizeof *ranks), started = 0;
+    pid_t *pids = calloc(count, sizeof *pids);
+    *culprit = -1;
+    fflush(stdout);
+    while (sockets && ranks && pids && started < merge->count) {
+        ranks[started] = merge->part[started].header.rank;
+        pids[started] = start_rank(merge, started, sockets);
+        if (pids[started] <= 0)
+            break;
+        started++;
+    }
+    if (started == merge->count && merge->part[0].header.ranks > 0)
+        *culprit = hub_serve(sockets, ranks, merge->count, merge->part[0].header.ranks);
+    for (int i = 0; i < started; i++)
+        close(sockets[i]);
+    int worst = pids ? reap(pids, started, culprit) : 1;
+    free(sockets);
+    free(ranks);
+    free(pids);
+    return started == merge->count ? worst : 1;
+}
+
+static void leave_out(struct merging *merge, int index)
+{
+    iolens_say("%s is damaged and is left out", merge->part[index].path);
+    merge->count--;
+    memmove(merge->part + index, merge->part + index + 1,
+            (size_t)(merge->count - index) * sizeof *merge->part);
+}
+
+int merge_spools(char *const *paths, int count, const struct merge_options *options)
+{
+    struct merging merge = {.part = calloc((size_t)count + 2, sizeof *merge.part), .options = options};
+    int result = 1, culprit = 0;
+    bool usable = merge.part && collect(&merge, paths, count);
+    while (usable && merge.count > 0 && culprit >= 0) {
+        add_stand_in(&merge);
+        explain(&merge);
+        result = run(&merge, &culprit);
+        if (culprit >= 0 && !merge.part[culprit].path)
+            break;
+        if (culprit >= 0)
+            leave_out(&merge, culprit);
+        usable = merge.count > (merge.part[0].path == NULL);
+    }
+    free(merge.part);
+    return result != 0;
+}

@@ -1,0 +1,24 @@
+/* What ranks and hub say to each other: a call with its bytes, then the answer's bytes. */
+#ifndef IOLENS_WIRE_H
+#define IOLENS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../adapter.h"
+
+enum wire_call { WIRE_BARRIER, WIRE_BCAST, WIRE_ALLREDUCE, WIRE_EXSCAN, WIRE_GATHER, WIRE_REDUCE };
+
+struct wire {
+    enum wire_call call;
+    enum iolens_type type;
+    enum iolens_op op;
+    size_t item_bytes, items; /* what each rank sends; of a broadcast only rank 0 */
+    iolens_combine_fn *combine;
+};
+
+bool wire_send(int socket, const void *bytes, size_t count);
+bool wire_receive(int socket, void *bytes, size_t count);
+
+#endif

@@ -1,0 +1,38 @@
+/* Writes to files of its own and of all, then ends in the way that its argument names. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_file(const char *name, int times)
+{
+    int fd = open(name, O_CREAT | O_RDWR | O_TRUNC, 0644);
+    for (int i = 0; i < times; i++)
+        pwrite(fd, name, 4, 4 * i);
+    close(fd);
+}
+
+/* how files: `files` files of ten writes each, and a stream. */
+int main(int argc, char **argv)
+{
+    int files = atoi(argv[2]);
+    for (int i = 0; i < files; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "file%d", i);
+        write_file(name, 10);
+    }
+    FILE *stream = fopen("stream", "w");
+    fputs("five!", stream);
+    fflush(stream);
+    if (strcmp(argv[1], "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(argv[1], "abort") == 0)
+        abort();
+    if (strcmp(argv[1], "wait") == 0)
+        pause();
+    if (strcmp(argv[1], "exec") == 0)
+        execl("/bin/true", "true", NULL);
+    return 3;
+}

@@ -1,0 +1,122 @@
+"""Spools: what a process recorded outlives it, and iolens-recover makes an ordinary log of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+
+RECOVER = harness.ROOT / "build/bin/iolens-recover"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def end(how: str, folder: Path, files: int = 20, **settings: str) -> subprocess.CompletedProcess[str]:
+    program = harness.build_program("spool_killed")
+    return harness.run(program, how, str(files), folder=folder, **({"IOLENS_SPOOL": str(folder)} | settings))
+
+
+def spools(folder: Path) -> list[Path]:
+    return sorted(folder.glob("iolens-*/*.spool"))
+
+
+def merge(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([RECOVER, "merge", *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(("how", "status"), [("kill", -9), ("abort", -6)])
+def test_a_killed_process_leaves_its_records(how: str, status: int, tmp_path: Path) -> None:
+    ended = end(how, tmp_path)
+    assert (ended.returncode, ended.stderr) == (status, "")
+    assert harness.logs(tmp_path) == []
+    (spool,) = spools(tmp_path)
+    assert (spool.stat().st_mode & 0o777, spool.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    done = merge("-w", "it was killed", spool)
+    assert done.returncode == 0, done.stderr
+    (log,) = harness.logs(tmp_path)
+    assert done.stdout == f"{log}\n"
+    report = harness.read_log(log)
+    frame = report.records["POSIX"].to_df()["counters"]
+    assert (len(frame), frame["POSIX_WRITES"].sum(), frame["POSIX_BYTES_WRITTEN"].sum()) == (20, 200, 800)
+    assert harness.counters(report, str(tmp_path / "file7"))["POSIX_ACCESS1_COUNT"] == 10
+    assert harness.counters(report, str(tmp_path / "stream"))["STDIO_BYTES_WRITTEN"] == 5
+    reason = (
+        "The process ended without writing its log (it was killed); this one was made from the records that it kept."
+    )
+    assert report.metadata["job"]["metadata"]["partial"] == reason
+    assert harness.private_region(log, "job")["partial"] == [reason]
+    assert 0 < report.metadata["job"]["run_time"] < 60
+
+
+def test_the_spool_goes_with_the_log(tmp_path: Path) -> None:
+    assert end("return", tmp_path).returncode == 3
+    assert spools(tmp_path) == []
+    assert len(harness.logs(tmp_path)) == 1
+
+
+def test_exec_leaves_no_spool(tmp_path: Path) -> None:
+    assert end("exec", tmp_path).returncode == 0
+    assert spools(tmp_path) == []
+
+
+def test_a_recovered_log_equals_the_usual_one(tmp_path: Path) -> None:
+    frames = []
+    for how in ("return", "kill"):
+        folder = tmp_path / how
+        folder.mkdir()
+        end(how, folder)
+        if how == "kill":
+            assert merge(*spools(folder)).returncode == 0
+        report = harness.read_log(harness.logs(folder)[0])
+        names = {record: Path(name).name for record, name in report.name_records.items()}
+        frame = report.records["POSIX"].to_df()["counters"]
+        frames.append(frame.assign(id=frame["id"].map(names)).sort_values("id").reset_index(drop=True))
+    assert frames[0].equals(frames[1])
+
+
+def test_the_list_tells_what_a_spool_is(tmp_path: Path) -> None:
+    end("kill", tmp_path, IOLENS_JOBID="4711")
+    (spool,) = spools(tmp_path)
+    done = subprocess.run([RECOVER, "list", spool], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert (found["program"], found["jobid"], found["ranks"], found["pid"]) == (
+        "spool_killed",
+        4711,
+        0,
+        int(spool.stem),
+    )
+
+
+def test_no_room_for_a_spool_is_said_and_harms_nothing(tmp_path: Path) -> None:
+    ended = end("return", tmp_path, IOLENS_SPOOL="/proc/nowhere")
+    assert ended.returncode == 3
+    assert ended.stderr.startswith("iolens: no spool in /proc/nowhere: No such file or directory;")
+    assert len(harness.logs(tmp_path)) == 1
+
+
+def test_a_planted_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (tmp_path / f"iolens-{os.geteuid()}").symlink_to(tmp_path / "elsewhere")
+    ended = end("return", tmp_path)
+    assert "no spool in" in ended.stderr
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["short", "empty", "text", "flipped"])
+def test_damaged_spools_are_refused_or_used_in_part(damage: str, tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    (spool,) = spools(tmp_path)
+    data = bytearray(spool.read_bytes())
+    if damage == "flipped":
+        data[0x10000:] = bytes(byte ^ 0x55 for byte in data[0x10000:])
+    spool.write_bytes({"short": data[:5000], "empty": b"", "text": b"no spool" * 10000}.get(damage, bytes(data)))
+    done = merge(spool)
+    assert "iolens: " in done.stderr if damage != "flipped" else done.returncode == 0
+    assert len(harness.logs(tmp_path)) == (damage == "flipped")
