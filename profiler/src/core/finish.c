@@ -130,7 +130,7 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport, partial);
-    bool merging = transport->size > 1 && !settings_true(iolens.settings.unmerged);
+    bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
     for (int m = 0; merging && m < MODULE_COUNT; m++)
         agreed &= reduce_mark_shared(transport, m) == 0;
     create(&writer, transport, times.start_ns);

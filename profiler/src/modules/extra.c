@@ -37,7 +37,7 @@ void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra
 void extra_on_fd(const struct call *c, int fd, enum extra which)
 {
     struct open_file *open = fds_find(fd);
-    count(c, open ? open->file : NULL, which, true);
+    count(c, open ? fds_file(open) : NULL, which, true);
 }
 
 void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
@@ -50,7 +50,7 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
     posix_on_write(c, to, bytes, to_offset, true);
     for (int i = 0; i < 2; i++) {
         struct open_file *open = fds_find(ends[i]);
-        count(c, open ? open->file : NULL, which, false);
+        count(c, open ? fds_file(open) : NULL, which, false);
     }
 }
 
