@@ -31,7 +31,7 @@ struct module {
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
     /* Of a state from a spool: its pointers and times are such as this module writes; NULL: it has none. */
     bool (*sound)(const void *state, const struct area *area);
-    void (*finish)(void *state);                          /* running state to counters, once; may be NULL */
+    void (*finish)(void *state); /* running state to counters, once; may be NULL */
     /* Move what the shape does not name to the job's clock, once, after all `finish`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Varying records: write the on-disk form of `state` for `rank` and return its bytes; NULL buffer: only

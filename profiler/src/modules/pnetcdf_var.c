@@ -181,6 +181,13 @@ void pnetcdf_var_closed(const struct call *c, struct pnetcdf_var *var)
     spin_unlock(&var->dataset.lock);
 }
 
+static bool pnetcdf_var_sound(const void *state, const struct area *area)
+{
+    const struct patterns *patterns = &((const struct pnetcdf_var *)state)->dataset.patterns;
+    (void)area;
+    return patterns->used >= 0 && patterns->used <= PATTERNS_KEPT;
+}
+
 static void pnetcdf_var_finish(void *state)
 {
     struct pnetcdf_var *var = state;
@@ -214,5 +221,6 @@ const struct module module_PNETCDF_VAR = {
     .name = "PNETCDF_VAR",
     .state_bytes = sizeof(struct pnetcdf_var),
     .shape = &SHAPE,
+    .sound = pnetcdf_var_sound,
     .finish = pnetcdf_var_finish,
 };
