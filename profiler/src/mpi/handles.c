@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +10,11 @@
 
 struct mpi_handles mpi;
 struct mpi_calls pmpi;
-static char library[MPI_MAX_LIBRARY_VERSION_STRING];
+
+/* Whatever library the program runs writes here: MPICH up to 8192 bytes, Open MPI 256. */
+enum { VERSION_BYTES = 16384 };
+_Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
+static char library[VERSION_BYTES];
 
 #ifdef OPEN_MPI
 #define BUILT_FOR "Open MPI"
@@ -85,6 +90,18 @@ static bool load_predefined(void)
 }
 #endif
 
+/* One rank speaks for all. Its number is the launcher's, since MPI cannot be asked. */
+static bool speaks(void)
+{
+    static const char *const launchers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *rank = getenv(launchers[i]);
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
 bool mpi_handles_load(void)
 {
     int length = 0;
@@ -93,9 +110,11 @@ bool mpi_handles_load(void)
         if (strstr(library, BUILT_FOR) && load_predefined())
             return true;
     }
-    dprintf(STDERR_FILENO,
-            "iolens: this adapter was built for " BUILT_FOR ", the program runs %s; MPI is not recorded\n",
-            *library ? library : "another MPI library");
+    if (speaks())
+        dprintf(STDERR_FILENO,
+                "iolens: this adapter was built for " BUILT_FOR
+                ", the program runs %s; MPI is not recorded\n",
+                *library ? library : "another MPI library");
     return false;
 }
 
