@@ -148,6 +148,10 @@ def test_job_region(tmp_path: Path) -> None:
         "IOLENS_JOBID": "4711",
         "IOLENS_MOUNTS": "lustre:/scratch,ost:/work dir",
         "IOLENS_STORAGE": "emulated",
+        "LOADEDMODULES": "gcc/13:hdf5/1.14",
+        "HDF5_USE_FILE_LOCKING": "FALSE",
+        "SLURM_JWT": "eyJ",
+        "EDITOR": "vi",
     }
     assert harness.run(program, "1", folder=tmp_path, IOLENS_TOKEN="secret", **settings).returncode == 0
     (log,) = harness.logs(tmp_path)
@@ -163,7 +167,9 @@ def test_job_region(tmp_path: Path) -> None:
     assert own["storage"] == "emulated"
     assert (own["mpi"], own["rank_host"]) == (None, [0])
     assert own["environment"]["IOLENS_JOBID"] == "4711"
-    assert "IOLENS_TOKEN" not in own["environment"]
+    assert own["environment"]["LOADEDMODULES"] == "gcc/13:hdf5/1.14"
+    assert own["environment"]["HDF5_USE_FILE_LOCKING"] == "FALSE"
+    assert not {"IOLENS_TOKEN", "SLURM_JWT", "EDITOR"} & set(own["environment"])
 
 
 COMMANDS = {

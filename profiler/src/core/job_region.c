@@ -12,10 +12,14 @@ enum { JSON_GROWTH = 6 };
 
 extern char **environ;
 
-static const char *const PREFIXES[] = {"OMPI_MCA_", "ROMIO_", "MPICH_", "SLURM_", "IOLENS_"};
+/* What decides how files are reached, and where the job ran. */
+static const char *const PREFIXES[] = {"OMPI_MCA_",     "ROMIO_", "MPICH_", "SLURM_",   "IOLENS_",
+                                       "DARSHAN_",      "DXT_",   "HDF5_",  "PNETCDF_", "I_MPI_",
+                                       "LOADEDMODULES", "PE_ENV", "PBS_",   "FI_",      "UCX_"};
 /* What the launcher tells its own daemons; one of them is a key. */
 static const char *const LAUNCHER[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess"};
-static const char *const SECRETS[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE"};
+static const char *const SECRETS[] = {"KEY",        "TOKEN", "SECRET", "PASS",
+                                      "CREDENTIAL", "AUTH",  "COOKIE", "JWT"};
 
 static void add_text(struct buffer *out, const char *name, const char *value)
 {
