@@ -92,7 +92,7 @@ def test_a_class_on_the_command_line_leaves_the_input_file_alone(tmp_path: Path)
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("w\n0\n", "Northwestern"),
+        ("w\n0\n", "line 3: the number of dumps expected"),
         ("60\n", "line 2: the time step dt expected"),
         ("60\n0.01\n12 12\n", "line 3: the grid points nx ny nz expected"),
     ],
@@ -103,6 +103,13 @@ def test_bad_input_file(tmp_path: Path, content: str, words: str) -> None:
     assert outcome.status == 2
     assert len(outcome.messages) == 1
     assert words in outcome.messages[0]
+
+
+def test_the_other_format_is_named(tmp_path: Path) -> None:
+    (tmp_path / "inputbt.data").write_text("w\n0\n")
+    outcome = btio(tmp_path, "--io-only")
+    assert outcome.status == 2
+    assert "format of Northwestern's BTIO; for it, run btio inputbt.data" in outcome.messages[0]
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,8 @@ Input input_read(const char *path, Trouble *trouble)
     ungetc(first, file);
     if (first == 'w' || first == 'r')
         trouble_note(trouble,
-                     "%s begins with '%c': that is the format of Northwestern's BTIO, which btio does not "
-                     "read; NPB's begins with the number of time steps",
-                     path, first);
+                     "%s begins with '%c': that is the format of Northwestern's BTIO; for it, run btio %s",
+                     path, first, path);
     else
         input = read_lines(file, path, trouble);
     fclose(file);
