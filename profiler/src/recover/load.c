@@ -61,6 +61,13 @@ bool load_header(const char *path, struct spool_header *header)
     return !fault;
 }
 
+const char *load_text(const struct spool_header *header, const char *text)
+{
+    const struct area texts = {header->text, header->text + sizeof header->text};
+    const char *copy = (const char *)header + ((uintptr_t)text - header->base);
+    return text && area_text(&texts, copy) ? copy : "";
+}
+
 /* The file's pages at the address they had; `area` is what lies behind the header. */
 static bool map_spool(const char *path, uint64_t base, struct area *area)
 {

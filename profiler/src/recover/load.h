@@ -9,6 +9,9 @@
 /* Read and check the header of a spool. False, with one sentence on standard error, when it is none. */
 bool load_header(const char *path, struct spool_header *header);
 
+/* A text that the process kept in its header; "" when there is none. */
+const char *load_text(const struct spool_header *header, const char *text);
+
 /* Map the spool privately at its own address and make `iolens` the context of its process: what is done to it
  * stays in this process. Files and states that are not whole are left out and counted in registry.partial. */
 bool load_spool(const char *path);

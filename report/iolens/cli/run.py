@@ -7,7 +7,7 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 from iolens.lab import mpi, preload
-from iolens.lab.execute import Outcome, Setup, execute, say
+from iolens.lab.execute import Outcome, Setup, ending, execute, say
 from iolens.lab.given_hints import hints_of_files
 from iolens.lab.launcher import take_apart
 
@@ -69,7 +69,8 @@ def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
     if args.profiler == "none":
         return
     if not outcome.logs:
-        say("no log was written: the program opened no file that is recorded, or ended before it could")
+        how = ending(outcome.exit_code)
+        say(f"no log was written: {outcome.command[0]} {how}; the program opened no recorded file, or never began")
         return
     if len(outcome.logs) == 1:
         busiest = outcome.logs[0]

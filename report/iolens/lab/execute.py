@@ -17,6 +17,7 @@ from typing import IO
 from iolens.errors import IolensError
 from iolens.lab import preload
 from iolens.lab.launcher import Command, take_apart, with_environment
+from iolens.lab.recover import recover_run
 
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""
@@ -83,9 +84,16 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     except OSError as error:
         raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
     seconds = time.monotonic() - clock
+    if setup.profiler == "iolens":
+        recover_run(setup.logs, f"{Path(line[0]).name} {ending(status)}")
     logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
     return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
+
+
+def ending(status: int) -> str:
+    """How a command ended, as part of a sentence."""
+    return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
 def wait_for(process: subprocess.Popen[bytes]) -> int:

@@ -1,0 +1,46 @@
+"""`iolens recover [FOLDER …]`: make logs of what processes recorded that ended without writing one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "folders",
+        type=Path,
+        nargs="*",
+        metavar="FOLDER",
+        help="folders of spools, of several nodes too; default: this node's",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="write the logs there, not where the jobs would have"
+    )
+    parser.add_argument("--list", action="store_true", help="only say what there is")
+    parser.add_argument("--clean", action="store_true", help="remove the spools of jobs that have ended, without logs")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Recover every job that has ended; 1 when one could not be. Folders named here are taken to be of ended jobs
+    where that cannot be told."""
+    from iolens.lab import recover
+
+    failed = 0
+    for job in recover.jobs(recover.read_spools(args.folders or recover.default_folders())):
+        states = {recover.state(one) for one in job}
+        busy = "running" in states or ("unknown" in states and not args.folders)
+        label = f"{job[0].program}, job {job[0].jobid}, {len(job)} of {max(job[0].ranks, 1)} processes"
+        if args.list or busy:
+            word = "runs" if "running" in states else "may still run" if busy else "ended without its log"
+            print(f"{label}: {word} ({Path(job[0].spool).parent})")
+        elif args.clean:
+            for one in job:
+                Path(one.spool).unlink(missing_ok=True)
+            print(f"{label}: removed")
+        else:
+            log = recover.recover_job(job, args.output.resolve() if args.output else None)
+            failed |= log is None
+            print(f"{label}: {log or 'no log could be written; its spools stay'}")
+    return int(failed)

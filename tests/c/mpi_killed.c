@@ -1,0 +1,31 @@
+/* Each rank writes a part of one file and a file of its own; then the job ends in the way of the argument. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    int rank;
+    char name[32];
+    const char *how = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(name, sizeof name, "own%d", rank);
+    int shared = open("shared", O_CREAT | O_WRONLY, 0644), own = open(name, O_CREAT | O_WRONLY, 0644);
+    int wrong = pwrite(shared, "12345678", 8, 8L * rank) != 8 || write(own, "12345678", 8) != 8;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(how, "all") == 0 || (strcmp(how, "one") == 0 && rank == 1))
+        kill(getpid(), SIGKILL);
+    if (strcmp(how, "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(how, "exit") == 0)
+        _exit(wrong);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return wrong;
+}

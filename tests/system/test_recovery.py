@@ -1,0 +1,45 @@
+"""Jobs that end without writing a log: there is one afterwards, and the exit code is the program's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import darshan
+import pytest
+from iolens.lab import mpi
+from iolens.lab.installation import find_library
+
+FLAVOUR: mpi.Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
+SOURCE = Path(__file__).resolve().parents[1] / "c/mpi_killed.c"
+
+pytestmark = pytest.mark.mpi
+
+
+def start(folder: Path, how: str) -> subprocess.CompletedProcess[str]:
+    """Three ranks under `iolens run`, which end in that way."""
+    program = folder / "mpi_killed"
+    subprocess.run(["mpicc", "-Wall", "-o", program, SOURCE], check=True)
+    environment = {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), "IOLENS_SPOOL": str(folder)}
+    environment |= {"IOLENS_INCLUDE": str(folder)}
+    launcher = [mpi.find_launcher(FLAVOUR), "-np", "3"]
+    command = [sys.executable, "-m", "iolens.cli.main", "run", "--", *launcher, str(program), how]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("how", ["one", "all", "abort", "exit"])
+def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
+    done = start(tmp_path, how)
+    assert done.returncode == {"one": 137, "all": 137, "abort": 7, "exit": done.returncode}[how], done.stderr
+    (log,) = tmp_path.glob("*.darshan")
+    report = darshan.DarshanReport(str(log), read_all=True)
+    assert report.metadata["job"]["nprocs"] == 3
+    assert "3 of 3 ranks kept" in report.metadata["job"]["metadata"]["partial"]
+    frame = report.records["POSIX"].to_df()["counters"]
+    names = frame["id"].map(report.name_records)
+    shared, own = frame[names.str.endswith("/shared")], frame[names.str.contains("/own")]
+    assert (list(shared["rank"]), list(shared["POSIX_WRITES"])) == ([-1], [3])
+    assert (sorted(own["rank"]), set(own["POSIX_BYTES_WRITTEN"])) == ([0, 1, 2], {8})
+    assert list(tmp_path.glob("iolens-*/*.spool")) == []
