@@ -16,6 +16,7 @@ from typing import IO
 
 from iolens.errors import IolensError
 from iolens.lab import preload
+from iolens.lab.installation import find_library
 from iolens.lab.launcher import Command, take_apart, with_environment
 from iolens.lab.recover import recover_run
 
@@ -84,7 +85,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     except OSError as error:
         raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
     seconds = time.monotonic() - clock
-    if setup.profiler == "iolens":
+    if setup.profiler == "iolens" and find_library("libiolens.so"):
         recover_run(setup.logs, f"{Path(line[0]).name} {ending(status)}")
     logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
