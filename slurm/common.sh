@@ -15,6 +15,11 @@ profiled() {
         ${LAUNCH:-mpirun -np "$SLURM_NTASKS"} "$@"
 }
 
+# A job that was cut short (time limit, node failure) has a log of what this node's processes recorded.
+recover_here() {
+    "$IOLENS_HOME/.venv/bin/iolens" recover -o "$RESULTS" || true
+}
+
 # in_fresh_directory STRIPES COMMAND …: stripes are set on an empty directory, since an existing file keeps its own;
 # what the file really got is recorded, and the data is removed however the job ends.
 in_fresh_directory() {
@@ -23,7 +28,7 @@ in_fresh_directory() {
     mkdir -p "$RESULTS"
     WORK=$SCRATCH_DIR/iolens-$SLURM_JOB_ID
     mkdir "$WORK"
-    trap 'rm -rf "$WORK"' EXIT
+    trap 'recover_here; rm -rf "$WORK"' EXIT
     trap 'exit 143' TERM
     lfs setstripe -c "$stripes" "$WORK"
     lfs getstripe -d "$WORK" | tee "$RESULTS/stripes.txt"
