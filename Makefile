@@ -30,7 +30,7 @@ CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call se
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
 
-RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives alignment metadata)
+RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives pingpong alignment metadata)
 
 .PHONY: help setup build $(PARTS) run $(RUNS) test check format bench install clean distclean
 
@@ -68,6 +68,9 @@ run-restart: build ## a climate model's restart: readers and scattering
 
 run-collectives: build ## MPI collectives: the default against other algorithms, latency over message size
 	@$(IOLENS) sweep workloads/collectives/experiment.yaml $(CHANGES)
+
+run-pingpong: build ## messages between two ranks around the eager limit
+	@$(IOLENS) sweep workloads/collectives/pingpong.yaml $(CHANGES)
 
 run-alignment: build ## collective buffering with even, stripe-aligned and stripe-bound file domains
 	@$(IOLENS) sweep workloads/alignment/experiment.yaml $(CHANGES)
