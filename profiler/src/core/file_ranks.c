@@ -15,11 +15,6 @@ struct row {
     double read_time, write_time, meta_time, first_write, last_write;
 };
 
-#define COLUMN(name, dtype, unit, meaning)                                                                   \
-    {                                                                                                        \
-#name, dtype, unit, meaning, offsetof(struct row, name), 8                                           \
-    }
-
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),

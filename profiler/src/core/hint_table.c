@@ -14,11 +14,6 @@ struct row {
     char key[KEY_BYTES], requested[VALUE_BYTES], given[VALUE_BYTES], effective[VALUE_BYTES];
 };
 
-#define COLUMN(name, dtype, unit, meaning)                                                                   \
-    {                                                                                                        \
-#name, dtype, unit, meaning, offsetof(struct row, name), sizeof(((struct row *)0)->name)             \
-    }
-
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(key, "S64", "", "name of the hint"),

@@ -11,6 +11,12 @@ struct column {
     size_t offset, bytes; /* where it is in a row, in memory */
 };
 
+/* A column that is the member `name` of the file's own `struct row`. */
+#define COLUMN(name, dtype, unit, meaning)                                                                   \
+    {                                                                                                        \
+#name, dtype, unit, meaning, offsetof(struct row, name), sizeof(((struct row *)0)->name)             \
+    }
+
 /* `rows` rows of `row_bytes` each. Writes nothing when there are no rows. */
 void table_write(struct buffer *out, const struct column *columns, size_t count, const void *rows,
                  size_t row_bytes, size_t row_count);

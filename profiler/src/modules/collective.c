@@ -62,11 +62,6 @@ struct row {
     double seconds, waiting, access, exchange;
 };
 
-#define COLUMN(name, dtype, unit, meaning)                                                                   \
-    {                                                                                                        \
-#name, dtype, unit, meaning, offsetof(struct row, name), 8                                           \
-    }
-
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
