@@ -77,7 +77,7 @@ def test_bad_resource_files(tmp_path: Path, change: tuple[str, str], words: str)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--nx", "1", "--ny", "1"], "1 ranks: 6*NX*NY = 6*1*1 = 6 are needed"),
+        (["--nx", "1", "--ny", "1", "--write_binary"], "1 ranks: 6*NX*NY = 6*1*1 = 6 are needed"),
         (["--num_writers", "5"], "5 writers: the number must divide 6*NY = 24: 1 2 3 4 6 8 12 24"),
         (["--im_world", "3"], "IM_WORLD is 3: each of NX=4 by NY=4 ranks needs a cell of a face"),
         (["--lm", "0"], "NX, NY, LM and NUM_ARRAYS must be at least 1; they are 4, 4, 0 and 5"),
@@ -86,7 +86,10 @@ def test_bad_resource_files(tmp_path: Path, change: tuple[str, str], words: str)
             "21600000000 cells go through one of the writers at once",
         ),
         (["--im_world", "10000", "--write_binary"], "a Fortran record of more than 2147483639 bytes"),
-        (["--directory", "absent"], "--directory: cannot write into absent: No such file or directory"),
+        (
+            ["--directory", "absent", "--write_binary"],
+            "--directory: cannot write into absent: No such file or directory",
+        ),
         (["--config_file", "absent.rc"], "cannot read the configuration file absent.rc: No such file"),
         (["--frobnicate"], "unknown argument '--frobnicate'"),
         (["--mode", "fast"], "--mode fast: unknown; the modes are raw_bw, gatherv and combo"),

@@ -136,11 +136,11 @@ def test_wrong_content_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
-    done = launch(tmp_path, ["bash", "-c", f"ulimit -f 4; exec {PROGRAM} -n 3 -w 10000"])
+def test_a_full_disk_leaves_nothing(small_disk: Path) -> None:
+    done = launch(small_disk, [str(PROGRAM), "-n", "3", "-w", "20000000"])
     assert done.status == 1
-    assert "metadata: cannot write ./items/file.0.0: File too large" in done.errors
-    assert list(tmp_path.iterdir()) == []
+    assert "metadata: cannot write ./items/file.0.0: No space left on device" in done.errors
+    assert list(small_disk.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -11,25 +11,24 @@ from pathlib import Path
 import darshan
 import pytest
 from iolens.lab import mpi
-from iolens.lab.installation import find_library
 from iolens.log import read_log
+from mpi_library import FLAVOUR, PRELOAD
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "tests" / "c" / "hdf5_calls.c"
-FLAVOUR: mpi.Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
-PRELOAD = f"{find_library(f'libiolens-{FLAVOUR}.so')}:{find_library('libiolens.so')}"
+LIBRARIES = ROOT / "build" / "obj" / "workloads" / "libraries.mk"
 
 pytestmark = pytest.mark.mpi
 
 
 def built(target: Path, *flags: str) -> Path:
     """The test program, or the same as a library whose main is called `run`."""
-    found = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", f"hdf5-{FLAVOUR}"], capture_output=True, text=True, check=False
-    )
-    if found.returncode != 0:
-        pytest.skip(f"no parallel HDF5 for {FLAVOUR}: pkg-config does not know hdf5-{FLAVOUR}")
-    subprocess.run(["mpicc", "-std=gnu11", *flags, "-o", target, SOURCE, *found.stdout.split()], check=True)
+    lines = LIBRARIES.read_text().splitlines()
+    made = {name: value.split() for name, _, value in (line.partition(" = ") for line in lines)}
+    if "HAVE_HDF5" not in made:
+        pytest.skip("no parallel HDF5 for this MPI")
+    found = [*made["CFLAGS_HDF5"], *made["LIBS_HDF5"]]
+    subprocess.run(["mpicc", "-std=gnu11", *flags, "-o", target, SOURCE, *found], check=True)
     return target
 
 

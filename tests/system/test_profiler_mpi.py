@@ -11,13 +11,11 @@ import darshan
 import numpy as np
 import pytest
 from iolens.lab import mpi
-from iolens.lab.installation import find_library
 from iolens.log import read_log
 from iolens.pages.job import exhibits
+from mpi_library import FLAVOUR, PRELOAD
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAVOUR: mpi.Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
-PRELOAD = f"{find_library(f'libiolens-{FLAVOUR}.so')}:{find_library('libiolens.so')}"
 BLOCK = 4096
 
 pytestmark = pytest.mark.mpi

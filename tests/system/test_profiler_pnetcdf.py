@@ -12,11 +12,10 @@ import pytest
 from iolens.lab import mpi
 from iolens.lab.installation import find_library
 from iolens.log import read_log
+from mpi_library import FLAVOUR, PRELOAD
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "profiler" / "src" / "modules"
-FLAVOUR: mpi.Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
-PRELOAD = f"{find_library(f'libiolens-{FLAVOUR}.so')}:{find_library('libiolens.so')}"
 
 # The prototypes of our table after those of PnetCDF: the compiler refuses any that differ.
 PROTOTYPES = """
