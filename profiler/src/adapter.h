@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 4
+#define IOLENS_ADAPTER_ABI 5
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -25,7 +25,8 @@ struct iolens_transport {
     int (*barrier)(void);
     int (*bcast)(void *buffer, size_t bytes, int root);
     int (*allreduce)(void *buffer, size_t count, enum iolens_type type, enum iolens_op op);
-    int (*exscan_sum)(uint64_t *value); /* in: mine; out: sum over lower ranks, 0 on rank 0 */
+    /* In: mine; out: sums over lower ranks, 0 on rank 0. */
+    int (*exscan_sum)(uint64_t *values, size_t count);
     int (*gather)(const void *send, size_t bytes, void *receive); /* equal sizes, to rank 0 */
     /* Combine `count` records of `record_bytes` in place, result on rank 0 (its buffer), rank order kept. */
     int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);

@@ -42,6 +42,7 @@ struct context {
     bool muted; /* this rank is not recorded, but takes part in writing the log */
     struct dxt_choice dxt;
     struct registry registry;
+    int64_t partial[MODULE_COUNT]; /* ranks on which the module left something out; known at the end */
     struct fds fds;
     struct streams streams;
     struct aio aio;

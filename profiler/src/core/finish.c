@@ -32,27 +32,14 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     return (struct job_times){start, start + (int64_t)(line.end * 1e9)};
 }
 
-static void count_partial(const struct iolens_transport *transport, int64_t partial[MODULE_COUNT])
+static void count_partial(const struct iolens_transport *transport)
 {
     for (int m = 0; m < MODULE_COUNT; m++)
-        partial[m] = iolens.registry.partial >> m & 1;
-    transport->allreduce(partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
+        iolens.partial[m] = iolens.registry.partial >> m & 1;
+    transport->allreduce(iolens.partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
 }
 
-static void write_modules(struct writer *writer, const struct iolens_transport *transport,
-                          struct log_header *header)
-{
-    for (int m = 0; m < MODULE_COUNT; m++) {
-        struct buffer part = {0};
-        if (reduce_records(transport, m, &part) != 0)
-            part.failed = true;
-        header->modules[modules[m]->id] = writer_region(writer, &part, false);
-        header->module_versions[modules[m]->id] = modules[m]->version;
-        buffer_free(&part);
-    }
-}
-
-static void write_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
+static void add_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
 {
     struct buffer part = {0};
     if (transport->rank == 0) {
@@ -61,27 +48,43 @@ static void write_job(struct writer *writer, const struct iolens_transport *tran
         buffer_put(&part, &job, sizeof job);
         buffer_put(&part, iolens.identity.text, iolens.identity.text_bytes);
     }
-    writer_region(writer, &part, false);
+    writer_add(writer, &part, false);
     buffer_free(&part);
 }
 
-static void write_names(struct writer *writer, const struct iolens_transport *transport,
-                        struct log_header *header)
+static int add_names(struct writer *writer, const struct iolens_transport *transport)
 {
     struct buffer part = {0};
     reduce_names(transport->rank, &part);
-    header->names = writer_region(writer, &part, transport->rank == 0);
+    int region = writer_add(writer, &part, transport->rank == 0);
     buffer_free(&part);
+    return region;
+}
+
+static void add_modules(struct writer *writer, const struct iolens_transport *transport,
+                        int region[MODULE_COUNT])
+{
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        struct buffer part = {0};
+        if (reduce_records(transport, m, &part) != 0)
+            part.failed = true;
+        region[m] = writer_add(writer, &part, false);
+        buffer_free(&part);
+    }
 }
 
 /* A file that could not even be named is missing from every module that is there at all. */
-static void mark_partial(struct log_header *header, int64_t partial[MODULE_COUNT])
+static void write_header(struct writer *writer, int names, const int region[MODULE_COUNT])
 {
+    struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
+    header.names = writer->region[names].span;
     for (int m = 0; m < MODULE_COUNT; m++) {
-        if (header->modules[modules[m]->id].bytes == 0)
-            partial[m] = 0;
-        header->partial |= (uint64_t)(partial[m] != 0) << modules[m]->id;
+        struct log_span span = writer->region[region[m]].span;
+        header.modules[modules[m]->id] = span;
+        header.module_versions[modules[m]->id] = modules[m]->version;
+        header.partial |= (uint64_t)(span.bytes > 0 && iolens.partial[m] != 0) << modules[m]->id;
     }
+    writer_put(writer, 0, &header, sizeof header);
 }
 
 static void create(struct writer *writer, const struct iolens_transport *transport, int64_t start_ns)
@@ -103,25 +106,26 @@ static void read_process(void)
     spool_freeze();
 }
 
-/* Collective. Everything between the header, which comes last, and the end. */
+/* Collective. The regions, and on rank 0 what says where they are. */
 static void write_regions(struct writer *writer, const struct iolens_transport *transport,
-                          struct job_times times, int64_t partial[MODULE_COUNT])
+                          struct job_times times)
 {
-    struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
-    writer_open(writer, sizeof header);
-    write_job(writer, transport, times);
-    write_names(writer, transport, &header);
-    write_modules(writer, transport, &header);
-    mark_partial(&header, partial);
-    private_write(writer, transport, partial);
-    if (transport->rank == 0)
-        writer_put(writer, 0, &header, sizeof header);
+    int module_region[MODULE_COUNT];
+    writer_open(writer, sizeof(struct log_header));
+    add_job(writer, transport, times);
+    int names = add_names(writer, transport);
+    add_modules(writer, transport, module_region);
+    int private = private_add(writer, transport);
+    writer_put_regions(writer);
+    if (transport->rank != 0)
+        return;
+    private_finish(writer, private);
+    write_header(writer, names, module_region);
 }
 
 bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
 {
     struct writer writer;
-    int64_t partial[MODULE_COUNT];
     bool agreed = true;
     struct held_signal held = signal_hold(SIGXFSZ);
 
@@ -129,14 +133,14 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     transport->barrier();
     read_process();
     struct job_times times = finish_clock(transport);
-    count_partial(transport, partial);
+    count_partial(transport);
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
     for (int m = 0; merging && m < MODULE_COUNT; m++)
         agreed &= reduce_mark_shared(transport, m) == 0;
     create(&writer, transport, times.start_ns);
     if (!agreed)
         writer_fail(&writer, ENOMEM);
-    write_regions(&writer, transport, times, partial);
+    write_regions(&writer, transport, times);
     bool written = writer_close(&writer);
     memcpy(log, writer.name, PATH_BYTES);
     signal_release(&held);

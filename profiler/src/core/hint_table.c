@@ -22,8 +22,9 @@ static const struct column COLUMNS[] = {
     COLUMN(effective, "S256", "", "value that MPI_File_get_info reported before close; empty when absent"),
 };
 
-void hint_table_write(struct buffer *out)
+void hint_table_write(const struct iolens_transport *transport, struct buffer *out)
 {
+    (void)transport;
     struct buffer rows = {0};
     for (struct file *file = iolens.registry.first; file; file = file->next) {
         const struct iolens_mpiio_file *state = file->state[MODULE_MPIIO];

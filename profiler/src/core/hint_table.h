@@ -2,8 +2,10 @@
 #ifndef IOLENS_HINT_TABLE_H
 #define IOLENS_HINT_TABLE_H
 
+#include "../adapter.h"
 #include "buffer.h"
 
-void hint_table_write(struct buffer *out);
+/* This rank's chunk of the table. */
+void hint_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

@@ -56,8 +56,9 @@ static void add_hosts(struct buffer *out, const char (*host)[HOST_BYTES], int ra
     buffer_free(&index);
 }
 
-static void add_partial(struct buffer *out, const int64_t *partial)
+static void add_partial(struct buffer *out)
 {
+    const int64_t *partial = iolens.partial;
     const char *comma = "";
     buffer_format(out, "\"partial\": [");
     if (iolens.lost) {
@@ -120,7 +121,7 @@ void job_region_environment(struct buffer *out, size_t limit)
     buffer_format(out, "}");
 }
 
-void job_region_write(const struct iolens_transport *transport, const int64_t *partial, struct buffer *out)
+void job_region_write(const struct iolens_transport *transport, struct buffer *out)
 {
     const struct identity *self = &iolens.identity;
     struct buffer hosts = {0};
@@ -137,7 +138,7 @@ void job_region_write(const struct iolens_transport *transport, const int64_t *p
     add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
     add_text(out, "storage", iolens.settings.storage);
     add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
-    add_partial(out, partial);
+    add_partial(out);
     buffer_format(out, "\"environment\": ");
     buffer_put(out, self->environment, strlen(self->environment));
     buffer_format(out, "}");

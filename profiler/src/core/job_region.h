@@ -7,8 +7,8 @@
 #include "../adapter.h"
 #include "buffer.h"
 
-/* Collective (it gathers host names). `partial[m]`: ranks on which module m had to leave files out. */
-void job_region_write(const struct iolens_transport *transport, const int64_t *partial, struct buffer *out);
+/* Collective (it gathers host names). */
+void job_region_write(const struct iolens_transport *transport, struct buffer *out);
 
 /* The chosen variables of this process as a JSON object of at most `limit` bytes; what does not fit is left
  * out. */

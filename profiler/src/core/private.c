@@ -8,48 +8,58 @@
 #include "hint_table.h"
 #include "job_region.h"
 
-static void enter(struct buffer *directory, const char *name, const char *kind, struct log_span span)
+static const struct private_region {
+    const char *name, *kind;
+    /* Collective. This rank's part; nothing when it has nothing to say. */
+    void (*write)(const struct iolens_transport *transport, struct buffer *out);
+} REGIONS[] = {
+    {"job", "json", job_region_write},
+    {"file_ranks", "table", file_ranks_write},
+    {"mpiio_hints", "table", hint_table_write},
+    {"posix_extra", "table", extra_table_write},
+    {"mpiio_collectives", "table", collective_table_write},
+};
+
+enum { REGION_COUNT = sizeof REGIONS / sizeof *REGIONS, DARSHAN_REGIONS = 2 + MODULE_COUNT };
+
+_Static_assert(DARSHAN_REGIONS + REGION_COUNT <= WRITER_REGIONS, "WRITER_REGIONS is too small");
+
+int private_add(struct writer *writer, const struct iolens_transport *transport)
 {
-    if (span.bytes == 0)
-        return;
+    int first = writer->regions;
+    for (int i = 0; i < REGION_COUNT; i++) {
+        struct buffer part = {0};
+        REGIONS[i].write(transport, &part);
+        writer_add(writer, &part, false);
+        buffer_free(&part);
+    }
+    return first;
+}
+
+static void enter(struct buffer *directory, const struct private_region *region, struct log_span span,
+                  const char *comma)
+{
     buffer_format(directory, "%s{\"name\": \"%s\", \"kind\": \"%s\", \"offset\": %llu, \"bytes\": %llu}",
-                  directory->used ? ", " : "", name, kind, (unsigned long long)span.offset,
+                  comma, region->name, region->kind, (unsigned long long)span.offset,
                   (unsigned long long)span.bytes);
 }
 
-static void finish(struct writer *writer, const struct buffer *entries)
+void private_finish(struct writer *writer, int first)
 {
     struct buffer directory = {0};
+    const char *comma = "";
     buffer_format(&directory, "{\"schema\": 1, \"regions\": [");
-    buffer_put(&directory, entries->data, entries->used);
+    for (int i = 0; i < REGION_COUNT; i++) {
+        struct log_span span = writer->region[first + i].span;
+        if (span.bytes == 0)
+            continue;
+        enter(&directory, &REGIONS[i], span, comma);
+        comma = ", ";
+    }
     buffer_format(&directory, "]}");
     struct log_footer footer = {.directory_offset = writer->offset, .directory_bytes = directory.used};
     memcpy(footer.magic, LOG_FOOTER_MAGIC, sizeof footer.magic);
     writer_put(writer, writer->offset, directory.data, directory.used);
     writer_put(writer, writer->offset + directory.used, &footer, sizeof footer);
     buffer_free(&directory);
-}
-
-void private_write(struct writer *writer, const struct iolens_transport *transport, const int64_t *partial)
-{
-    struct buffer job = {0}, ranks = {0}, hints = {0}, extra = {0}, collectives = {0};
-    struct buffer entries = {0};
-    job_region_write(transport, partial, &job);
-    enter(&entries, "job", "json", writer_region(writer, &job, false));
-    file_ranks_write(transport, &ranks);
-    enter(&entries, "file_ranks", "table", writer_region(writer, &ranks, false));
-    hint_table_write(&hints);
-    enter(&entries, "mpiio_hints", "table", writer_region(writer, &hints, false));
-    extra_table_write(transport->rank, &extra);
-    enter(&entries, "posix_extra", "table", writer_region(writer, &extra, false));
-    collective_table_write(transport, &collectives);
-    enter(&entries, "mpiio_collectives", "table", writer_region(writer, &collectives, false));
-    if (transport->rank == 0)
-        finish(writer, &entries);
-    buffer_free(&job);
-    buffer_free(&ranks);
-    buffer_free(&hints);
-    buffer_free(&extra);
-    buffer_free(&collectives);
-    buffer_free(&entries);
 }

@@ -1,5 +1,4 @@
-/* The private regions behind Darshan's, as described in LOG.md: job, file_ranks, mpiio_hints, and their
- * directory. */
+/* The private regions behind Darshan's, as described in LOG.md, and their directory. */
 #ifndef IOLENS_PRIVATE_H
 #define IOLENS_PRIVATE_H
 
@@ -7,8 +6,10 @@
 #include "buffer.h"
 #include "writer.h"
 
-/* Collective. Write the private regions, the directory and the footer. `partial[m]`: ranks on which module m
- * had to leave files out. */
-void private_write(struct writer *writer, const struct iolens_transport *transport, const int64_t *partial);
+/* Collective. Add the private regions. Returns the index of the first one. */
+int private_add(struct writer *writer, const struct iolens_transport *transport);
+
+/* On rank 0, when all regions are placed: write the directory and the footer. */
+void private_finish(struct writer *writer, int first);
 
 #endif

@@ -16,9 +16,9 @@ static int allreduce(void *buffer, size_t count, enum iolens_type type, enum iol
     return 0;
 }
 
-static int exscan_sum(uint64_t *value)
+static int exscan_sum(uint64_t *values, size_t count)
 {
-    *value = 0;
+    memset(values, 0, count * sizeof *values);
     return 0;
 }
 

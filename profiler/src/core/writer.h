@@ -1,6 +1,6 @@
-/* Writing one file from all ranks: each compresses its own part, parts follow one another in rank order,
- * offsets come from an exclusive scan, bytes go out by plain pwrite. The file has its final name only when
- * all succeeded. */
+/* Writing one file from all ranks: each compresses its own parts, the parts of a region follow one another in
+ * rank order, the offsets of all regions come from one exclusive scan, bytes go out by plain pwrite. The file
+ * has its final name only when all succeeded. */
 #ifndef IOLENS_WRITER_H
 #define IOLENS_WRITER_H
 
@@ -13,13 +13,23 @@
 #include "logfile.h"
 #include "path.h"
 
+enum { WRITER_REGIONS = 32 };
+
+/* A region: one complete zlib stream of each rank that has something to say. */
+struct region {
+    struct buffer part;   /* this rank's stream */
+    struct log_span span; /* of all parts together; known from writer_put_regions on */
+};
+
 struct writer {
     const struct iolens_transport *transport;
     int fd;
     int error;                /* errno of this rank's first failure, 0 when none */
-    uint64_t offset;          /* where the next region begins; the same on all ranks */
+    uint64_t offset;          /* behind what is placed already; the same on all ranks */
     char name[PATH_BYTES];    /* final */
     char partial[PATH_BYTES]; /* while it is written */
+    int regions;
+    struct region region[WRITER_REGIONS];
 };
 
 /* On rank 0: create the file that is written. False when a log of that name is there or being written by
@@ -34,8 +44,12 @@ void writer_open(struct writer *writer, uint64_t offset);
 /* This rank cannot go on: the log will not get its final name. Collective calls must go on all the same. */
 void writer_fail(struct writer *writer, int error);
 
-/* Collective. Compress this rank's part (nothing when it is empty, unless `always`) and write it. */
-struct log_span writer_region(struct writer *writer, const struct buffer *part, bool always);
+/* Compress this rank's part of the next region (nothing when it is empty, unless `always`). All ranks add the
+ * same regions in the same order. Returns the region's index. */
+int writer_add(struct writer *writer, const struct buffer *part, bool always);
+
+/* Collective. Agree on where all regions lie, and write this rank's parts of them. */
+void writer_put_regions(struct writer *writer);
 
 /* This rank alone: write bytes as they are. */
 void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count);

@@ -73,7 +73,7 @@ static const struct column COLUMNS[] = {
      offsetof(struct row, seconds), 8},
 };
 
-void extra_table_write(int64_t rank, struct buffer *out)
+void extra_table_write(const struct iolens_transport *transport, struct buffer *out)
 {
     struct buffer rows = {0};
     for (struct file *file = iolens.registry.first; file; file = file->next) {
@@ -82,7 +82,7 @@ void extra_table_write(int64_t rank, struct buffer *out)
         if (!row)
             continue;
         row->file = file->id;
-        row->rank = rank;
+        row->rank = transport->rank;
         row->seconds = counts->seconds;
         for (int i = 0; i < EXTRAS; i++)
             row->counts[i] = counts->counts[i];

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../adapter.h"
 #include "../core/buffer.h"
 #include "../core/registry.h"
 #include "../core/spin.h"
@@ -39,6 +40,6 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
 int64_t extra_place(const off_t *offset);
 
 /* The table of the private region posix_extra: this rank's rows. */
-void extra_table_write(int64_t rank, struct buffer *out);
+void extra_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

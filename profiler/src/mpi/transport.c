@@ -1,6 +1,7 @@
 #include "transport.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "handles.h"
 
@@ -35,12 +36,13 @@ static int allreduce(void *buffer, size_t count, enum iolens_type type, enum iol
     return status(pmpi.Allreduce(MPI_IN_PLACE, buffer, (int)count, types[type], ops[op], comm));
 }
 
-static int exscan_sum(uint64_t *value)
+static int exscan_sum(uint64_t *values, size_t count)
 {
-    uint64_t before = 0;
-    if (pmpi.Exscan(value, &before, 1, mpi.uint64, mpi.sum, comm) != MPI_SUCCESS)
+    if (count > INT_MAX ||
+        pmpi.Exscan(MPI_IN_PLACE, values, (int)count, mpi.uint64, mpi.sum, comm) != MPI_SUCCESS)
         return -1;
-    *value = transport.rank == 0 ? 0 : before; /* MPI leaves rank 0's result undefined */
+    if (transport.rank == 0) /* whose result MPI leaves undefined */
+        memset(values, 0, count * sizeof *values);
     return 0;
 }
 

@@ -63,10 +63,12 @@ static bool take_part(struct round *round, int index)
     if (call == WIRE_GATHER) {
         memcpy(round->result + (size_t)round->ranks[index] * round->bytes, round->part, round->bytes);
     } else if (call == WIRE_EXSCAN) {
-        uint64_t *before = (uint64_t *)round->result, mine = *(uint64_t *)round->part;
-        if (!wire_send(round->sockets[index], before, sizeof *before))
+        uint64_t *before = (uint64_t *)round->result;
+        const uint64_t *mine = (const uint64_t *)round->part;
+        if (!wire_send(round->sockets[index], before, round->bytes))
             return false;
-        *before += mine;
+        for (size_t i = 0; i < round->wire.items; i++)
+            before[i] += mine[i];
     } else if (index == 0) {
         memcpy(round->result, round->part, round->bytes);
     } else if (call == WIRE_REDUCE) {

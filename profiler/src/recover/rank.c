@@ -36,10 +36,10 @@ static int allreduce(void *buffer, size_t count, enum iolens_type type, enum iol
     return call(wire, buffer, buffer, item * count);
 }
 
-static int exscan_sum(uint64_t *value)
+static int exscan_sum(uint64_t *values, size_t count)
 {
-    return call((struct wire){.call = WIRE_EXSCAN, .item_bytes = sizeof *value, .items = 1}, value, value,
-                sizeof *value);
+    const struct wire wire = {.call = WIRE_EXSCAN, .item_bytes = sizeof *values, .items = count};
+    return call(wire, values, values, count * sizeof *values);
 }
 
 static int gather(const void *send, size_t bytes, void *receive)
