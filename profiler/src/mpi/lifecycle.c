@@ -40,7 +40,7 @@ static void finish(void)
     IOLENS_EXPORT int symbol params                                                                          \
     {                                                                                                        \
         mpi_depth++;                                                                                         \
-        int code = CALL_REAL(symbol, args);                                                                  \
+        int code = CALL_REAL(#symbol, symbol, args);                                                         \
         mpi_depth--;                                                                                         \
         if (code == MPI_SUCCESS && mpi_depth == 0)                                                           \
             start();                                                                                         \
@@ -57,11 +57,11 @@ INIT(PMPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
 IOLENS_EXPORT int MPI_Finalize(void)
 {
     finish();
-    return CALL_REAL(MPI_Finalize, ());
+    return CALL_REAL("MPI_Finalize", MPI_Finalize, ());
 }
 
 IOLENS_EXPORT int PMPI_Finalize(void)
 {
     finish();
-    return CALL_REAL(PMPI_Finalize, ());
+    return CALL_REAL("PMPI_Finalize", PMPI_Finalize, ());
 }

@@ -2,16 +2,18 @@
 #include "events.h"
 #include "wrap.h"
 
-#define SHAPE(symbol, params, args, before, event)                                                           \
-    IOLENS_EXPORT int symbol params                                                                          \
+/* The name is given by a label: mpi.h declares it with the handles of one library. */
+#define SHAPE(symbol, wide, params, args, before, event)                                                     \
+    IOLENS_EXPORT int wide params __asm__(symbol);                                                           \
+    int wide params                                                                                          \
     {                                                                                                        \
         if (!mpi_active())                                                                                   \
-            return CALL_REAL(symbol, args);                                                                  \
+            return CALL_REAL(symbol, wide, args);                                                            \
         struct call c = {0};                                                                                 \
         mpi_depth++;                                                                                         \
         before;                                                                                              \
         c.t0 = iolens_now();                                                                                 \
-        int code = CALL_REAL(symbol, args);                                                                  \
+        int code = CALL_REAL(symbol, wide, args);                                                            \
         c.t1 = iolens_now();                                                                                 \
         if (code == MPI_SUCCESS) {                                                                           \
             event;                                                                                           \
@@ -24,6 +26,6 @@
 
 #define FN(name, params, args, before, event) SHAPE_OF(name, params, args, before, event)
 #define SHAPE_OF(name, params, args, before, event)                                                          \
-    SHAPE(MPI_##name, params, args, before, event)                                                           \
-    SHAPE(PMPI_##name, params, args, before, event)
+    SHAPE("MPI_" #name, wide_##name, params, args, before, event)                                            \
+    SHAPE("PMPI_" #name, wide_P##name, params, args, before, event)
 #include "mpiio.def"

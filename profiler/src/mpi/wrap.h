@@ -4,6 +4,7 @@
 #define IOLENS_MPI_WRAP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "handles.h"
 
@@ -11,15 +12,21 @@
 
 extern __thread int mpi_depth;
 
+/* A handle as a program passes it: an int in one MPI library, a pointer in another. Wrappers hand on the
+ * whole register, so that a program of another library than this adapter's runs on unharmed; the handle takes
+ * its own type only where something is recorded. */
+typedef intptr_t handle;
+
 /* True when this call is to be recorded. */
 bool mpi_active(void);
 
-/* Call the library's own definition of `symbol`; found when first needed. */
-#define CALL_REAL(symbol, args)                                                                              \
+/* Call the library's own definition of `symbol`, a function of the same type as `like`; found when first
+ * needed. */
+#define CALL_REAL(symbol, like, args)                                                                        \
     ({                                                                                                       \
-        static __typeof__(&symbol) real;                                                                     \
+        static __typeof__(&like) real;                                                                       \
         if (!real)                                                                                           \
-            real = (__typeof__(&symbol))mpi_symbol(#symbol);                                                 \
+            real = (__typeof__(&like))mpi_symbol(symbol);                                                    \
         real ? real args : MPI_ERR_OTHER;                                                                    \
     })
 

@@ -1,0 +1,75 @@
+"""The MPI libraries of this machine, each with a profiler adapter of its own: the usual one, and those for tests."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from iolens.lab import mpi
+from iolens.lab.installation import find_library
+
+ROOT = Path(__file__).resolve().parents[2]
+BESIDE = {"mpich": ROOT / ".venv/mpich/bin", "openmpi5": ROOT / ".venv/openmpi5/bin"}
+"""Where setup.sh puts the libraries that only tests need."""
+
+
+@dataclass(frozen=True)
+class MpiLibrary:
+    """Its compiler and launcher, and the preload chain for its programs."""
+
+    flavour: mpi.Flavour
+    mpicc: Path
+    mpirun: Path
+    adapter: Path
+
+    @property
+    def preload(self) -> str:
+        return f"{self.adapter}:{find_library('libiolens.so')}"
+
+    def environment(self, component: str | None) -> Mapping[str, str]:
+        return mpi.environment(self.flavour, 64, component)
+
+    def compile(self, source: Path, target: Path, *flags: str) -> Path:
+        """Compile a test program of one file."""
+        subprocess.run([self.mpicc, "-std=gnu11", "-Wall", "-o", target, source, *flags], check=True)
+        return target
+
+
+def adapter_for(mpicc: Path, flavour: mpi.Flavour) -> Path:
+    """The adapter built with this compiler, in a folder of its own."""
+    build = ROOT / "build/tests" / mpicc.parent.parent.name
+    adapter = build / "lib" / f"libiolens-{flavour}.so"
+    command = ["make", "-s", "-C", ROOT / "profiler", f"BUILD={build}", f"MPICC={mpicc}", adapter]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return adapter
+
+
+def usual() -> MpiLibrary | None:
+    """The library of `mpicc` on PATH, whose adapter `make build` made."""
+    mpicc = shutil.which("mpicc")
+    flavours: tuple[mpi.Flavour, ...] = ("openmpi", "mpich")
+    built = [(flavour, path) for flavour in flavours if (path := find_library(f"libiolens-{flavour}.so"))]
+    if not mpicc or not built:
+        return None
+    flavour, adapter = built[0]
+    return MpiLibrary(flavour, Path(mpicc), Path(mpi.find_launcher(flavour)), adapter)
+
+
+@cache
+def library(name: str) -> MpiLibrary:
+    """`usual`, or the library `name` beside it; skips the test when it is absent."""
+    if name == "usual":
+        found = usual()
+        return found or pytest.skip("no MPI compiler, or no adapter was built")
+    folder, first = BESIDE[name], usual()
+    if first and first.flavour == name:
+        pytest.skip(f"{name} is this machine's usual MPI")
+    if not (folder / "mpicc").exists():
+        pytest.skip(f"{name} is not installed for tests; `./setup.sh test` does it")
+    flavour: mpi.Flavour = "mpich" if name == "mpich" else "openmpi"
+    return MpiLibrary(flavour, folder / "mpicc", folder / "mpirun", adapter_for(folder / "mpicc", flavour))
