@@ -4,6 +4,7 @@
 
 #include "../modules/collective.h"
 #include "../modules/extra.h"
+#include "../modules/lustre.h"
 #include "file_ranks.h"
 #include "hint_table.h"
 #include "job_region.h"
@@ -18,6 +19,7 @@ static const struct private_region {
     {"mpiio_hints", "table", hint_table_write},
     {"posix_extra", "table", extra_table_write},
     {"mpiio_collectives", "table", collective_table_write},
+    {"ost_bytes", "table", lustre_table_write},
 };
 
 enum { REGION_COUNT = sizeof REGIONS / sizeof *REGIONS, DARSHAN_REGIONS = 2 + MODULE_COUNT };

@@ -6,16 +6,21 @@
 
 #include "../core/area.h"
 #include "../core/context.h"
-#include "lustre_layout.h"
+#include "../core/table.h"
+#include "stripes.h"
 
-enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536 };
+enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536, MOST_IN_VAIN = 16 };
 
 struct lustre_state {
     struct spin lock;
     bool composite;
+    int in_vain; /* looks for the component of a transfer that found none */
+    struct file *file;
     int64_t components, targets;
     struct lustre_component *component; /* `components` of them, in the arena */
     int64_t *target;                    /* `targets` of them, in component order */
+    struct moved *moved;                /* the same */
+    struct moved elsewhere;             /* bytes that no stripe is known for */
 };
 
 /* First pass counts, second pass (arrays not NULL) fills. */
@@ -38,20 +43,37 @@ static void collect(void *context, const struct lustre_component *component, con
     f->targets += component->stripe_count;
 }
 
+/* The counts of components that were known before: those that begin at the same byte of the same mirror. */
+static void keep_counts(const struct lustre_state *state, const struct filling *fill, struct moved *moved)
+{
+    const struct moved *before = state->moved;
+    for (int64_t i = 0; i < state->components; before += state->component[i++].stripe_count) {
+        const struct lustre_component *old = &state->component[i], *new = fill->component;
+        struct moved *to = moved;
+        for (; new < fill->component + fill->components; to += new ++->stripe_count)
+            if (new->extent_start == old->extent_start &&new->mirror_id ==
+                old->mirror_id &&new->stripe_count == old->stripe_count)
+                memcpy(to, before, (size_t)old->stripe_count * sizeof *to);
+    }
+}
+
 static bool store(struct lustre_state *state, const unsigned char *bytes, size_t length,
                   struct filling *count)
 {
     struct filling fill = {0};
     fill.component = arena_alloc(&iolens.arena, (size_t)count->components * sizeof *fill.component);
     fill.target = arena_alloc(&iolens.arena, (size_t)count->targets * sizeof *fill.target + 1);
-    if (!fill.component || !fill.target)
+    struct moved *moved = arena_alloc(&iolens.arena, (size_t)count->targets * sizeof *moved + 1);
+    if (!fill.component || !fill.target || !moved)
         return false;
     lustre_walk(bytes, length, collect, &fill);
     spin_lock(&state->lock);
+    keep_counts(state, &fill, moved);
     state->components = fill.components;
     state->targets = fill.targets;
     state->component = fill.component;
     state->target = fill.target;
+    state->moved = moved;
     state->composite = lustre_is_composite(bytes, length);
     spin_unlock(&state->lock);
     return true;
@@ -101,6 +123,27 @@ void lustre_on_close(struct file *file, int fd)
         look(file, fd);
 }
 
+void lustre_on_transfer(struct lustre_state *state, int fd, bool writing, int64_t offset, int64_t bytes)
+{
+    if (bytes <= 0)
+        return;
+    if (state->composite && fd >= 0 && state->in_vain < MOST_IN_VAIN &&
+        !stripes_known(state->component, state->components, offset, bytes)) {
+        look(state->file, fd);
+        state->in_vain += !stripes_known(state->component, state->components, offset, bytes);
+    }
+    spin_lock(&state->lock);
+    state->elsewhere.bytes[writing] +=
+        stripes_add(state->component, state->components, state->moved, writing, offset, bytes);
+    spin_unlock(&state->lock);
+}
+
+static void lustre_init(void *state, struct file *file, int fd)
+{
+    (void)fd;
+    ((struct lustre_state *)state)->file = file;
+}
+
 /* id, rank, components, targets; the components; the targets' indices. */
 static size_t lustre_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
 {
@@ -116,12 +159,70 @@ static size_t lustre_serialize(const void *state, const struct file *file, int64
     return sizeof head + components + targets;
 }
 
+static int64_t stripes_of(const struct lustre_state *s)
+{
+    int64_t stripes = 0;
+    for (int64_t i = 0; i < s->components; i++)
+        stripes += s->component[i].stripe_count < 0 ? s->targets + 1 : s->component[i].stripe_count;
+    return stripes;
+}
+
 static bool lustre_sound(const void *state, const struct area *area)
 {
     const struct lustre_state *s = state;
     return s->components == 0 ||
            (area_holds(area, s->component, sizeof *s->component, (size_t)s->components) &&
-            area_holds(area, s->target, sizeof *s->target, (size_t)s->targets));
+            area_holds(area, s->target, sizeof *s->target, (size_t)s->targets) &&
+            area_holds(area, s->moved, sizeof *s->moved, (size_t)s->targets) && stripes_of(s) == s->targets);
+}
+
+struct row {
+    uint64_t file;
+    int64_t rank, component, stripe, ost, bytes_read, bytes_written;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(component, "<i8", "", "of the layout, from 0; -1: bytes that no stripe is known for"),
+    COLUMN(stripe, "<i8", "", "of the component, from 0"),
+    COLUMN(ost, "<i8", "", "index of the object storage target that holds the stripe"),
+    COLUMN(bytes_read, "<i8", "B", "bytes read through POSIX and stdio"),
+    COLUMN(bytes_written, "<i8", "B", "bytes written through POSIX and stdio"),
+};
+
+static void add_row(struct buffer *rows, struct row row, const struct moved *moved)
+{
+    row.bytes_read = moved->bytes[0];
+    row.bytes_written = moved->bytes[1];
+    if (row.bytes_read || row.bytes_written)
+        buffer_put(rows, &row, sizeof row);
+}
+
+static void add_rows(struct buffer *rows, const struct lustre_state *s, struct row row)
+{
+    int64_t at = 0;
+    for (row.component = 0; row.component < s->components; row.component++)
+        for (row.stripe = 0; row.stripe < s->component[row.component].stripe_count; row.stripe++, at++) {
+            row.ost = s->target[at];
+            add_row(rows, row, &s->moved[at]);
+        }
+    row.component = row.stripe = row.ost = -1;
+    add_row(rows, row, &s->elsewhere);
+}
+
+void lustre_table_write(const struct iolens_transport *transport, struct buffer *out)
+{
+    struct buffer rows = {0};
+    for (struct file *file = iolens.registry.first; file; file = file->next) {
+        const struct lustre_state *state = file->state[MODULE_LUSTRE];
+        if (state)
+            add_rows(&rows, state, (struct row){.file = file->id, .rank = transport->rank});
+    }
+    out->failed |= rows.failed;
+    table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
+                rows.used / sizeof(struct row));
+    buffer_free(&rows);
 }
 
 const struct module module_LUSTRE = {
@@ -129,6 +230,7 @@ const struct module module_LUSTRE = {
     .version = 2,
     .name = "LUSTRE",
     .state_bytes = sizeof(struct lustre_state),
+    .init = lustre_init,
     .sound = lustre_sound,
     .serialize = lustre_serialize,
 };

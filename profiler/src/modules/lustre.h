@@ -1,16 +1,27 @@
-/* The LUSTRE module: the layout of a file, from its "lustre.lov" extended attribute. The emulated storage
- * answers that attribute too, so there is one way for both. */
+/* The LUSTRE module: the layout of a file, from its "lustre.lov" extended attribute, and the bytes that each
+ * of its stripes has moved. The emulated storage answers that attribute too, so there is one way for both. */
 #ifndef IOLENS_LUSTRE_H
 #define IOLENS_LUSTRE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "../core/buffer.h"
+
 struct file;
+struct iolens_transport;
+struct lustre_state;
 
 /* Returns the stripe size of the file's first component in bytes, 0 when the file has no layout. */
 int64_t lustre_on_open(struct file *file, int fd);
 
 /* A composite layout gets components while the file grows: look again before the descriptor is closed. */
 void lustre_on_close(struct file *file, int fd);
+
+/* A transfer through `fd`, -1 when that is not known, in a file with this state. */
+void lustre_on_transfer(struct lustre_state *state, int fd, bool writing, int64_t offset, int64_t bytes);
+
+/* The table of the private region ost_bytes: this rank's rows. */
+void lustre_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

@@ -52,12 +52,26 @@ static void posix_finish(void *state)
     sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
 }
 
+/* On a striped file the stripe is the unit worth aligning to. */
+static void use_layout(struct posix_state *s, struct file *file, int fd)
+{
+    spin_lock(&s->lock);
+    int64_t stripe_size = lustre_on_open(file, fd);
+    if (stripe_size > 0) {
+        s->record.ints[POSIX_FILE_ALIGNMENT] = stripe_size;
+        s->stripes = file->state[MODULE_LUSTRE];
+    }
+    spin_unlock(&s->lock);
+}
+
 struct posix_state *posix_state_new(struct open_file *open, int fd)
 {
     struct file *file = fds_file(open);
-    void *state = file ? registry_state(file, MODULE_POSIX, fd) : NULL;
-    open->posix = state;
-    return state;
+    struct posix_state *s = file ? registry_state(file, MODULE_POSIX, fd) : NULL;
+    if (s && fd >= 0)
+        use_layout(s, file, fd);
+    open->posix = s;
+    return s;
 }
 
 /* The state behind fd with its lock held, or NULL. */
@@ -97,14 +111,6 @@ static struct file *file_of(int dirfd, const char *path)
     return path_absolute(absolute, dirfd, path) ? registry_file(absolute) : NULL;
 }
 
-/* On a striped file the stripe is the unit worth aligning to. */
-static void use_stripe_size(struct posix_state *s, struct file *file, int fd)
-{
-    int64_t stripe = lustre_on_open(file, fd);
-    if (stripe > 0)
-        s->record.ints[POSIX_FILE_ALIGNMENT] = stripe;
-}
-
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode)
 {
     if (fd < 0 || !iolens_owns_memory())
@@ -117,7 +123,6 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
         return;
     }
     spin_lock(&s->lock);
-    use_stripe_size(s, file, fd);
     if (mode)
         s->record.ints[POSIX_MODE] = mode;
     s->last_byte_read = s->last_byte_written = 0;

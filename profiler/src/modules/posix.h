@@ -58,7 +58,8 @@ struct posix_state {
     int64_t writes_not_aligned;
     double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
-    struct dxt *dxt; /* NULL: not traced */
+    struct dxt *dxt;              /* NULL: not traced */
+    struct lustre_state *stripes; /* NULL: the file has no layout */
     struct sketch read_size, write_size, stride;
 };
 

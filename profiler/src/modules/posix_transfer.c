@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "histogram.h"
+#include "lustre.h"
 #include "timer.h"
 
 /* Where the counters of one direction are. */
@@ -114,7 +115,10 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     if (!s)
         return;
     spin_lock(&s->lock);
-    add_transfer(s, direction, c, begin_of(open, fd, direction, offset, bytes), bytes, aligned);
+    int64_t begin = begin_of(open, fd, direction, offset, bytes);
+    add_transfer(s, direction, c, begin, bytes, aligned);
+    if (__builtin_expect(s->stripes != NULL, 0))
+        lustre_on_transfer(s->stripes, fd, direction == POSIX_WRITING, begin, bytes);
     spin_unlock(&s->lock);
 }
 
@@ -169,5 +173,8 @@ void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssiz
         add_transfer(s, POSIX_READING, &whole, control->aio_offset, bytes, aligned);
     else
         add_transfer(s, POSIX_WRITING, &whole, control->aio_offset, bytes, aligned);
+    if (s->stripes)
+        lustre_on_transfer(s->stripes, control->aio_fildes, request.direction == POSIX_WRITING,
+                           control->aio_offset, bytes);
     spin_unlock(&s->lock);
 }

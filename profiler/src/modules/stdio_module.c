@@ -105,7 +105,10 @@ static void on_transfer(const struct call *c, FILE *handle, enum stdio_int count
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
+    struct lustre_state *stripes = stream->file->state[MODULE_LUSTRE];
     s->record.ints[counter]++;
+    if (stripes)
+        lustre_on_transfer(stripes, -1, counter != STDIO_READS, stream->offset, bytes);
     stream->offset += bytes;
     add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);
     spin_unlock(&s->lock);

@@ -1,16 +1,17 @@
-"""How many files have a stripe on each object storage target."""
+"""What each object storage target holds and moved."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.figures.style import FULL_WIDTH, canvas, styled
+from iolens.figures.style import FULL_WIDTH, READ, WRITE, canvas, styled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
 COLOUR = "#56b4e9"
+MIB = 2**20
 
 
 @styled
@@ -22,4 +23,20 @@ def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     axes.set_ylabel("files")
     axes.locator_params(axis="y", nbins=4, integer=True)
     axes.locator_params(axis="x", integer=True)
+    return figure
+
+
+@styled
+def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
+    """Bytes read on top of bytes written; `targets` as the table of metrics.ost.target_bytes."""
+    figure, axes = canvas(width, 1.6, left=0.5, top=0.2)
+    places = [int(ost) for ost in targets["ost"]]
+    written, read = targets["bytes_written"] / MIB, targets["bytes_read"] / MIB
+    axes.bar(places, written, 0.8, color=WRITE, label="written")
+    axes.bar(places, read, 0.8, bottom=written, color=READ, label="read")
+    axes.set_xlabel("object storage target (index)")
+    axes.set_ylabel("MiB")
+    axes.locator_params(axis="y", nbins=4)
+    axes.locator_params(axis="x", integer=True)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     return figure

@@ -12,10 +12,10 @@ from iolens.figures.operations import operation_bars
 from iolens.figures.pattern import pattern_bars
 from iolens.figures.places import place_map
 from iolens.figures.sizes import size_bars
-from iolens.figures.targets import target_bars
+from iolens.figures.targets import byte_bars, target_bars
 from iolens.figures.timespans import rank_spans, shared_spans
 from iolens.log import Job, read_log
-from iolens.metrics import cost, mpiio, operations, striping, timespans, traces
+from iolens.metrics import cost, mpiio, operations, ost, striping, timespans, traces
 from iolens.pages import job_tables as tables
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
@@ -44,6 +44,8 @@ EXHIBITS = (
     tables.layouts,
     tables.other_calls,
     tables.file_layouts,
+    tables.target_bytes,
+    tables.stripe_ranks,
     tables.hints,
     tables.aggregators,
     tables.collectives,
@@ -188,6 +190,15 @@ def traced(job: Job) -> list[Block]:
     return blocks
 
 
+def per_target(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
+    """Bytes per storage target, or why they are not known."""
+    found = ost.target_bytes(job)
+    if found.table is None:
+        return [Text(f"Bytes per target: n/a, {found.reason}.")] if "LUSTRE" in job.frames else []
+    bars = FigureBlock(byte_bars(found.table), title="Bytes per target")
+    return [*([bars] if len(found.table) > 1 else []), *chosen(shown, "target_bytes", "stripe_ranks")]
+
+
 def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     """Layouts, hints, and who wrote."""
     blocks = chosen(shown, "layouts")
@@ -195,7 +206,7 @@ def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     if targets is not None and len(targets) > 1:
         caption = "Files that have a stripe on each target."
         blocks.append(FigureBlock(target_bars(targets), caption, title="Targets in use"))
-    blocks += chosen(shown, "file_layouts", "hints")
+    blocks += chosen(shown, "file_layouts") + per_target(job, shown) + chosen(shown, "hints")
     if "hints" not in shown and "MPI-IO" in job.frames:
         blocks.append(Text("MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."))
     blocks += chosen(shown, "aggregators", "collectives")

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from iolens.log.counters import BUCKETS
-from iolens.metrics import cost, extra, files, mpiio, operations, shared, striping, timespans
+from iolens.metrics import cost, extra, files, mpiio, operations, ost, shared, striping, timespans
 from iolens.metrics.layers import LAYERS
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit, exhibit
@@ -296,6 +296,52 @@ def other_calls(job: Job) -> Exhibit | None:
         [("calls", "call", str), ("count", "count", words.count), ("files", "files", words.count)],
         "Summed over all ranks; Darshan has no counters for these. Bytes of sendfiles, copies and splices are among "
         "the POSIX reads and writes.",
+    )
+
+
+def target_bytes(job: Job) -> Exhibit | None:
+    """What each storage target moved."""
+    found = ost.target_bytes(job)
+    if found.table is None:
+        return None
+    note = f"The busiest target moved {words.ratio(ost.imbalance(found.table))} times the mean of these targets."
+    if found.unplaced:
+        note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
+    return exhibit(
+        "target_bytes",
+        "Bytes per object storage target",
+        found.table,
+        [
+            ("target (OST)", "ost", str),
+            ("ranks", "ranks", words.count),
+            ("files", "files", words.count),
+            ("written", "bytes_written", words.size),
+            ("read", "bytes_read", words.size),
+        ],
+        note,
+    )
+
+
+def stripe_ranks(job: Job) -> Exhibit | None:
+    """How many ranks meet on a stripe."""
+    found = ost.stripe_ranks(job)
+    if found is None or found.empty:
+        return None
+    return exhibit(
+        "stripe_ranks",
+        "Ranks on the stripes of a file",
+        found,
+        [
+            ("file", "path", str),
+            ("transferred", "bytes", words.size),
+            ("ranks", "ranks", words.count),
+            ("stripes used", "stripes", words.count),
+            ("fewest ranks on one", "fewest_ranks", words.count),
+            ("most", "most_ranks", words.count),
+            ("fullest stripe", "fullest", words.ratio),
+        ],
+        "Ranks that read or wrote on a stripe: those that write there take its lock from one another. Fullest stripe: "
+        "its bytes over the mean of the file's stripes in use.",
     )
 
 
