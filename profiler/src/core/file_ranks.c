@@ -5,6 +5,7 @@
 
 #include "../modules/posix.h"
 #include "context.h"
+#include "shared.h"
 #include "table.h"
 
 struct row {
@@ -40,12 +41,10 @@ enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20 };
 
 static size_t slot_of(uint64_t id, size_t slots) { return id % slots; }
 
-static bool is_shared_by_all(const struct file *file) { return file->shared >> MODULE_POSIX & 1; }
-
 /* Whether other ranks used the file is not known yet. */
 static bool is_open_question(const struct file *file)
 {
-    return file->state[MODULE_POSIX] && !is_shared_by_all(file);
+    return file->state[MODULE_POSIX] && !shared_by_all(file, MODULE_POSIX);
 }
 
 /* How many ranks put a file into each slot of a table of counters, so that most files of one rank alone are
@@ -167,9 +166,10 @@ void file_ranks_write(const struct iolens_transport *transport, struct buffer *o
             out->failed = true;
     }
     for (struct file *file = iolens.registry.first; file; file = file->next) {
-        if (is_shared_by_all(file) || (common.used && is_open_question(file) &&
-                                       bsearch(&file->id, common.data, common.used / sizeof(uint64_t),
-                                               sizeof(uint64_t), compare_ids))) {
+        if (shared_by_all(file, MODULE_POSIX) ||
+            (common.used && is_open_question(file) &&
+             bsearch(&file->id, common.data, common.used / sizeof(uint64_t), sizeof(uint64_t),
+                     compare_ids))) {
             struct row row = row_of(file, transport->rank);
             buffer_put(&rows, &row, sizeof row);
         }

@@ -8,6 +8,7 @@
 #include "private.h"
 #include "reduce.h"
 #include "serial.h"
+#include "shared.h"
 #include "signals.h"
 #include "writer.h"
 
@@ -126,17 +127,14 @@ static void write_regions(struct writer *writer, const struct iolens_transport *
 bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
 {
     struct writer writer;
-    bool agreed = true;
     struct held_signal held = signal_hold(SIGXFSZ);
 
     arena_start(&iolens.zlib, ZLIB_BYTES, false);
-    transport->barrier();
     read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport);
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
-    for (int m = 0; merging && m < MODULE_COUNT; m++)
-        agreed &= reduce_mark_shared(transport, m) == 0;
+    bool agreed = !merging || shared_find(transport) == 0;
     create(&writer, transport, times.start_ns);
     if (!agreed)
         writer_fail(&writer, ENOMEM);

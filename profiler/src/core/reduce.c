@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "shared.h"
 
 /* A shared record on its way through the ranks. */
 struct staged {
@@ -43,56 +44,6 @@ void reduce_finish_states(int64_t rank, const struct timeline *line)
     }
 }
 
-static void collect_ids(enum module_index module, struct buffer *ids)
-{
-    for (struct file *file = iolens.registry.first; file; file = file->next)
-        if (file->state[module])
-            buffer_put(ids, &file->id, sizeof file->id);
-}
-
-static struct file *user_of(uint64_t id, enum module_index module)
-{
-    struct file *file = registry_find(id);
-    return file && file->state[module] ? file : NULL;
-}
-
-static void add_shared(struct file *file, enum module_index module)
-{
-    file->shared |= 1u << module;
-    file->next_shared[module] = iolens.registry.shared[module];
-    iolens.registry.shared[module] = file;
-}
-
-int reduce_mark_shared(const struct iolens_transport *transport, enum module_index module)
-{
-    struct buffer ids = {0}, used = {0};
-    if (modules[module]->per_rank)
-        return 0;
-    if (transport->rank == 0)
-        collect_ids(module, &ids);
-    uint64_t bytes = ids.used;
-    if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
-        return -1;
-    if (transport->rank != 0)
-        buffer_add(&ids, bytes);
-    size_t count = bytes / sizeof(uint64_t);
-    unsigned char *everywhere = buffer_add(&used, count + 1);
-    const uint64_t *id = (const uint64_t *)ids.data;
-    int result = ids.failed || used.failed ? -1 : 0;
-    if (result == 0 && count > 0)
-        result = transport->bcast(ids.data, bytes, 0);
-    for (size_t i = 0; result == 0 && i < count; i++)
-        everywhere[i] = user_of(id[i], module) != NULL;
-    if (result == 0 && count > 0)
-        result = transport->allreduce(everywhere, count, IOLENS_UINT8, IOLENS_BAND);
-    for (size_t i = 0; result == 0 && i < count; i++)
-        if (everywhere[i])
-            add_shared(registry_find(id[i]), module);
-    buffer_free(&ids);
-    buffer_free(&used);
-    return result;
-}
-
 static void combine_staged(const void *in, void *inout)
 {
     const struct staged *lower = in;
@@ -101,34 +52,23 @@ static void combine_staged(const void *in, void *inout)
     spread_merge(&lower->spread, &higher->spread);
 }
 
-static bool is_shared(const struct file *file, enum module_index module)
-{
-    return file->shared >> module & 1;
-}
-
-/* The shared files in an order that is the same on all ranks: along a chain that reduce_mark_shared made. */
-static size_t list_shared(enum module_index module, struct buffer *list)
-{
-    for (struct file *file = iolens.registry.shared[module]; file; file = file->next_shared[module])
-        buffer_put(list, &file, sizeof(struct file *));
-    return list->used / sizeof(struct file *);
-}
-
 static int merge_shared(const struct iolens_transport *transport, enum module_index module,
                         struct buffer *part)
 {
     const struct record_shape *shape = modules[module]->shape;
     size_t bytes = shape_bytes(shape), stride = sizeof(struct staged) + bytes;
-    struct buffer list = {0}, stage = {0};
-    size_t count = list_shared(module, &list);
-    char *staged = buffer_add(&stage, count * stride + 1);
-    int result = list.failed || !staged ? -1 : 0;
-    for (size_t i = 0; result == 0 && i < count; i++) {
-        struct staged *item = (struct staged *)(staged + i * stride);
+    struct buffer stage = {0};
+    for (struct file *file = shared_first(module); file; file = shared_next(file, module)) {
+        struct staged *item = buffer_add(&stage, stride);
+        if (!item)
+            break;
         item->module = module;
-        memcpy(item->record, ((struct file **)list.data)[i]->state[module], bytes);
+        memcpy(item->record, file->state[module], bytes);
         shape_share(shape, item->record, transport->rank, &item->spread);
     }
+    char *staged = stage.data;
+    size_t count = stage.used / stride;
+    int result = stage.failed ? -1 : 0;
     if (result == 0 && count > 0)
         result = transport->reduce_records(staged, stride, count, combine_staged);
     for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++) {
@@ -136,7 +76,6 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
         shape_finish_shared(shape, item->record, &item->spread);
         buffer_put(part, item->record, bytes);
     }
-    buffer_free(&list);
     buffer_free(&stage);
     return result;
 }
@@ -156,7 +95,7 @@ int reduce_records(const struct iolens_transport *transport, enum module_index m
     const struct module *type = modules[module];
     for (struct file *file = iolens.registry.first; file; file = file->next) {
         const void *state = file->state[module];
-        bool shared = is_shared(file, module);
+        bool shared = shared_by_all(file, module);
         if (!state || (shared && (type->shape || transport->rank != 0)))
             continue;
         if (type->shape)

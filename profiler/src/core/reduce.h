@@ -1,5 +1,5 @@
-/* From every rank's states to the regions of the modules: which files all ranks share, and their merged
- * records. */
+/* From every rank's states to the regions of the modules: own records, and the merged ones of shared files.
+ */
 #ifndef IOLENS_REDUCE_H
 #define IOLENS_REDUCE_H
 
@@ -10,9 +10,6 @@
 
 /* Once, when recording has stopped: turn all running states into records with times by the job's clock. */
 void reduce_finish_states(int64_t rank, const struct timeline *line);
-
-/* Collective. Set the bit of `module` in file.shared for the files that every rank used. Returns 0, or -1. */
-int reduce_mark_shared(const struct iolens_transport *transport, enum module_index module);
 
 /* Collective. This rank's part of the module's region: its own records and, on rank 0, the merged shared
  * ones. */

@@ -21,16 +21,16 @@ struct file {
     atomic_bool unstriped; /* its file system knows no layouts */
     int32_t owner;   /* process whose registry this is in; a child of fork sees its parent's files too */
     uint32_t shared; /* bit m: every rank has a state of module m; known at the end */
-    struct file *next_shared[MODULE_COUNT];
+    struct file *next_shared;
 };
 
 struct registry {
     struct spin lock;
     struct file **buckets; /* REGISTRY_BUCKETS of them */
     struct file *first, **last;
-    atomic_size_t used;                /* states of real files: not of <STDIN> or heatmap:POSIX */
-    struct file *shared[MODULE_COUNT]; /* chains of shared files, in the same order on all ranks */
-    _Atomic uint32_t partial;          /* bit m: module m had to leave a file out */
+    atomic_size_t used;       /* states of real files: not of <STDIN> or heatmap:POSIX */
+    struct file *shared;      /* chain of shared files, in the same order on all ranks */
+    _Atomic uint32_t partial; /* bit m: module m had to leave a file out */
 };
 
 /* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */

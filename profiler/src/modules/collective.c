@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "../core/context.h"
+#include "../core/shared.h"
 #include "../core/table.h"
 #include "mpiio.h"
 
@@ -74,24 +75,59 @@ static const struct column COLUMNS[] = {
     COLUMN(exchange, "<f8", "s", "the rest: exchange of data and bookkeeping; NaN where waiting is"),
 };
 
-/* Collective. Whether all ranks made equally many calls, and have them at hand. */
-static bool same_count(const struct iolens_transport *transport, int64_t count)
+static const struct collective_calls *calls_of(const struct file *file)
 {
-    int64_t extremes[2] = {count, -count};
-    return transport->allreduce(extremes, 2, IOLENS_INT64, IOLENS_MAX) == 0 && extremes[0] == -extremes[1];
+    return &((const struct iolens_mpiio_file *)file->state[MODULE_MPIIO])->collectives;
 }
 
-/* Collective. When the last rank entered each call; NULL when that cannot be known. */
-static const double *latest_begins(const struct iolens_transport *transport,
-                                   const struct collective_calls *calls, struct buffer *begins)
+static void put_begins(const struct collective_calls *calls, struct buffer *begins)
 {
     for (const struct collective_chunk *chunk = calls->first; chunk; chunk = chunk->next)
         for (int i = 0; i < chunk->used; i++)
             buffer_put(begins, &chunk->call[i].begin, sizeof(double));
-    if (!same_count(transport, begins->failed ? -1 : calls->count) || calls->count == 0 || begins->failed)
-        return NULL;
-    bool good = transport->allreduce(begins->data, (size_t)calls->count, IOLENS_DOUBLE, IOLENS_MAX) == 0;
-    return good ? (const double *)begins->data : NULL;
+}
+
+/* Most and, negated, least calls that a rank made. */
+struct counts {
+    int64_t most, least;
+};
+
+static bool is_same(const struct counts *counts) { return counts->most == -counts->least; }
+
+/* Room for the begins of all calls, taken before anybody counts on it. */
+static bool reserve(struct buffer *begins)
+{
+    size_t calls = 0;
+    for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO))
+        calls += (size_t)calls_of(file)->count;
+    bool enough = buffer_add(begins, calls * sizeof(double) + 1);
+    begins->used = 0;
+    return enough;
+}
+
+/* Collective. Of the files that all ranks share, in their order: how many calls the ranks made and have at
+ * hand. */
+static bool agree_counts(const struct iolens_transport *transport, bool at_hand, struct buffer *counts)
+{
+    for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO)) {
+        int64_t count = at_hand ? calls_of(file)->count : -1;
+        buffer_put(counts, &(struct counts){count, -count}, sizeof(struct counts));
+    }
+    size_t numbers = counts->used / sizeof(int64_t);
+    return !counts->failed &&
+           (numbers == 0 || transport->allreduce(counts->data, numbers, IOLENS_INT64, IOLENS_MAX) == 0);
+}
+
+/* Collective. When the last rank entered each call, one shared file behind the other, of those of which all
+ * ranks made equally many calls. */
+static bool latest_begins(const struct iolens_transport *transport, const struct counts *counts,
+                          struct buffer *begins)
+{
+    for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO))
+        if (is_same(counts++))
+            put_begins(calls_of(file), begins);
+    size_t numbers = begins->used / sizeof(double);
+    return numbers == 0 || transport->allreduce(begins->data, numbers, IOLENS_DOUBLE, IOLENS_MAX) == 0;
 }
 
 static struct row row_of(const struct collective_calls *calls, const double *latest)
@@ -112,27 +148,39 @@ static struct row row_of(const struct collective_calls *calls, const double *lat
     return row;
 }
 
+static void put_row(struct buffer *rows, const struct file *file, int64_t rank, const double *latest)
+{
+    struct row row = row_of(calls_of(file), latest);
+    row.file = file->id;
+    row.rank = rank;
+    if (row.calls > 0)
+        buffer_put(rows, &row, sizeof row);
+}
+
+static void put_shared_rows(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct buffer counted = {0}, begins = {0};
+    bool known = agree_counts(transport, reserve(&begins), &counted);
+    const struct counts *counts = (const struct counts *)counted.data;
+    known = known && latest_begins(transport, counts, &begins);
+    const double *latest = (const double *)begins.data;
+    for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO)) {
+        bool same = known && is_same(counts++);
+        put_row(rows, file, transport->rank, same ? latest : NULL);
+        latest += same ? calls_of(file)->count : 0;
+    }
+    buffer_free(&counted);
+    buffer_free(&begins);
+}
+
 /* A file that some ranks only opened has no calls on all of them in common: its waiting is not known. */
 void collective_table_write(const struct iolens_transport *transport, struct buffer *out)
 {
     struct buffer rows = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        struct file *file = pass ? iolens.registry.first : iolens.registry.shared[MODULE_MPIIO];
-        for (; file; file = pass ? file->next : file->next_shared[MODULE_MPIIO]) {
-            const struct iolens_mpiio_file *state = file->state[MODULE_MPIIO];
-            bool shared = file->shared >> MODULE_MPIIO & 1;
-            struct buffer begins = {0};
-            if (!state || (pass && shared))
-                continue;
-            const double *latest = pass ? NULL : latest_begins(transport, &state->collectives, &begins);
-            struct row row = row_of(&state->collectives, latest);
-            row.file = file->id;
-            row.rank = transport->rank;
-            if (row.calls > 0)
-                buffer_put(&rows, &row, sizeof row);
-            buffer_free(&begins);
-        }
-    }
+    put_shared_rows(transport, &rows);
+    for (struct file *file = iolens.registry.first; file; file = file->next)
+        if (file->state[MODULE_MPIIO] && !shared_by_all(file, MODULE_MPIIO))
+            put_row(&rows, file, transport->rank, NULL);
     out->failed |= rows.failed;
     table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
                 rows.used / sizeof(struct row));

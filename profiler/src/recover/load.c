@@ -127,7 +127,7 @@ static void load_states(struct file *file, const struct area *area, double *last
     file->shared = 0;
     if (file->extra && !area_holds(area, file->extra, sizeof(struct extra_counts), 1))
         file->extra = NULL;
-    memset(file->next_shared, 0, sizeof file->next_shared);
+    file->next_shared = NULL;
     for (int m = 0; m < MODULE_COUNT; m++) {
         void *state = file->state[m];
         const struct module *type = modules[m];
