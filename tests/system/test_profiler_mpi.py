@@ -34,7 +34,7 @@ def start(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program under the profiler; its logs and files go to `folder`."""
     its = library(Path(str(words[0])).parent.name)
-    if its.flavour == "mpich" and component == "ompio":
+    if its.flavour != "openmpi" and component == "ompio":
         pytest.skip("MPICH has ROMIO alone")
     environment = {**os.environ, **its.environment(component), **settings}
     chain = its.preload if preload is None else preload
@@ -69,6 +69,23 @@ def test_every_kind_of_transfer_is_counted_once(programs: Path, tmp_path: Path, 
     assert rank == -1
     assert len(expected) >= 19
     assert {name: counters[name] for _, name, _ in expected} == {name: int(value) for _, name, value in expected}
+
+
+@pytest.mark.parametrize(("runs", "adapter"), [("openmpi5", "openmpi5"), ("openmpi5", "usual"), ("mpiabi", "mpiabi")])
+def test_newer_libraries_are_recorded(tmp_path: Path, runs: str, adapter: str) -> None:
+    """Open MPI 4 and 5 share an ABI, and so an adapter."""
+    if library(adapter).flavour != library(runs).flavour:
+        pytest.skip("this machine's usual MPI is another one")
+    (tmp_path / runs).mkdir()
+    program = library(runs).compile(ROOT / "tests/c/mpi_calls.c", tmp_path / runs / "mpi_calls")
+    done = start(tmp_path, 2, program, tmp_path, preload=library(adapter).preload, IOLENS_HINTS="*/shared:cb_nodes=2")
+    assert (done.returncode, done.stderr) == (0, "")
+    rank, counters = record_of(the_log(tmp_path), "MPI-IO", "/shared")
+    expected = [line.split() for line in done.stdout.splitlines() if line.startswith("MPI-IO ")]
+    assert rank == -1
+    assert {name: counters[name] for _, name, _ in expected} == {name: int(value) for _, name, value in expected}
+    hints = read_log(the_log(tmp_path)).private["mpiio_hints"].set_index("key")
+    assert (hints.loc["cb_nodes", "requested"], hints.loc["cb_nodes", "given"]) == ("1", "2")
 
 
 def test_ranks_are_merged_with_their_extremes_and_variance(programs: Path, tmp_path: Path) -> None:
@@ -150,7 +167,7 @@ def test_an_end_without_finalize_keeps_its_exit_code(programs: Path, tmp_path: P
     assert not list(tmp_path.glob("*.darshan*"))
 
 
-@pytest.mark.parametrize(("runs", "adapter"), [("usual", "mpich"), ("mpich", "usual")])
+@pytest.mark.parametrize(("runs", "adapter"), [("usual", "mpich"), ("mpich", "usual"), ("mpiabi", "mpich")])
 def test_the_adapter_of_another_mpi_changes_nothing(tmp_path: Path, runs: str, adapter: str) -> None:
     """Handles are ints in one library and pointers in the other: none may be cut on its way through."""
     (tmp_path / runs).mkdir()

@@ -16,12 +16,19 @@ enum { VERSION_BYTES = 16384 };
 _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
-#ifdef OPEN_MPI
+/* `kin`: what is in the version of the libraries that share the ABI, whoever sells them. */
+#if defined(OPEN_MPI)
 #define BUILT_FOR "Open MPI"
+static const char *const kin[] = {"Open MPI"};
 static const char *const library_files[] = {"libmpi.so.40", "libmpi.so"};
-#else
+#elif defined(MPICH)
 #define BUILT_FOR "MPICH"
+static const char *const kin[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "ParaStation"};
 static const char *const library_files[] = {"libmpi.so.12", "libmpich.so.12", "libmpi.so"};
+#else
+#define BUILT_FOR "the standard ABI"
+static const char *const kin[] = {""};
+static const char *const library_files[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
 #endif
 
 /* `first` is RTLD_NEXT for functions, which are wrapped here, and RTLD_DEFAULT for objects, of which the
@@ -102,19 +109,35 @@ static bool speaks(void)
     return true;
 }
 
+/* A library may come with two ABIs, and gives the same version for both; their files have different names. */
+static bool is_standard_abi(void)
+{
+    Dl_info file;
+    return dladdr((void *)pmpi.Get_library_version, &file) && file.dli_fname &&
+           strstr(file.dli_fname, "libmpi_abi.");
+}
+
+static bool is_kin(void)
+{
+    for (size_t i = 0; i < sizeof kin / sizeof *kin; i++)
+        if (strstr(library, kin[i]))
+            return is_standard_abi() == (*kin[i] == '\0');
+    return false;
+}
+
 bool mpi_handles_load(void)
 {
     int length = 0;
     if (load_calls() && pmpi.Get_library_version(library, &length) == MPI_SUCCESS) {
         library[strcspn(library, "\r\n")] = '\0';
-        if (strstr(library, BUILT_FOR) && load_predefined())
+        if (is_kin() && load_predefined())
             return true;
     }
     if (speaks())
-        dprintf(STDERR_FILENO,
-                "iolens: this adapter was built for " BUILT_FOR
-                ", the program runs %s; MPI is not recorded\n",
-                *library ? library : "another MPI library");
+        dprintf(
+            STDERR_FILENO,
+            "iolens: this adapter was built for " BUILT_FOR ", the program runs %s%s; MPI is not recorded\n",
+            *library ? library : "another MPI library", is_standard_abi() ? " with the standard ABI" : "");
     return false;
 }
 

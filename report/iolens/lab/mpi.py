@@ -14,11 +14,13 @@ from typing import Literal
 
 from iolens.errors import IolensError
 
-Flavour = Literal["openmpi", "mpich"]
+Flavour = Literal["openmpi", "mpich", "mpiabi"]
+"""An ABI: Open MPI's, that of MPICH and its kin, or the standard one of MPI 5, which any library may offer."""
 
 SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi\.so\.[48]0\b"), "openmpi"),
-    (re.compile(r"\blib(mpi|mpich|mpi_abi)\.so\.(12|0)\b"), "mpich"),
+    (re.compile(r"\blib(mpi|mpich)\.so\.12\b"), "mpich"),
+    (re.compile(r"\blibmpi_abi\.so\.\d"), "mpiabi"),
 )
 
 
@@ -68,7 +70,8 @@ def flavour_of_launcher(launcher: str) -> Flavour | None:
 
 
 def find_launcher(flavour: Flavour | None) -> str:
-    """A launcher of that MPI (any, for a program that links none): on PATH, else beside this Python."""
+    """A launcher of that MPI, on PATH or beside this Python; any, when the program links none or the standard ABI."""
+    anyone = (None, "mpiabi")
     beside = Path(sys.executable).parent
     candidates = [
         shutil.which("mpirun"),
@@ -77,9 +80,17 @@ def find_launcher(flavour: Flavour | None) -> str:
         str(beside / "mpiexec"),
     ]
     for candidate in candidates:
-        if candidate and Path(candidate).exists() and flavour in (None, flavour_of_launcher(candidate)):
+        if candidate and Path(candidate).exists() and flavour in (*anyone, flavour_of_launcher(candidate)):
             return candidate
     raise IolensError(f"no mpirun of {flavour or 'any MPI'} was found; run `make setup`, or load the MPI's module")
+
+
+@cache
+def component_of(launcher: str, component: str | None) -> str | None:
+    """The MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
+    version = re.search(r"Open ?MPI\)? v?(\d+)\.", output_of(launcher, "--version"))
+    newer = version is not None and int(version[1]) >= 5
+    return "romio341" if newer and component == "romio321" else component
 
 
 def environment(flavour: Flavour | None, ranks: int, io_component: str | None) -> Mapping[str, str]:

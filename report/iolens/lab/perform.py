@@ -184,7 +184,7 @@ def surroundings(
         hint_file = folder / "hints.txt"
         hint_file.write_text("".join(f"{key} {value}\n" for key, value in hints.items()), encoding="utf-8")
         application |= {"ROMIO_HINTS": str(hint_file), "ROMIO_PRINT_HINTS": "1"}
-    component = bench.experiment.io_component
+    component = mpi.component_of(bench.launcher, bench.experiment.io_component)
     return Setup(
         logs=folder,
         emulated=bench.emulated,
