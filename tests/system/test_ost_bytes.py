@@ -13,11 +13,11 @@ from iolens.lab.stripes import set_stripes
 from iolens.log import Job, read_log
 from iolens.metrics.ost import stripe_ranks, target_bytes
 from iolens.pages.job import exhibits
-from test_profiler_mpi import PRELOAD, programs, start, the_log
+from mpi_libraries import ROOT, library
+from test_profiler_mpi import programs, start, the_log
 
 __all__ = ["programs"]
 
-ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "build" / "lib" / "libost.so"
 
 pytestmark = pytest.mark.mpi
@@ -29,7 +29,14 @@ def on_stripes(folder: Path, command: Path, ranks: int, **settings: str) -> tupl
     mount = make_mount(folder / "mnt", ROOT / "storage" / "ost.yaml")
     set_stripes(mount, 4, 65536, start=10)
     storage: Mapping[str, str] = emulated_environment(mount, "job")
-    done = start(mount, ranks, command, mount, preload=f"{PRELOAD}:{SHIM}", **{**storage, **settings})
+    done = start(
+        mount,
+        ranks,
+        command,
+        mount,
+        preload=f"{library(command.parent.name).preload}:{SHIM}",
+        **{**storage, **settings},
+    )
     assert done.returncode == 0, done.stderr
     return read_log(the_log(mount)), job_status(mount, "job")
 
