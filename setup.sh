@@ -15,7 +15,7 @@ esac
 # Without these nothing runs; the others widen what can be built and are named when they cannot be had.
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
-[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git)
+[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git libaio-dev liburing-dev)
 
 declare -A other_mpi=([mpich]='mpich>=4.1,<6' [openmpi5]='openmpi>=5,<6')
 

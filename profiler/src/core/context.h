@@ -12,6 +12,7 @@
 #include "../modules/dxt_choice.h"
 #include "../modules/heatmap.h"
 #include "../modules/streams.h"
+#include "../modules/unfollowed.h"
 #include "arena.h"
 #include "choice.h"
 #include "clock.h"
@@ -46,6 +47,7 @@ struct context {
     struct fds fds;
     struct streams streams;
     struct aio aio;
+    struct unfollowed_calls unfollowed;
     struct ids datasets;                  /* open HDF5 datasets, to their state */
     struct ids netcdfs;                   /* open PnetCDF files, to their state */
     struct ids variables;                 /* variables of those, by pnetcdf_key() */

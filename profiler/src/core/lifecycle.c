@@ -45,6 +45,7 @@ static void reset_records(void)
     iolens.registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT};
     iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
     iolens.datasets = iolens.netcdfs = iolens.variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT};
+    iolens.unfollowed = (struct unfollowed_calls){0};
     iolens.dxt.left = iolens.dxt.limit;
     for (int api = 0; api < HEATMAP_APIS; api++)
         iolens.heatmaps[api] = NULL;

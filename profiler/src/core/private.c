@@ -5,6 +5,7 @@
 #include "../modules/collective.h"
 #include "../modules/extra.h"
 #include "../modules/lustre.h"
+#include "../modules/unfollowed.h"
 #include "file_ranks.h"
 #include "hint_table.h"
 #include "job_region.h"
@@ -20,6 +21,7 @@ static const struct private_region {
     {"posix_extra", "table", extra_table_write},
     {"mpiio_collectives", "table", collective_table_write},
     {"ost_bytes", "table", lustre_table_write},
+    {"unfollowed", "table", unfollowed_table_write},
 };
 
 enum { REGION_COUNT = sizeof REGIONS / sizeof *REGIONS, DARSHAN_REGIONS = 2 + MODULE_COUNT };

@@ -115,6 +115,7 @@ static void fill_header(struct spool_header *header)
     header->fork_parent = iolens.fork_parent;
     header->clock = iolens.clock;
     header->dxt = iolens.dxt;
+    header->unfollowed = iolens.unfollowed;
     header->rank = -1;
     describe_process(&header->process);
     identity_read(&header->identity);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../modules/dxt_choice.h"
+#include "../modules/unfollowed.h"
 #include "../adapter.h"
 #include "clock.h"
 #include "identity.h"
@@ -55,8 +56,9 @@ struct spool_header {
     uint64_t beat_ticks, beat_ns; /* both clocks at the latest sign of life */
     struct file *first;           /* of the registry */
     _Atomic uint32_t partial;     /* bit m: module m had to leave something out */
-    uint32_t overflow;            /* later records are elsewhere: there was no room for them here */
-    struct settings settings;     /* texts in `text` */
+    struct unfollowed_calls unfollowed;
+    uint32_t overflow;        /* later records are elsewhere: there was no room for them here */
+    struct settings settings; /* texts in `text` */
     struct dxt_choice dxt;
     struct identity identity;
     uint64_t identity_hash;

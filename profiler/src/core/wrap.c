@@ -14,7 +14,7 @@ static long missing(void)
 /* Libraries that a program may load for itself alone, by how their functions' names begin. */
 static const struct {
     const char *functions, *file;
-} API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}};
+} API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}, {"io_uring_", "liburing"}, {"io_", "libaio"}};
 
 void wrap_resolve(const char *name, void *pointer)
 {

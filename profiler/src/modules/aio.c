@@ -10,18 +10,19 @@ static struct aio_request **bucket_of(const void *control)
     return &iolens.aio.buckets[(address >> 4 ^ address >> 12) % AIO_BUCKETS];
 }
 
-void aio_add(const void *control, void *state, int direction, double submitted)
+void aio_add(struct aio_request request)
 {
     spin_lock(&iolens.aio.lock);
-    struct aio_request *request = iolens.aio.free;
-    if (request)
-        iolens.aio.free = request->next;
+    struct aio_request *entry = iolens.aio.free;
+    if (entry)
+        iolens.aio.free = entry->next;
     else
-        request = arena_alloc(&iolens.scratch, sizeof *request);
-    if (request) {
-        struct aio_request **bucket = bucket_of(control);
-        *request = (struct aio_request){control, state, direction, submitted, *bucket};
-        *bucket = request;
+        entry = arena_alloc(&iolens.scratch, sizeof *entry);
+    if (entry) {
+        struct aio_request **bucket = bucket_of(request.control);
+        *entry = request;
+        entry->next = *bucket;
+        *bucket = entry;
     }
     spin_unlock(&iolens.aio.lock);
 }

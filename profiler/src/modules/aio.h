@@ -1,8 +1,10 @@
-/* Asynchronous requests between submission and aio_return, by the address of their control block. */
+/* Asynchronous requests between submission and aio_return, by the address of their control
+ * block, which may be gone when the request completes. */
 #ifndef IOLENS_AIO_H
 #define IOLENS_AIO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "../core/spin.h"
 
@@ -10,6 +12,9 @@ struct aio_request {
     const void *control;
     void *state;   /* struct posix_state */
     int direction; /* enum posix_direction */
+    int fd;
+    int64_t offset;
+    bool aligned;
     double submitted;
     struct aio_request *next;
 };
@@ -22,7 +27,8 @@ struct aio {
     struct aio_request *free;
 };
 
-void aio_add(const void *control, void *state, int direction, double submitted);
+/* `request` with all but `next`. */
+void aio_add(struct aio_request request);
 
 /* Move the request of `control` to `request`; false when it was not recorded. */
 bool aio_take(const void *control, struct aio_request *request);

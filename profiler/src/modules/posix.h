@@ -92,6 +92,7 @@ void posix_on_close(const struct call *c, int result);
 
 void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);
 void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count);
+void posix_on_complete(const struct aio_request *request, double t1, int64_t bytes); /* negative: it failed */
 void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes);
 
 static inline bool posix_aligned(const volatile void *memory) { return ((uintptr_t)memory & 7) == 0; }

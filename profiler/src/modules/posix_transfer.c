@@ -145,7 +145,13 @@ static void submit(double t0, enum posix_direction direction, const struct aiocb
     struct open_file *open = fds_find(control->aio_fildes);
     struct posix_state *s = open ? posix_state_of(open, control->aio_fildes) : NULL;
     if (s)
-        aio_add(control, s, direction, t0);
+        aio_add((struct aio_request){.control = control,
+                                     .state = s,
+                                     .direction = direction,
+                                     .fd = control->aio_fildes,
+                                     .offset = control->aio_offset,
+                                     .aligned = posix_aligned(control->aio_buf),
+                                     .submitted = t0});
 }
 
 void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control)
@@ -160,21 +166,26 @@ void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int cou
             submit(c->t0, list[i]->aio_lio_opcode == LIO_READ ? POSIX_READING : POSIX_WRITING, list[i]);
 }
 
+void posix_on_complete(const struct aio_request *request, double t1, int64_t bytes)
+{
+    if (bytes < 0)
+        return;
+    struct posix_state *s = request->state;
+    const struct call whole = {.t0 = request->submitted, .t1 = t1};
+    spin_lock(&s->lock);
+    if (request->direction == POSIX_READING)
+        add_transfer(s, POSIX_READING, &whole, request->offset, bytes, request->aligned);
+    else
+        add_transfer(s, POSIX_WRITING, &whole, request->offset, bytes, request->aligned);
+    if (s->stripes)
+        lustre_on_transfer(s->stripes, request->fd, request->direction == POSIX_WRITING, request->offset,
+                           bytes);
+    spin_unlock(&s->lock);
+}
+
 void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes)
 {
     struct aio_request request;
-    if (!aio_take(control, &request) || bytes < 0)
-        return;
-    struct posix_state *s = request.state;
-    const struct call whole = {.t0 = request.submitted, .t1 = c->t1};
-    bool aligned = posix_aligned(control->aio_buf);
-    spin_lock(&s->lock);
-    if (request.direction == POSIX_READING)
-        add_transfer(s, POSIX_READING, &whole, control->aio_offset, bytes, aligned);
-    else
-        add_transfer(s, POSIX_WRITING, &whole, control->aio_offset, bytes, aligned);
-    if (s->stripes)
-        lustre_on_transfer(s->stripes, control->aio_fildes, request.direction == POSIX_WRITING,
-                           control->aio_offset, bytes);
-    spin_unlock(&s->lock);
+    if (aio_take(control, &request))
+        posix_on_complete(&request, c->t1, bytes);
 }

@@ -104,6 +104,7 @@ static void load_process(const struct spool_header *header)
     iolens.clock = header->clock;
     iolens.aligned = is_measured_time(header->aligned) ? header->aligned : 0;
     iolens.dxt = header->dxt;
+    iolens.unfollowed = header->unfollowed;
     iolens.identity = header->identity;
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, false);
 }

@@ -74,6 +74,19 @@ class Job:
         return (*reasons, *(str(reason) for reason in said))
 
     @property
+    def unfollowed(self) -> tuple[str, ...]:
+        """Ways to move bytes that the program used and the profiler does not see, in sentences."""
+        table = self.private.get("unfollowed")
+        if table is None or isinstance(table, dict) or table.empty:
+            return ()
+        counts = table.drop(columns="rank")
+        return tuple(
+            f"{call} was used on {int((counts[call] > 0).sum())} rank(s); what it moved is not in this log."
+            for call in counts
+            if counts[call].any()
+        )
+
+    @property
     def emulated(self) -> bool:
         """Whether the storage was emulated on the machine that ran the job."""
         info = self.private.get("job")

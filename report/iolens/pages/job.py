@@ -97,6 +97,7 @@ def summary(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     blocks: list[Block] = [Row([Table("", ["", ""], part) for part in facts(job)])]
     blocks += [Text(sentence, "lead") for sentence in verdicts(job)]
     blocks += [Text(f"Incomplete. {reason}") for reason in job.partial]
+    blocks += [Text(f"Not followed: {reason}") for reason in job.unfollowed]
     blocks += chosen(shown, "performance")
     if "io_cost" in shown:
         blocks.append(cost_row(job))

@@ -38,7 +38,9 @@ def show_job(job: Job, tables: Iterable[Table], out: Console) -> None:
         out.print(Text(label, style="bold red"))
     for name, value in [pair for part in facts(job) for pair in part]:
         out.print(Text(f"  {name:<17} {value}"), overflow="ellipsis", no_wrap=True)
-    for sentence in [*verdicts(job), *(f"Incomplete. {reason}" for reason in job.partial)]:
+    caveats = [f"Incomplete. {reason}" for reason in job.partial]
+    caveats += [f"Not followed: {reason}" for reason in job.unfollowed]
+    for sentence in [*verdicts(job), *caveats]:
         out.print(Text(sentence, style="bold"))
     for table in tables:
         out.print()

@@ -1,0 +1,65 @@
+/* The wrapped functions of async.def, and the calls by number that start what cannot be followed. */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "async.h"
+#include "unfollowed.h"
+
+struct io_context;
+struct io_uring;
+struct io_uring_params;
+
+#define WRAP_TABLE "../modules/async.def"
+#include "../core/wrap_expand.h"
+
+#if defined(__x86_64__)
+
+/* Everything but the two calls goes on to the real function as if it had been called: C would open a frame,
+ * which a call that makes a thread or a process may not come back to. */
+enum { IO_URING_SETUP = 425 };
+
+_Static_assert(SYS_io_submit == 209, "the number below");
+
+#define HIDDEN __attribute__((used, visibility("hidden")))
+
+static long resolve_first(long number, ...);
+
+HIDDEN long (*iolens_real_syscall)(long, ...) = resolve_first;
+
+static long resolve_first(long number, ...)
+{
+    va_list list;
+    long value[6];
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        value[i] = va_arg(list, long);
+    va_end(list);
+    wrap_resolve("syscall", &iolens_real_syscall);
+    return iolens_real_syscall(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+}
+
+__attribute__((constructor)) static void resolve(void) { wrap_resolve("syscall", &iolens_real_syscall); }
+
+HIDDEN long iolens_noted_syscall(long number, long first, long second, long third)
+{
+    long ret = iolens_real_syscall(number, first, second, third);
+    bool ring = number == IO_URING_SETUP;
+    if (ret >= 0 && iolens_active() && (ring || !async_submitting))
+        RECORDER(unfollowed_add(ring ? UNFOLLOWED_io_uring : UNFOLLOWED_io_submit));
+    return ret;
+}
+
+__asm__(".pushsection .text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        "syscall:\n"
+        "    cmpq $425, %rdi\n" /* io_uring_setup */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $209, %rdi\n" /* io_submit */
+        "    je iolens_noted_syscall\n"
+        "    jmp *iolens_real_syscall(%rip)\n"
+        ".size syscall, . - syscall\n"
+        ".popsection\n");
+
+#endif

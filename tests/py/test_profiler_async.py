@@ -1,0 +1,71 @@
+"""libaio is followed; io_uring, and io_submit past libaio, are named in the log as not followed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.log import Job, read_log
+from iolens.pages.blocks import Text
+from iolens.pages.job import exhibits, job_pages
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def has_header(name: str) -> bool:
+    """Whether the compiler finds a header."""
+    command = ["gcc", "-E", "-x", "c", "-"]
+    done = subprocess.run(command, input=f"#include <{name}>", capture_output=True, text=True, check=False)
+    return done.returncode == 0
+
+
+def job_of(folder: Path, program: Path) -> tuple[Job, str]:
+    """The log of a program and what it printed."""
+    done = harness.run(program, folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    if done.stdout.startswith("none: "):
+        pytest.skip(f"this kernel makes no rings ({done.stdout[6:].strip()})")
+    (path,) = harness.logs(folder)
+    return read_log(path), done.stdout
+
+
+def test_requests_of_libaio_count_when_they_complete(tmp_path: Path) -> None:
+    if not has_header("libaio.h"):
+        pytest.skip("libaio.h is not installed")
+    job, said = job_of(tmp_path, harness.build_program("posix_libaio", "-Wl,--no-as-needed", "-laio"))
+    report = harness.read_log(job.path)
+    for expectation in harness.expectations(said):
+        found = harness.counters(report, expectation.path)
+        for name in [n for n in found if n.startswith(("POSIX_ACCESS", "POSIX_STRIDE", "POSIX_FASTEST", "POSIX_MAX_"))]:
+            expectation.counters.setdefault(name, harness.ANY)
+        assert harness.differences(expectation, found) == {}
+    assert job.private["unfollowed"].to_dict("list") == {"rank": [0], "io_uring": [0], "io_submit": [1]}
+
+
+def test_a_ring_by_number_is_named(tmp_path: Path) -> None:
+    job, _ = job_of(tmp_path, harness.build_program("posix_uring"))
+    assert job.private["unfollowed"].to_dict("list") == {"rank": [0], "io_uring": [1], "io_submit": [0]}
+    posix = job.frames["POSIX"].iloc[0]
+    assert (posix["POSIX_WRITES"], posix["POSIX_BYTES_WRITTEN"]) == (1, 1)
+    (sentence,) = job.unfollowed
+    assert "io_uring" in sentence
+    texts = [block.text for page in job_pages(job, exhibits(job)) for block in page.blocks if isinstance(block, Text)]
+    assert f"Not followed: {sentence}" in texts
+
+
+def test_rings_of_liburing_are_named(tmp_path: Path) -> None:
+    if not has_header("liburing.h"):
+        pytest.skip("liburing.h is not installed")
+    job, _ = job_of(tmp_path, harness.build_program("posix_liburing", "-Wl,--no-as-needed", "-luring"))
+    assert job.private["unfollowed"]["io_uring"].item() >= 2
+
+
+def test_a_program_without_them_says_nothing(tmp_path: Path) -> None:
+    job, _ = job_of(tmp_path, harness.build_program("posix_pattern"))
+    assert "unfollowed" not in job.private
+    assert job.unfollowed == ()
