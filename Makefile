@@ -32,7 +32,7 @@ IOLENS = .venv/bin/iolens
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build $(PARTS) run $(RUNS) test check format bench install clean distclean
+.PHONY: help setup build $(PARTS) run $(RUNS) test check format fuzz bench install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -94,6 +94,9 @@ check: ## style and types, no program started
 format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 	@.venv/bin/ruff format -q report tests
+
+fuzz: build ## N damaged logs through the reader (default 10000); see tests/fuzz
+	@.venv/bin/python tests/fuzz/reader.py --count $(or $(N),10000)
 
 bench: build ## what the hot paths cost, as ratios against their peers
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bz2
 import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,10 @@ LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
 
 INFLATED_LIMIT = 4 << 30
 """Bytes that one region may inflate to; more is taken for damage."""
+
+INFLATED_LEAST, INFLATED_RATIO = 64 << 20, 512
+"""A small region may inflate to that many bytes, or that many times its own. Heat maps of idle ranks, which compress
+best, stay below 300 times."""
 
 WINDOW = 1 << 16
 """Bytes that are given to an inflater at once."""
@@ -111,13 +116,18 @@ def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Regio
     name_at = 32 if version >= WIDE else 24
     maps = struct.unpack_from(f"{order}{2 * (count + 1)}Q", data, name_at)
     versions = struct.unpack_from(f"{order}{count}I", data, name_at + 16 * (count + 1))
-    missing = [place for place, since in LATER_MODULES if version < since]
-    ids = [place for place in range(count + len(missing)) if place not in missing][:count]
     found = [
-        Region(module_name(ids[i]), maps[2 * i + 2], maps[2 * i + 3], versions[i], bool(flags >> i & 1))
-        for i in range(count)
+        Region(name, maps[2 * i + 2], maps[2 * i + 3], versions[i], bool(flags >> i & 1))
+        for i, name in enumerate(slot_names(version))
     ]
     return Region("names", maps[0], maps[1]), tuple(region for region in found if region.length or region.partial)
+
+
+def slot_names(version: tuple[int, int]) -> list[str]:
+    """The module of each of the header's slots, under today's names."""
+    count = 64 if version >= WIDE else 16
+    missing = [place for place, since in LATER_MODULES if version < since]
+    return [module_name(place) for place in range(count + len(missing)) if place not in missing][:count]
 
 
 def module_name(number: int) -> str:
@@ -130,19 +140,22 @@ def inflate(log: Container, region: Region) -> bytes:
     stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
         return bytes(stored)
-    pieces: list[bytes] = []
-    room = INFLATED_LIMIT
+    try:
+        return b"".join(streams(log.compression, stored))
+    except (ValueError, zlib.error, OSError, EOFError) as error:
+        raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
+
+
+def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
+    """Complete compressed streams, one after another; ValueError when they inflate to more than they may."""
+    limit = min(INFLATED_LIMIT, max(INFLATED_LEAST, INFLATED_RATIO * len(stored)))
+    room = limit
     while stored:
-        try:
-            piece, stored = inflate_stream(log.compression, stored, room + 1)
-        except (zlib.error, OSError, EOFError) as error:
-            raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
+        piece, stored = inflate_stream(compression, stored, room + 1)
         room -= len(piece)
         if room < 0:
-            limit = f"{INFLATED_LIMIT >> 20} MiB"
-            raise LogError(log.path, f"is damaged: its {region.name} region inflates to more than {limit}")
-        pieces.append(piece)
-    return b"".join(pieces)
+            raise ValueError(f"it inflates to more than {limit >> 20} MiB")
+        yield piece
 
 
 def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:

@@ -1,31 +1,56 @@
-"""Record versions unknown to the reader: libdarshan-util reads them where PyPI's `darshan` is installed."""
+"""Record versions unknown to the reader: libdarshan-util reads them where PyPI's `darshan` is installed.
+
+It does so in a process of its own, `python -m iolens.log.fallback LOG MODULE`, because a damaged log may be the end of
+that library's process.
+"""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SECONDS = 600
+
 
 def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str]:
     """The module's frame, or None and the reason."""
+    command = [sys.executable, "-m", "iolens.log.fallback", str(path), module]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+        found = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return None, f"the Python package darshan did not read it in {SECONDS} s"
+    except ValueError:
+        return None, f"the Python package darshan failed on it (exit code {done.returncode})"
+    if found["reason"]:
+        return None, found["reason"]
+    import pandas as pd
+
+    return pd.DataFrame(found["rows"]), ""
+
+
+def rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
+    """The module's records, or none and the reason."""
     try:
         from darshan.backend import cffi_backend as backend
     except ImportError:
-        return None, "install the Python package darshan to read it"
-    import pandas as pd
-
-    log = backend.log_open(str(path))
+        return [], "install the Python package darshan to read it"
+    log = backend.log_open(path)
     rows: list[dict[str, Any]] = []
     try:
         while (record := backend.log_get_generic_record(log, module, dtype="dict")) is not None:
             rows.append({"id": record["id"], "rank": record["rank"], **record["counters"], **record["fcounters"]})
     except Exception as error:
-        return None, f"the Python package darshan cannot read it either ({error})"
-    finally:
-        backend.log_close(log)
-    if not rows:
-        return None, "the Python package darshan finds no record of it"
-    return pd.DataFrame(rows), ""
+        return [], f"the Python package darshan cannot read it either ({error})"
+    return rows, "" if rows else "the Python package darshan finds no record of it"
+
+
+if __name__ == "__main__":
+    found, why = rows_of(*sys.argv[1:])
+    print(json.dumps({"rows": found, "reason": why}, default=lambda number: number.item()))

@@ -3,47 +3,84 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from iolens.log.container import INFLATED_LIMIT, Container, LogError, inflate_stream
+from iolens.log.container import Container, LogError, streams
+from iolens.log.known import check_region
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOOTER = struct.Struct("<8sQQQ")
 MAGIC = b"iolens01"
+DTYPE = re.compile(r"<[iuf]8|<i4|S[1-9][0-9]{0,5}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A region in the directory: where it lies, compressed, and of which kind it is."""
+
+    name: str
+    kind: str
+    offset: int
+    length: int
 
 
 def read_private(log: Container) -> dict[str, pd.DataFrame | dict[str, Any]]:
     """All private regions by name: a frame or a dict; none in a log that another profiler wrote."""
+    found: dict[str, pd.DataFrame | dict[str, Any]] = {}
+    for entry in entries_of(log) or ():
+        with damage_in(log, f"its private region {entry.name}"):
+            found[entry.name] = READERS[entry.kind](list(inflated(log, entry)))
+            check_region(entry.name, found[entry.name])
+    return found
+
+
+def entries_of(log: Container) -> tuple[Entry, ...] | None:
+    """The directory; None in a log that another profiler wrote, LogError when it is damaged."""
     if len(log.data) < FOOTER.size or log.data[-FOOTER.size :][:8] != MAGIC:
-        return {}
+        return None
     _, offset, length, _ = FOOTER.unpack(log.data[-FOOTER.size :])
-    try:
-        directory = json.loads(log.data[offset : offset + length])
-        regions = [(entry["name"], entry["kind"], entry["offset"], entry["bytes"]) for entry in directory["regions"]]
-        return {name: READERS[kind](list(chunks(log, start, size))) for name, kind, start, size in regions}
-    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
-        raise LogError(log.path, f"is damaged: its private regions cannot be read ({error})") from error
+    with damage_in(log, "the directory of its private regions"):
+        regions = json.loads(log.data[offset : offset + length])["regions"]
+        return tuple(entry_of(log, region) for region in regions)
 
 
-def chunks(log: Container, offset: int, length: int) -> Iterator[bytes]:
-    """Each contributing rank's part, inflated."""
-    stored = memoryview(log.data)[offset : offset + length]
-    if len(stored) != length:
+def entry_of(log: Container, region: dict[str, Any]) -> Entry:
+    """One row of the directory, checked."""
+    entry = Entry(region["name"], region["kind"], region["offset"], region["bytes"])
+    if not isinstance(entry.name, str) or entry.kind not in READERS:
+        raise ValueError("a region has no name or is of an unknown kind")
+    if not (isinstance(entry.offset, int) and isinstance(entry.length, int)):
+        raise ValueError("a region has no place")
+    if not 0 <= entry.offset <= entry.offset + entry.length <= len(log.data):
         raise ValueError("a region lies outside the file")
-    room = INFLATED_LIMIT
-    while stored:
-        piece, stored = inflate_stream("zlib", stored, room + 1)
-        room -= len(piece)
-        if room < 0:
-            raise ValueError(f"a region inflates to more than {INFLATED_LIMIT >> 20} MiB")
-        yield piece
+    return entry
+
+
+def inflated(log: Container, entry: Entry) -> tuple[bytes, ...]:
+    """Each contributing rank's part of a region; LogError when it does not inflate."""
+    with damage_in(log, f"its private region {entry.name}"):
+        stored = memoryview(log.data)[entry.offset : entry.offset + entry.length]
+        return tuple(streams("zlib", stored))
+
+
+@contextmanager
+def damage_in(log: Container, what: str) -> Iterator[None]:
+    """What goes wrong with damaged JSON or columns, as a LogError."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, EOFError, zlib.error) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise LogError(log.path, f"is damaged: {what} cannot be read ({reason})") from error
 
 
 def document(parts: list[bytes]) -> dict[str, Any]:
@@ -61,6 +98,8 @@ def table(parts: list[bytes]) -> pd.DataFrame:
     if not parts:
         return pd.DataFrame()
     frames = [pd.DataFrame(columns_of(part)) for part in parts]
+    if any(not frame.dtypes.equals(frames[0].dtypes) for frame in frames):
+        raise ValueError("its parts have different columns")
     return pd.concat(frames, ignore_index=True)
 
 
@@ -72,8 +111,10 @@ def columns_of(part: bytes) -> dict[str, Any]:
     header = json.loads(head)
     rows, at, columns = int(header["rows"]), 0, {}
     for column in header["columns"]:
+        if not DTYPE.fullmatch(column["dtype"]) or not isinstance(column["name"], str):
+            raise ValueError(f"a column is named {column['name']!r} and of type {column['dtype']!r}")
         kind = np.dtype(column["dtype"])
-        if rows < 0 or kind.itemsize == 0 or at + rows * kind.itemsize > len(body):
+        if rows < 0 or at + rows * kind.itemsize > len(body):
             raise ValueError(f"column {column['name']} is cut off")
         values = np.frombuffer(body, kind, rows, at)
         at += values.nbytes

@@ -106,10 +106,12 @@ def read_dxt(log: Container, region: Region) -> pd.DataFrame:
         head = words[at : at + 13].tolist()
         if len(head) < 13 or min(head[11:]) < 0 or (head[11] + head[12]) * size > len(words) - at - 13:
             raise damaged(log, region)
-        host = data[8 * (at + 3) : 8 * (at + 11)].split(b"\0")[0].decode("utf-8", "replace")
-        heads.append((unsigned(head[0]), head[1], host, head[11], head[12]))
-        places.append(words[at + 13 : at + 13 + size * (head[11] + head[12])])
-        at += 13 + len(places[-1])
+        end = at + 13 + size * (head[11] + head[12])
+        if end > at + 13:
+            host = data[8 * (at + 3) : 8 * (at + 11)].split(b"\0")[0].decode("utf-8", "replace")
+            heads.append((unsigned(head[0]), head[1], host, head[11], head[12]))
+            places.append(words[at + 13 : end])
+        at = end
     segments = (np.concatenate(places) if places else words[:0]).reshape(-1, size)
     counts = np.array([head[3:] for head in heads], dtype=np.int64).reshape(-1, 2)
     each = counts.sum(axis=1)
@@ -133,15 +135,17 @@ def read_heatmap(log: Container, region: Region) -> pd.DataFrame:
         if len(head) < 6 or not 0 <= 2 * head[3] <= len(words) - at - 6:
             raise damaged(log, region)
         bins, begin = head[3], at + 6
-        width = float(words[at + 2 : at + 3].view(np.float64)[0])
+        at = begin + 2 * bins
+        if bins == 0:
+            continue
+        width = float(words[begin - 4 : begin - 3].view(np.float64)[0])
         key = unsigned(head[0])
         parts.append({"id": key, "module": HEATMAP_NAMES.get(key, "unknown"), "rank": head[1], "width": width})
         parts[-1] |= {
             "bins": bins,
             "written": words[begin : begin + bins],
-            "read": words[begin + bins : begin + 2 * bins],
+            "read": words[begin + bins : at],
         }
-        at = begin + 2 * bins
     counts = [part["bins"] for part in parts]
     columns: dict[str, Any] = {
         name: np.repeat(np.array([part[name] for part in parts], dtype=kind), counts)

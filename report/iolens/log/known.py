@@ -1,0 +1,55 @@
+"""What the pages rely on in the private regions, checked once, so that they need not doubt it.
+
+A region describes itself; a column or key that is not named here may be absent, and is looked for where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INTEGERS = {
+    "file_ranks": "file rank reads writes bytes_read bytes_written largest_write common_write common_write_count "
+    "writes_not_aligned",
+    "mpiio_hints": "file",
+    "mpiio_collectives": "file rank calls",
+    "posix_extra": "file rank",
+}
+DOUBLES = {
+    "file_ranks": "read_time write_time",
+    "mpiio_collectives": "seconds waiting access exchange",
+    "posix_extra": "seconds",
+}
+TEXTS = {"mpiio_hints": "key requested effective"}
+CONTAINERS: dict[str, type] = {"hosts": list, "rank_host": list, "partial": list, "environment": dict}
+"""The keys of the region `job` that are no single values."""
+
+
+def check_region(name: str, found: pd.DataFrame | dict[str, Any]) -> None:
+    """ValueError when a known region is of another kind, or lacks what is relied on."""
+    if isinstance(found, dict):
+        if name in INTEGERS:
+            raise ValueError("it is no table")
+        if name == "job":
+            check_job(found)
+    elif name == "job":
+        raise ValueError("it is no json")
+    elif len(found.columns):
+        for kinds, names in (("iu", INTEGERS), ("f", DOUBLES), ("O", TEXTS)):
+            for column in names.get(name, "").split():
+                if column not in found or found[column].dtype.kind not in kinds:
+                    raise ValueError(f"it has no column {column} of the right type")
+
+
+def check_job(job: dict[str, Any]) -> None:
+    """ValueError when lists are no lists, or a rank is on a host that is not named."""
+    for key, kind in CONTAINERS.items():
+        if not isinstance(job.get(key, kind()), kind):
+            raise ValueError(f"{key} is no {kind.__name__}")
+    hosts = job.get("hosts", [])
+    if not all(isinstance(host, str) for host in hosts):
+        raise ValueError("a host has no name")
+    if not all(type(host) is int and 0 <= host < len(hosts) for host in job.get("rank_host", [])):
+        raise ValueError("a rank is on a host that is not named")

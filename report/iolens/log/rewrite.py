@@ -1,0 +1,86 @@
+"""A log taken apart into what its regions hold, and put together again: the inverse of `container` and `private`.
+
+Format, byte order, compression, record versions and flags stay as they are.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from iolens.log.container import WIDE, Container, Region, inflate, slot_names
+from iolens.log.private import FOOTER, MAGIC, entries_of, inflated
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bzip2": bz2.compress, "none": bytes}
+
+
+@dataclass(frozen=True)
+class PrivateRegion:
+    """A region of the kind `json` or `table`; each chunk is one rank's part, inflated."""
+
+    name: str
+    kind: str
+    chunks: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a log's regions hold, inflated; `private` is None in a log that another profiler wrote."""
+
+    job: bytes
+    names: bytes
+    modules: dict[str, bytes]
+    private: tuple[PrivateRegion, ...] | None
+
+
+def take_apart(log: Container) -> Contents:
+    """All regions of a log; LogError when one is damaged."""
+    entries = entries_of(log)
+    found = [PrivateRegion(e.name, e.kind, inflated(log, e)) for e in entries or ()]
+    return Contents(
+        job=inflate(log, log.job),
+        names=inflate(log, log.names) if log.names.length else b"",
+        modules={region.name: inflate(log, region) for region in log.modules if region.length},
+        private=None if entries is None else tuple(found),
+    )
+
+
+def put_together(log: Container, contents: Contents) -> bytes:
+    """A log like this one with these contents."""
+    compress = COMPRESS[log.compression]
+    data = bytearray(log.data[: log.job.offset]) + compress(contents.job)
+    if log.names.length:
+        append(log, data, map_place(log, None), compress(contents.names))
+    for region in log.modules:
+        payload = contents.modules.get(region.name, b"")
+        append(log, data, map_place(log, region), compress(payload) if payload else b"")
+    if contents.private is not None:
+        append_private(data, contents.private)
+    return bytes(data)
+
+
+def append(log: Container, data: bytearray, place: int, stored: bytes) -> None:
+    """Add a region, and enter it into the header's map at `place`; an empty one is entered as absent."""
+    struct.pack_into(f"{log.order}QQ", data, place, len(data) if stored else 0, len(stored))
+    data += stored
+
+
+def map_place(log: Container, region: Region | None) -> int:
+    """Where the header has the names region's (None) or a module's offset and length."""
+    first = 32 if log.format >= WIDE else 24
+    return first if region is None else first + 16 * (1 + slot_names(log.format).index(region.name))
+
+
+def append_private(data: bytearray, regions: tuple[PrivateRegion, ...]) -> None:
+    """Add the private regions, their directory and the footer."""
+    entries = []
+    for region in regions:
+        stored = b"".join(zlib.compress(chunk) for chunk in region.chunks)
+        entries.append({"name": region.name, "kind": region.kind, "offset": len(data), "bytes": len(stored)})
+        data += stored
+    directory = json.dumps({"schema": 1, "regions": entries}).encode()
+    data += directory + FOOTER.pack(MAGIC, len(data), len(directory), 0)

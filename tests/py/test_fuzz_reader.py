@@ -1,0 +1,146 @@
+"""Damaged logs through the reader: a fixed sample of tests/fuzz/reader.py, and what its long runs found."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from iolens.log import LogError, container, read_log
+from iolens.log.fallback import read_with_darshan
+from iolens.log.reader import read_module
+from iolens.log.rewrite import Contents, put_together, take_apart
+
+TESTS = Path(__file__).resolve().parents[1]
+LOGS = sorted((TESTS / "data").rglob("*.darshan"))
+OURS = TESTS / "data/iolens/mpi_calls.darshan"
+
+sys.path.insert(0, str(TESTS / "fuzz"))
+import reader as fuzzer  # noqa: E402
+
+
+def rewritten(folder: Path, **changes: Any) -> Path:
+    """Our log with other contents."""
+    log = container.open_container(OURS)
+    path = folder / "changed.darshan"
+    path.write_bytes(put_together(log, dataclasses.replace(take_apart(log), **changes)))
+    return path
+
+
+def contents() -> Contents:
+    return take_apart(container.open_container(OURS))
+
+
+def test_a_sample_of_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzzer.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
+    tally = fuzzer.fuzz(count=250, seed=0, pages=100)
+    assert tally.failures == {}
+    assert tally.read > 50
+    assert tally.refused > 50
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_a_log_put_together_again_is_the_same(path: Path, tmp_path: Path) -> None:
+    log = container.open_container(path)
+    again = tmp_path / path.name
+    again.write_bytes(put_together(log, take_apart(log)))
+    assert take_apart(container.open_container(again)) == take_apart(log)
+    first, second = read_log(path), read_log(again)
+    assert (second.names, second.metadata, second.mounts) == (first.names, first.metadata, first.mounts)
+    assert all(second.frames[name].equals(frame) for name, frame in first.frames.items())
+
+
+def with_private(folder: Path, name: str, **values: Any) -> Path:
+    """Our log with other values in the JSON of a private region's first chunk."""
+    regions = []
+    for region in contents().private or ():
+        head, newline, body = region.chunks[0].partition(b"\n")
+        if region.name == name:
+            head = json.dumps({**json.loads(head), **values}).encode()
+        regions.append(dataclasses.replace(region, chunks=(head + newline + body, *region.chunks[1:])))
+    return rewritten(folder, private=tuple(regions))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"hosts": 3},
+        {"rank_host": 3},
+        {"rank_host": [0, {}, 0]},
+        {"rank_host": [0, "x", 0]},
+        {"rank_host": [0, 7, 0]},
+        {"partial": 1},
+        {"environment": []},
+    ],
+)
+def test_a_job_region_of_wrong_types_is_damage(values: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="private region job cannot be read"):
+        read_log(with_private(tmp_path, "job", **values))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"name": "path", "dtype": "<u8"},
+        {"name": "file", "dtype": "|O"},
+        {"name": "file", "dtype": "<M8[s]"},
+        {"name": "file", "dtype": [["a", "<u8"]]},
+        {"name": ["file"], "dtype": "<u8"},
+    ],
+)
+def test_a_table_of_wrong_columns_is_damage(column: dict[str, Any], tmp_path: Path) -> None:
+    region = next(one for one in contents().private or () if one.name == "file_ranks")
+    columns = json.loads(region.chunks[0].partition(b"\n")[0])["columns"]
+    with pytest.raises(LogError, match="private region file_ranks cannot be read"):
+        read_log(with_private(tmp_path, "file_ranks", columns=[column, *columns[1:]]))
+
+
+@pytest.mark.parametrize("directory", [b"[" * 100_000, b'{"regions": [{"name": 1}]}', b'{"regions": 7}', b"{}"])
+def test_a_wrong_directory_is_damage(directory: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "directory.darshan"
+    data = OURS.read_bytes()[:-32]
+    path.write_bytes(
+        data + directory + fuzzer.container.struct.pack("<8sQQQ", b"iolens01", len(data), len(directory), 0)
+    )
+    with pytest.raises(LogError, match="directory of its private regions"):
+        read_log(path)
+
+
+def test_a_small_region_cannot_take_all_memory(tmp_path: Path) -> None:
+    bomb = bytes(container.INFLATED_LEAST + 704)
+    with pytest.raises(LogError, match="inflates to more than 64 MiB"):
+        read_log(rewritten(tmp_path, modules={"POSIX": bomb}))
+    assert len(zlib.compress(bomb)) < 100_000
+
+
+@pytest.mark.parametrize(("module", "head"), [("HEATMAP", 48), ("DXT_POSIX", 104)])
+def test_records_of_nothing_cost_nothing(module: str, head: int, tmp_path: Path) -> None:
+    begin = time.process_time()
+    job = read_log(rewritten(tmp_path, modules={module: bytes(head * 200_000)}))
+    assert job.frames[module].empty
+    assert time.process_time() - begin < 20
+
+
+def test_a_version_that_only_libdarshan_util_knows() -> None:
+    """The same counters from a process of its own; what ends that process is a reason, and nothing more."""
+    small = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
+    frame, reason = read_with_darshan(small, "POSIX")
+    assert reason == ""
+    assert isinstance(frame, pd.DataFrame)
+    mine, _, _ = read_module(container.open_container(small), container.open_container(small).modules[0])
+    assert mine is not None
+    assert frame["id"].tolist() == mine["id"].tolist()
+    assert frame["POSIX_OPENS"].tolist() == mine["POSIX_OPENS"].tolist()
+
+
+def test_a_log_that_libdarshan_util_fails_on(tmp_path: Path) -> None:
+    (tmp_path / "no.darshan").write_bytes(b"nothing")
+    frame, reason = read_with_darshan(tmp_path / "no.darshan", "POSIX")
+    assert frame is None
+    assert "darshan" in reason
