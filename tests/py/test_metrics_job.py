@@ -297,6 +297,7 @@ def test_who_really_wrote(made: Job) -> None:
     assert found.iloc[0].to_dict() == {
         "path": "/scratch/shared.dat",
         "writers": [0, 2],
+        "others": 0,
         "bytes": 80,
         "writes": 8,
         "largest_write": 16,
@@ -305,6 +306,26 @@ def test_who_really_wrote(made: Job) -> None:
         "seconds": 0.5,
     }
     assert mpiio.aggregators(made) is None
+
+
+def test_ranks_without_a_row_of_their_own_are_told_apart(made: Job) -> None:
+    columns = [
+        "file",
+        "rank",
+        "ranks",
+        "writes",
+        "bytes_written",
+        "largest_write",
+        "common_write",
+        "common_write_count",
+    ]
+    rows = [(1, 7, 1, 3, 30, 16, 8, 2), (1, -1, 99, 5, 50, 12, 0, 0), (2, 3, 1, 1, 1, 1, 1, 1)]
+    ranks = pd.DataFrame(rows, columns=columns).assign(writes_not_aligned=0, write_time=[0.5, 9.0, 0.0])
+    found = mpiio.aggregators(job({}, {1: "/scratch/shared.dat"}, file_ranks=ranks))
+    assert found is not None
+    keys = ["writers", "others", "bytes", "common_write", "seconds"]
+    assert [list(row) for row in found[keys].itertuples(index=False)] == [[[7], 99, 80, 8, 0.5]]
+    assert mpiio.writer_count([7], 99) == "1 to 100"
 
 
 @pytest.mark.parametrize(("ranks", "words"), [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([0, 2, 3, 9], "0, 2-3, 9")])

@@ -121,11 +121,13 @@ def private_table(path: Path, name: str) -> dict[str, np.ndarray]:
     (region,) = [r for r in json.loads(data[offset : offset + size])["regions"] if r["name"] == name]
     left = data[region["offset"] : region["offset"] + region["bytes"]]
     columns: dict[str, list[np.ndarray]] = {}
+    named: list[dict[str, str]] = []
     while left:
         stream = zlib.decompressobj()
         head, _, body = stream.decompress(left).partition(b"\n")
         left, at, header = stream.unused_data, 0, json.loads(head)
-        for column in header["columns"]:
+        named = header.get("columns", named)
+        for column in named:
             part = np.frombuffer(body, column["dtype"], header["rows"], at)
             columns.setdefault(column["name"], []).append(part)
             at += part.nbytes

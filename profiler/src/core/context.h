@@ -44,6 +44,7 @@ struct context {
     struct dxt_choice dxt;
     struct registry registry;
     int64_t partial[MODULE_COUNT]; /* ranks on which the module left something out; known at the end */
+    bool common_left_out;          /* the table file_ranks lacks files that only some ranks used */
     struct fds fds;
     struct streams streams;
     struct aio aio;

@@ -76,6 +76,12 @@ static void add_partial(struct buffer *out)
             limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
         comma = ", ";
     }
+    if (iolens.common_left_out)
+        buffer_format(
+            out,
+            "%s\"More files were used by some ranks and not by others than the table of ranks per file "
+            "has rows for; it leaves them out. Raise IOLENS_FILE_RANKS.\"",
+            comma);
     buffer_format(out, "], ");
 }
 

@@ -15,13 +15,10 @@ static const struct private_region {
     /* Collective. This rank's part; nothing when it has nothing to say. */
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
 } REGIONS[] = {
-    {"job", "json", job_region_write},
-    {"file_ranks", "table", file_ranks_write},
-    {"mpiio_hints", "table", hint_table_write},
-    {"posix_extra", "table", extra_table_write},
-    {"mpiio_collectives", "table", collective_table_write},
-    {"ost_bytes", "table", lustre_table_write},
-    {"unfollowed", "table", unfollowed_table_write},
+    {"file_ranks", "table", file_ranks_write},   {"mpiio_hints", "table", hint_table_write},
+    {"posix_extra", "table", extra_table_write}, {"mpiio_collectives", "table", collective_table_write},
+    {"ost_bytes", "table", lustre_table_write},  {"unfollowed", "table", unfollowed_table_write},
+    {"job", "json", job_region_write}, /* last: it tells what the others left out */
 };
 
 enum { REGION_COUNT = sizeof REGIONS / sizeof *REGIONS, DARSHAN_REGIONS = 2 + MODULE_COUNT };
@@ -52,7 +49,7 @@ void private_finish(struct writer *writer, int first)
 {
     struct buffer directory = {0};
     const char *comma = "";
-    buffer_format(&directory, "{\"schema\": 1, \"regions\": [");
+    buffer_format(&directory, "{\"schema\": 2, \"regions\": [");
     for (int i = 0; i < REGION_COUNT; i++) {
         struct log_span span = writer->region[first + i].span;
         if (span.bytes == 0)

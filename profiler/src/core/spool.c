@@ -248,17 +248,18 @@ void *spool_extend(size_t bytes)
 void spool_parallel(const struct iolens_transport *transport)
 {
     struct spool *spool = &iolens.spool;
-    struct spool_job job = {.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)};
-    int64_t jobid = iolens.jobid;
-    gethostname(job.host, sizeof job.host - 1);
-    transport->bcast(&job, sizeof job, 0);
-    transport->bcast(&jobid, sizeof jobid, 0);
+    struct {
+        struct spool_job job;
+        int64_t jobid;
+    } root = {{.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)}, iolens.jobid};
+    gethostname(root.job.host, sizeof root.job.host - 1);
+    transport->bcast(&root, sizeof root, 0);
     if (!spool->header && !spool->refused && !create())
         spool->refused = true;
     if (!spool->header)
         return;
-    spool->header->job = job;
-    spool->header->jobid = jobid;
+    spool->header->job = root.job;
+    spool->header->jobid = root.jobid;
     spool->header->aligned = iolens.aligned;
     snprintf(spool->header->mpi_version, sizeof spool->header->mpi_version, "%s",
              transport->mpi_version ? transport->mpi_version : "");

@@ -17,7 +17,8 @@ struct column {
 #name, dtype, unit, meaning, offsetof(struct row, name), sizeof(((struct row *)0)->name)             \
     }
 
-/* `rows` rows of `row_bytes` each. Writes nothing when there are no rows. */
+/* This rank's chunk: `row_count` rows of `row_bytes` each. Rank 0 names the columns for all, and therefore
+ * writes a chunk without rows too when there are other ranks; else no rows are no chunk. */
 void table_write(struct buffer *out, const struct column *columns, size_t count, const void *rows,
                  size_t row_bytes, size_t row_count);
 

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from iolens.log import read_log
+from iolens.metrics.mpiio import file_ranks
 
 
 def observed(log: Path) -> dict[str, Any]:
     """Aggregators of the file with the most bytes written through MPI-IO: ranks that wrote it at the POSIX level.
 
     Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes). Empty when the log
-    holds no such table (another profiler, or one rank).
+    holds no such table (another profiler, or one rank), or not of all ranks.
     """
     job = read_log(log)
-    ranks = job.private.get("file_ranks")
-    if ranks is None or len(ranks) == 0:
+    ranks = file_ranks(job)
+    if ranks is None or (ranks["rank"] < 0).any():
         return {}
     totals = ranks.groupby("file")["bytes_written"].sum()
     shared = set(job.frames["MPI-IO"]["id"]) if "MPI-IO" in job.frames else set()

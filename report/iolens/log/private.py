@@ -95,22 +95,33 @@ def table(parts: list[bytes]) -> pd.DataFrame:
     """A region of kind `table`: the rows of all parts; bytes become text."""
     import pandas as pd
 
-    if not parts:
-        return pd.DataFrame()
-    frames = [pd.DataFrame(columns_of(part)) for part in parts]
-    if any(not frame.dtypes.equals(frames[0].dtypes) for frame in frames):
-        raise ValueError("its parts have different columns")
-    return pd.concat(frames, ignore_index=True)
+    named: list[dict[str, Any]] = []
+    pieces: dict[str, list[Any]] = {}
+    for part in parts:
+        header, body = header_of(part)
+        if pieces and header.get("columns", named) != named:
+            raise ValueError("its parts have different columns")
+        named = header.get("columns", named)
+        for name, values in columns_of(int(header["rows"]), named, body).items():
+            pieces.setdefault(name, []).append(values)
+    return pd.DataFrame({name: np.concatenate(values) for name, values in pieces.items()})
 
 
-def columns_of(part: bytes) -> dict[str, Any]:
-    """The columns of one part."""
+def header_of(part: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header of a part, which names the columns unless they are those of the part before, and the rest of it."""
     head, newline, body = part.partition(b"\n")
     if not newline:
         raise ValueError("a table has no header line")
     header = json.loads(head)
-    rows, at, columns = int(header["rows"]), 0, {}
-    for column in header["columns"]:
+    if not isinstance(header, dict):
+        raise ValueError("a table's header is not an object")
+    return header, body
+
+
+def columns_of(rows: int, named: list[dict[str, Any]], body: bytes) -> dict[str, Any]:
+    """The columns of one part."""
+    at, columns = 0, {}
+    for column in named:
         if not DTYPE.fullmatch(column["dtype"]) or not isinstance(column["name"], str):
             raise ValueError(f"a column is named {column['name']!r} and of type {column['dtype']!r}")
         kind = np.dtype(column["dtype"])

@@ -28,32 +28,51 @@ def hints(job: Job) -> pd.DataFrame | None:
     return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "given", "effective"]]
 
 
+def file_ranks(job: Job) -> pd.DataFrame | None:
+    """What each rank did to the files that several ranks used: the private table `file_ranks`, see profiler/LOG.md.
+
+    A row of rank -1 is the sum of `ranks` ranks that have no row of their own. Files of which one rank alone is known
+    are not common ones, and are left out. None where the log does not record it, or there are none.
+    """
+    found = job.private.get("file_ranks")
+    if found is None or isinstance(found, dict) or not len(found):
+        return None
+    found = found if "ranks" in found else found.assign(ranks=1)
+    found = found[found.groupby("file")["ranks"].transform("sum") > 1]
+    return found if len(found) else None
+
+
 def aggregators(job: Job) -> pd.DataFrame | None:
     """Who wrote to each file that several ranks opened: the observed aggregators.
 
-    One row a file: path, writers (ranks with POSIX writes), bytes, writes, largest_write, common_write (most
-    frequent size, weighted by its count), not_aligned (share of the writes whose offset is no multiple of the file's
-    alignment), seconds (POSIX write time of the slowest writer). None where the log does not record it.
+    One row a file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
+    wrote), bytes, writes, largest_write, common_write (most frequent size of the writers known, weighted by its count),
+    not_aligned (share of the writes whose offset is no multiple of the file's alignment), seconds (POSIX write time of
+    the slowest writer known). None where the log does not record it.
     """
     import pandas as pd
 
-    found = job.private.get("file_ranks")
-    if found is None or isinstance(found, dict) or not len(found):
+    found = file_ranks(job)
+    if found is None:
         return None
     active = found[found["writes"] > 0]
     rows = []
     for key, part in active.groupby("file", sort=False):
-        common = part.groupby("common_write")["common_write_count"].sum()
+        known = part[part["rank"] >= 0]
+        if known.empty:
+            continue
+        common = known.groupby("common_write")["common_write_count"].sum()
         rows.append(
             {
                 "path": paths(job, [key])[0],
-                "writers": sorted(int(rank) for rank in part["rank"]),
+                "writers": sorted(int(rank) for rank in known["rank"]),
+                "others": int(part[part["rank"] < 0]["ranks"].sum()),
                 "bytes": int(part["bytes_written"].sum()),
                 "writes": int(part["writes"].sum()),
                 "largest_write": int(part["largest_write"].max()),
                 "common_write": int(common.idxmax()),
                 "not_aligned": float(part["writes_not_aligned"].sum() / part["writes"].sum()),
-                "seconds": float(part["write_time"].max()),
+                "seconds": float(known["write_time"].max()),
             }
         )
     table = pd.DataFrame(rows)
@@ -76,6 +95,11 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
         below, above = total(both, f"POSIX_{counter}"), total(theirs, f"MPIIO_{counter}")
         found[kind] = below / above if below is not None and above else None
     return found
+
+
+def writer_count(writers: Sequence[Any], others: int) -> str:
+    """How many ranks wrote: `4`, or `1000 to 99000` when some of 98000 others wrote."""
+    return f"{len(writers)} to {len(writers) + others}" if others else str(len(writers))
 
 
 def rank_list(ranks: Sequence[Any]) -> str:

@@ -108,6 +108,7 @@ def facts(job: Job) -> str:
     found = aggregators(job)
     if found is not None and len(found):
         top = found.iloc[0]
-        words.append(f"written by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}")
+        more = f" and by some of {top['others']} others" if top["others"] else ""
+        words.append(f"written by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
     return "; ".join(words) + f". Log: {job.path.name}"

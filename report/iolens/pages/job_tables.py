@@ -390,14 +390,14 @@ def aggregators(job: Job) -> Exhibit | None:
     found = mpiio.aggregators(job)
     if found is None or found.empty:
         return None
-    found = found.assign(count=[len(ranks) for ranks in found["writers"]])
+    counts = map(mpiio.writer_count, found["writers"], found["others"])
     return exhibit(
         "aggregators",
         "Who wrote to the files that several ranks opened",
-        found,
+        found.assign(count=list(counts)),
         [
             ("file", "path", str),
-            ("writers", "count", words.count),
+            ("writers", "count", str),
             ("their ranks", "writers", mpiio.rank_list),
             ("written", "bytes", words.size),
             ("writes", "writes", words.count),

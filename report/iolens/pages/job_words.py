@@ -96,9 +96,10 @@ def verdicts(job: Job) -> list[str]:
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
         first = wrote.iloc[0]
-        ranks = words.plural(len(first["writers"]), "rank")
+        ranks = mpiio.writer_count(first["writers"], first["others"])
+        noun = "rank" if ranks == "1" else "ranks"
         said.append(
-            f"{PurePosixPath(first['path']).name} was written by {ranks} of {job.nprocs}, mostly in pieces of "
+            f"{PurePosixPath(first['path']).name} was written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
             f"{words.exact_size(first['common_write'])}."
         )
     return said

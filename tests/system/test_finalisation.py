@@ -1,0 +1,89 @@
+"""The end of an MPI job: how many collective calls it takes, and what is kept of ranks when there are many."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from iolens.lab import mpi
+from iolens.log import Job, read_log
+from iolens.metrics.mpiio import aggregators
+from mpi_library import FLAVOUR, PRELOAD
+
+ROOT = Path(__file__).resolve().parents[2]
+RANKS = 4
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program and the library that counts, in a folder."""
+    folder = tmp_path_factory.mktemp("finalisation")
+    command = ["mpicc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall"]
+    source = ROOT / "tests/c"
+    subprocess.run([*command, "-o", folder / "program", source / "mpi_shared_files.c"], check=True)
+    counter = ["-shared", "-fPIC", "-o", folder / "counter.so", source / "collective_counter.c", "-ldl"]
+    subprocess.run([*command, *counter], check=True)
+    return folder
+
+
+def run(built: Path, folder: Path, posix: int, mpiio: int, **settings: str) -> tuple[int, Job]:
+    """The number of collective calls of a job that shares so many files, and its log."""
+    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321"), **settings}
+    inner = ["env", f"LD_PRELOAD={PRELOAD}:{built}/counter.so", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
+    command = [mpi.find_launcher(FLAVOUR), "-np", str(RANKS), *inner, str(built / "program"), str(folder)]
+    done = subprocess.run(
+        [*command, str(posix), str(mpiio)], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    (calls,) = [int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("collective calls")]
+    (log,) = folder.glob("*.darshan")
+    return calls, read_log(log)
+
+
+def rows(job: Job, name: str) -> dict[int, tuple[int, int, int]]:
+    """Per rank of a file: ranks that the row stands for, bytes written, largest write."""
+    found = job.private["file_ranks"]
+    found = found[found["file"].map(job.names).str.endswith(f"/{name}")]
+    columns = found[["rank", "ranks", "bytes_written", "largest_write"]]
+    return {rank: (ranks, written, largest) for rank, ranks, written, largest in columns.itertuples(index=False)}
+
+
+def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Path) -> None:
+    """Two when the job begins, 19 at its end: counted, so that README's number stays true."""
+    found = {}
+    for posix, mpiio in ((2, 1), (30, 5)):
+        folder = tmp_path / f"{posix}"
+        folder.mkdir()
+        found[posix, mpiio], job = run(built, folder, posix, mpiio)
+        assert rows(job, "posix1") == {rank: (1, rank + 1, rank + 1) for rank in range(RANKS)}
+        assert rows(job, "some0") == {rank: (1, rank + 1, rank + 1) for rank in range(2)}
+        assert rows(job, "own0") == {}
+        table = job.private["mpiio_collectives"]
+        assert sorted(table["rank"]) == sorted([*range(RANKS)] * mpiio)
+        assert table["waiting"].notna().all()
+    assert set(found.values()) == {2 + 19}
+
+
+def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path: Path) -> None:
+    """Room for two ranks of each file (<STDERR> is the sixth): rank 3 moved most; 1 and 2 alike to a factor of two."""
+    calls, job = run(built, tmp_path, 5, 0, IOLENS_FILE_RANKS="12")
+    assert calls == 2 + 19
+    for number in range(5):
+        assert rows(job, f"posix{number}") == {3: (1, 4, 4), 1: (1, 2, 2), -1: (2, 1 + 3, 3)}
+    wrote = aggregators(job)
+    assert wrote is not None
+    shared = wrote[wrote["path"].str.contains("posix")]
+    assert list(map(tuple, shared["writers"])) == [(1, 3)] * 5
+    assert set(shared["others"]) == {2}
+    assert set(shared["bytes"]) == {1 + 2 + 3 + 4}
+
+
+def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_path: Path) -> None:
+    _, job = run(built, tmp_path, 1, 0, IOLENS_FILE_RANKS="1")
+    assert rows(job, "some0") == {}
+    assert rows(job, "posix0") == {-1: (RANKS, 1 + 2 + 3 + 4, 4)}
+    assert any("IOLENS_FILE_RANKS" in reason for reason in job.private["job"]["partial"])
