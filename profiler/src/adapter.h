@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 5
+#define IOLENS_ADAPTER_ABI 6
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -63,6 +63,14 @@ enum iolens_mpiio_kind {
     IOLENS_NB_WRITE
 };
 
+/* Calls that Darshan's record has no slot for. */
+enum iolens_mpiio_extra {
+#define MPIIO_EXTRA(name, meaning) IOLENS_MPIIO_##name,
+#include "modules/mpiio_extra.def"
+#undef MPIIO_EXTRA
+    IOLENS_MPIIO_EXTRAS
+};
+
 /* A successful MPI_File_open took [t0, t1]. `path` without the "ufs:" kind of prefix; `collective` when the
  * communicator has more than one rank; `hints` when the Info was not MPI_INFO_NULL. */
 struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int amode, bool collective, bool hints,
@@ -83,6 +91,11 @@ void iolens_mpiio_collective(struct iolens_mpiio_file *file, double t0, double t
 void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, double t1);
 void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1);
 void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0, double t1);
+
+/* A call that Darshan has no slot for took [t0, t1], on an open file or on the one at a path. */
+void iolens_mpiio_other(const struct iolens_mpiio_file *file, enum iolens_mpiio_extra which, double t0,
+                        double t1);
+void iolens_mpiio_other_path(const char *path, enum iolens_mpiio_extra which, double t0, double t1);
 
 /* One hint of a file for the private region `mpiio_hints`; `requested` by the program, `given` by the user
  * from outside, in its place; a value may be NULL when there is none. A later

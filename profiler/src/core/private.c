@@ -5,6 +5,7 @@
 #include "../modules/collective.h"
 #include "../modules/extra.h"
 #include "../modules/lustre.h"
+#include "../modules/mpiio_extra.h"
 #include "../modules/unfollowed.h"
 #include "file_ranks.h"
 #include "hint_table.h"
@@ -15,9 +16,13 @@ static const struct private_region {
     /* Collective. This rank's part; nothing when it has nothing to say. */
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
 } REGIONS[] = {
-    {"file_ranks", "table", file_ranks_write},   {"mpiio_hints", "table", hint_table_write},
-    {"posix_extra", "table", extra_table_write}, {"mpiio_collectives", "table", collective_table_write},
-    {"ost_bytes", "table", lustre_table_write},  {"unfollowed", "table", unfollowed_table_write},
+    {"file_ranks", "table", file_ranks_write},
+    {"mpiio_hints", "table", hint_table_write},
+    {"posix_extra", "table", extra_table_write},
+    {"mpiio_collectives", "table", collective_table_write},
+    {"mpiio_extra", "table", mpiio_extra_table_write},
+    {"ost_bytes", "table", lustre_table_write},
+    {"unfollowed", "table", unfollowed_table_write},
     {"job", "json", job_region_write}, /* last: it tells what the others left out */
 };
 

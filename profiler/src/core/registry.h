@@ -16,9 +16,10 @@ struct file {
     struct file *in_bucket; /* next file with the same hash bucket */
     struct file *next;      /* next file in order of first use */
     _Atomic(void *) state[MODULE_COUNT];
-    _Atomic(void *) extra; /* struct extra_counts, or NULL */
-    uint32_t skip;         /* bit m: module m leaves this file out */
-    atomic_bool unstriped; /* its file system knows no layouts */
+    _Atomic(void *) extra;       /* struct extra_counts, or NULL */
+    _Atomic(void *) mpiio_extra; /* struct mpiio_extra, or NULL */
+    uint32_t skip;               /* bit m: module m leaves this file out */
+    atomic_bool unstriped;       /* its file system knows no layouts */
     int32_t owner;   /* process whose registry this is in; a child of fork sees its parent's files too */
     uint32_t shared; /* bit m: every rank has a state of module m; known at the end */
     struct file *next_shared;

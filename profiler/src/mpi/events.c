@@ -91,6 +91,16 @@ void on_info(const struct call *c, MPI_File handle, MPI_Info info)
     report_hints(files_find(handle), info, true);
 }
 
+void on_other(const struct call *c, MPI_File handle, enum iolens_mpiio_extra which)
+{
+    iolens_mpiio_other(files_find(handle).record, which, c->t0, c->t1);
+}
+
+void on_delete(const struct call *c, const char *path)
+{
+    iolens_mpiio_other_path(without_driver(path), IOLENS_MPIIO_deletes, c->t0, c->t1);
+}
+
 void on_sync(const struct call *c, MPI_File handle)
 {
     iolens_mpiio_sync(files_find(handle).record, c->t0, c->t1);

@@ -12,6 +12,7 @@
 #include "../core/context.h"
 #include "../core/hash.h"
 #include "../modules/extra.h"
+#include "../modules/mpiio_extra.h"
 
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512 };
 
@@ -128,6 +129,8 @@ static void load_states(struct file *file, const struct area *area, double *last
     file->shared = 0;
     if (file->extra && !area_holds(area, file->extra, sizeof(struct extra_counts), 1))
         file->extra = NULL;
+    if (file->mpiio_extra && !area_holds(area, file->mpiio_extra, sizeof(struct mpiio_extra), 1))
+        file->mpiio_extra = NULL;
     file->next_shared = NULL;
     for (int m = 0; m < MODULE_COUNT; m++) {
         void *state = file->state[m];

@@ -49,6 +49,7 @@ EXHIBITS = (
     tables.hints,
     tables.aggregators,
     tables.collectives,
+    tables.other_mpiio_calls,
     tables.hosts,
     tables.modules,
 )
@@ -210,7 +211,7 @@ def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     blocks += chosen(shown, "file_layouts") + per_target(job, shown) + chosen(shown, "hints")
     if "hints" not in shown and "MPI-IO" in job.frames:
         blocks.append(Text("MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."))
-    blocks += chosen(shown, "aggregators", "collectives")
+    blocks += chosen(shown, "aggregators", "collectives", "other_mpiio_calls")
     said = [
         f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
         for verb, value in zip(("read", "wrote"), mpiio.byte_ratios(job).values(), strict=True)

@@ -299,6 +299,26 @@ def other_calls(job: Job) -> Exhibit | None:
     )
 
 
+def other_mpiio_calls(job: Job) -> Exhibit | None:
+    """MPI-IO calls without a counter in Darshan's records."""
+    found = extra.other_mpiio_calls(job)
+    if found.empty:
+        return None
+    return exhibit(
+        "other_mpiio_calls",
+        "Other MPI-IO calls",
+        found,
+        [
+            ("calls", "call", str),
+            ("count", "count", words.count),
+            ("files", "files", words.count),
+            ("all ranks, s", "seconds", words.seconds),
+        ],
+        "Summed over all ranks; Darshan has no counters for these. Split ends: the second halves of split collectives, "
+        "in which they may do all of their work.",
+    )
+
+
 def target_bytes(job: Job) -> Exhibit | None:
     """What each storage target moved."""
     found = ost.target_bytes(job)

@@ -1,0 +1,33 @@
+"""MPI-IO calls without a slot in Darshan's record: counted and timed per file and rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from iolens.log import read_log
+from iolens.pages.job import exhibits
+from test_profiler_mpi import programs, start, the_log
+
+__all__ = ["programs"]
+
+pytestmark = pytest.mark.mpi
+
+
+def test_each_call_is_counted_on_each_rank(programs: Path, tmp_path: Path) -> None:
+    done = start(tmp_path, 2, programs / "mpi_other", tmp_path)
+    assert done.returncode == 0, done.stderr
+    expected = {name: int(count) for _, name, count in (line.split() for line in done.stdout.splitlines())}
+    job = read_log(the_log(tmp_path))
+    table = job.private["mpiio_extra"]
+    calls = [column for column in table.columns if f"{column}_seconds" in table.columns]
+    table = table.assign(name=[job.names[key].rpartition("/")[2] for key in table["file"]])
+    shared = table[table["name"] == "shared"]
+    assert sorted(shared["rank"]) == [0, 1]
+    for _, row in shared.iterrows():
+        assert {name: row[name] for name in calls if row[name]} == expected
+        assert all((row[f"{name}_seconds"] > 0) == (row[name] > 0) for name in calls)
+    assert dict(zip(table["name"], table["deletes"], strict=True)) == {"shared": 0, "gone.0": 1, "gone.1": 1}
+    shown = {row[0]: row[1] for row in exhibits(job)["other_mpiio_calls"].table.rows}
+    assert shown["split ends"] == "12"
+    assert shown["deletes"] == "2"
