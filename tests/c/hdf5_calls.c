@@ -129,6 +129,42 @@ static void lone_file(const char *folder)
     expect(name, "H5D", "H5D_CHUNK_SIZE_D1", 0);
 }
 
+/* Datasets that are written before they have a name, twice under the same one, and one that never gets any;
+ * one that is held open by its reference count alone, as netCDF does. */
+static void nameless_datasets(const char *folder)
+{
+    char path[4096];
+    int data[COLUMNS] = {0};
+    hsize_t size = COLUMNS;
+    snprintf(path, sizeof path, "%s/late.h5", folder);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &size, NULL), set[3];
+    for (int i = 0; i < 3; i++) {
+        set[i] = H5Dcreate_anon(file, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
+        check(H5Dwrite(set[i], H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, "nameless");
+    }
+    for (int i = 0; i < 2; i++) {
+        check(H5Olink(set[i], file, "late", H5P_DEFAULT, H5P_DEFAULT) >= 0, "H5Olink");
+        check(H5Dwrite(set[i], H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, "named");
+        H5Ldelete(file, "late", H5P_DEFAULT);
+    }
+    for (int i = 0; i < 3; i++)
+        H5Dclose(set[i]);
+    hid_t held = H5Dcreate2(file, "held", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Iinc_ref(held);
+    H5Oclose(held);
+    check(H5Dwrite(held, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, "held");
+    H5Dclose(held);
+    H5Fclose(file);
+    expect("/late.h5:/late", "H5D", "H5D_OPENS", 2);
+    expect("/late.h5:/late", "H5D", "H5D_WRITES", 4);
+    expect("/late.h5:/late", "H5D", "H5D_BYTES_WRITTEN", 4 * 4 * COLUMNS);
+    expect("/late.h5:/late", "H5D", "H5D_ACCESS1_ACCESS", 4 * COLUMNS);
+    expect("/late.h5:/late", "H5D", "H5D_ACCESS1_COUNT", 4);
+    expect("/late.h5:", "H5D", "H5D_WRITES", 1);
+    expect("/late.h5:/held", "H5D", "H5D_WRITES", 1);
+}
+
 int main(int argc, char **argv)
 {
     check(argc == 2, "one argument");
@@ -136,8 +172,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     shared_file(argv[1]);
-    if (rank == 0)
+    if (rank == 0) {
         lone_file(argv[1]);
+        nameless_datasets(argv[1]);
+    }
     MPI_Finalize();
     return 0;
 }

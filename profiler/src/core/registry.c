@@ -103,6 +103,29 @@ struct file *registry_file(const char *absolute)
     return file;
 }
 
+void *registry_spare(enum module_index module)
+{
+    void *fresh = NULL;
+    if (iolens.choice.modules_off >> module & 1)
+        return NULL;
+    if (choice_more(&iolens.choice, module))
+        fresh = arena_alloc(&iolens.arena, modules[module]->state_bytes);
+    if (!fresh)
+        registry_leave_out(1u << module);
+    return fresh;
+}
+
+void *registry_install(struct file *file, enum module_index module, void *fresh)
+{
+    void *state = NULL;
+    if (file->skip >> module & 1)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&file->state[module], &state, fresh))
+        return state;
+    iolens.registry.used += file->path[0] == '/';
+    return fresh;
+}
+
 /* No lock: asking the file system for its block size may take long. Of two threads one throws its state away.
  */
 void *registry_state(struct file *file, enum module_index module, int fd)
@@ -110,16 +133,8 @@ void *registry_state(struct file *file, enum module_index module, int fd)
     void *state = file->state[module], *fresh;
     if (state || ((file->skip | iolens.choice.modules_off) >> module & 1))
         return state;
-    fresh =
-        choice_more(&iolens.choice, module) ? arena_alloc(&iolens.arena, modules[module]->state_bytes) : NULL;
-    if (!fresh) {
-        registry_leave_out(1u << module);
-        return NULL;
-    }
-    if (modules[module]->init)
+    fresh = registry_spare(module);
+    if (fresh && modules[module]->init)
         modules[module]->init(fresh, file, fd);
-    if (!atomic_compare_exchange_strong(&file->state[module], &state, fresh))
-        return state;
-    iolens.registry.used += file->path[0] == '/';
-    return fresh;
+    return fresh ? registry_install(file, module, fresh) : NULL;
 }

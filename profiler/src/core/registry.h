@@ -52,4 +52,10 @@ struct file *registry_find(uint64_t id);
  * memory. */
 void *registry_state(struct file *file, enum module_index module, int fd);
 
+/* A state whose file is not known yet; NULL: switched off, or out of memory. */
+void *registry_spare(enum module_index module);
+
+/* Make it the state of its file, and return the file's: another one if it had one, NULL if it is left out. */
+void *registry_install(struct file *file, enum module_index module, void *state);
+
 #endif

@@ -25,20 +25,24 @@ static const struct dataset_layout AT = {
 
 static struct span span_of(const struct call *c) { return (struct span){c->t0, c->t1}; }
 
-/* A dataset's record is named FILE:/PATH/IN/THE/FILE. */
-static struct h5d_state *state_of(hid_t dataset)
+/* A dataset's record is named FILE:/PATH/IN/THE/FILE; FILE: stands for all that never had a name. */
+static struct file *record_of(hid_t dataset, struct file **file)
 {
     char name[PATH_BYTES], path[2 * PATH_BYTES + 1];
-    struct file *file, *own;
     if (!hdf5_path(path, dataset))
         return NULL;
-    file = registry_file(path);
+    *file = registry_file(path);
     ssize_t length = hdf5_calls()->H5Iget_name(dataset, name, sizeof name);
-    if (!file || length < 0 || length >= PATH_BYTES)
+    if (!*file || length < 0 || length >= PATH_BYTES)
         return NULL;
     size_t used = strlen(path);
     snprintf(path + used, sizeof path - used, ":%s", length > 0 ? name : "");
-    own = registry_file(path);
+    return registry_file(path);
+}
+
+static struct h5d_state *state_of(hid_t dataset)
+{
+    struct file *file, *own = record_of(dataset, &file);
     struct h5d_state *state = own ? registry_state(own, MODULE_H5D, -1) : NULL;
     if (state)
         state->ints[H5D_FILE_ID] = (int64_t)file->id;
@@ -76,9 +80,8 @@ static void describe(int64_t *ints, hid_t dataset)
     describe_chunks(ints, dataset);
 }
 
-void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated)
+static void open_dataset(const struct call *c, hid_t dataset, struct h5d_state *state, bool deprecated)
 {
-    struct h5d_state *state = hdf5_calls() ? state_of(dataset) : NULL;
     int64_t found[H5D_INTS] = {0};
     if (!state)
         return;
@@ -90,7 +93,21 @@ void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated)
         state->ints[i] = found[i];
     dataset_opened(&state->dataset, &AT, state->doubles, span_of(c));
     spin_unlock(&state->dataset.lock);
-    ids_put(&iolens.datasets, dataset, state);
+    ids_put(&iolens.datasets, hdf5_key(dataset), state);
+}
+
+void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated)
+{
+    if (hdf5_calls())
+        open_dataset(c, dataset, state_of(dataset), deprecated);
+}
+
+void hdf5_on_nameless(const struct call *c, hid_t dataset)
+{
+    struct h5d_state *state = hdf5_calls() ? registry_spare(MODULE_H5D) : NULL;
+    if (state)
+        state->nameless = true;
+    open_dataset(c, dataset, state, false);
 }
 
 void hdf5_on_object(const struct call *c, hid_t object)
@@ -140,7 +157,7 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
     static const int COUNTER[] = {[POINTS] = H5D_POINT_SELECTS,
                                   [REGULAR] = H5D_REGULAR_HYPERSLAB_SELECTS,
                                   [IRREGULAR] = H5D_IRREGULAR_HYPERSLAB_SELECTS};
-    struct h5d_state *state = ids_find(&iolens.datasets, dataset);
+    struct h5d_state *state = ids_find(&iolens.datasets, hdf5_key(dataset));
     struct pattern pattern = {0};
     enum selection kind;
     if (!state)
@@ -159,27 +176,12 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
 
 void hdf5_on_dataset_flush(const struct call *c, hid_t dataset)
 {
-    struct h5d_state *state = ids_find(&iolens.datasets, dataset);
+    struct h5d_state *state = ids_find(&iolens.datasets, hdf5_key(dataset));
     if (!state)
         return;
     spin_lock(&state->dataset.lock);
     state->ints[H5D_FLUSHES]++;
     dataset_meta(&state->dataset, &AT, state->doubles, span_of(c));
-    spin_unlock(&state->dataset.lock);
-}
-
-void hdf5_before_dataset_close(struct call *c, hid_t object)
-{
-    c->taken = ids_take(&iolens.datasets, object);
-}
-
-void hdf5_on_dataset_close(const struct call *c)
-{
-    struct h5d_state *state = c->taken;
-    if (!state)
-        return;
-    spin_lock(&state->dataset.lock);
-    dataset_closed(&state->dataset, &AT, state->doubles, span_of(c));
     spin_unlock(&state->dataset.lock);
 }
 
@@ -213,6 +215,49 @@ static const struct record_shape SHAPE = {
     .seconds = {H5D_F_READ_TIME, H5D_F_WRITE_TIME, H5D_F_META_TIME},
     .bytes = {H5D_BYTES_READ, H5D_BYTES_WRITTEN},
 };
+
+/* What a nameless dataset did becomes the record of its name, or is added to the one that is there. */
+static struct h5d_state *give_name(struct h5d_state *state, hid_t dataset)
+{
+    struct file *file, *own = record_of(dataset, &file);
+    struct h5d_state *there = own ? registry_install(own, MODULE_H5D, state) : NULL;
+    state->nameless = !own;
+    if (!there)
+        return state;
+    state->ints[H5D_FILE_ID] = (int64_t)file->id;
+    if (there == state)
+        return state;
+    h5d_finish(state);
+    spin_lock(&there->dataset.lock);
+    shape_merge(&SHAPE, state, there);
+    spin_unlock(&there->dataset.lock);
+    return there;
+}
+
+void hdf5_on_link(hid_t object)
+{
+    struct h5d_state *state = ids_find(&iolens.datasets, hdf5_key(object));
+    if (state && state->nameless)
+        ids_put(&iolens.datasets, hdf5_key(object), give_name(state, object));
+}
+
+void hdf5_before_dataset_close(struct call *c, hid_t object)
+{
+    struct h5d_state *state = ids_take(&iolens.datasets, hdf5_key(object));
+    c->taken = state && state->nameless ? give_name(state, object) : state;
+}
+
+void hdf5_on_dataset_close(const struct call *c, hid_t object)
+{
+    struct h5d_state *state = c->taken;
+    if (!state)
+        return;
+    spin_lock(&state->dataset.lock);
+    dataset_closed(&state->dataset, &AT, state->doubles, span_of(c));
+    spin_unlock(&state->dataset.lock);
+    if (hdf5_calls()->H5Iis_valid(object) > 0)
+        ids_put(&iolens.datasets, hdf5_key(object), state);
+}
 
 _Static_assert(offsetof(struct h5d_state, dataset) == 912, "Darshan's H5D record of version 2 has 912 bytes");
 

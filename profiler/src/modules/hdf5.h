@@ -55,6 +55,7 @@ struct h5d_state {
     int64_t ints[H5D_INTS];
     double doubles[H5D_DOUBLES];
     struct dataset dataset;
+    bool nameless; /* not in the registry yet */
 };
 
 /* The absolute path of the file that an object belongs to; false when there is none. */
@@ -70,6 +71,11 @@ void hdf5_on_object(const struct call *c, hid_t object);
 void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t selection, hid_t transfer, bool writing);
 void hdf5_on_dataset_flush(const struct call *c, hid_t dataset);
 void hdf5_before_dataset_close(struct call *c, hid_t object);
-void hdf5_on_dataset_close(const struct call *c);
+/* A dataset without a name gets its record when it is linked into the file, or closed. */
+void hdf5_on_nameless(const struct call *c, hid_t dataset);
+void hdf5_on_link(hid_t object);
+
+/* `object` stays known while something else holds it open. */
+void hdf5_on_dataset_close(const struct call *c, hid_t object);
 
 #endif

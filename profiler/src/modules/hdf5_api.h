@@ -1,5 +1,7 @@
 /* HDF5's interface from version 1.10 on, as far as it is needed here, and the program's own library behind
- * it. Nothing is linked: a program without HDF5 never gets here. */
+ * it. Nothing is linked: a program without HDF5 never gets here. A process may hold several HDF5 libraries,
+ * each behind an extension module of its own (h5py and netCDF4): a call goes on to the library of its caller,
+ * and that one is asked about it. */
 #ifndef IOLENS_HDF5_API_H
 #define IOLENS_HDF5_API_H
 
@@ -32,7 +34,14 @@ struct hdf5_calls {
 #undef CALL
 };
 
-/* The program's library; NULL when it is too old to be recorded, which is said once. */
+/* The function in the library that `caller` uses, which is the one in use from now on in this thread. NULL:
+ * the process holds one library only, or none can be told. */
+void *hdf5_of_caller(const char *name, const void *caller);
+
+/* The library in use; NULL when it is too old to be recorded, which is said once, or one too many. */
 const struct hdf5_calls *hdf5_calls(void);
+
+/* A handle of the library in use as a key: libraries number their objects alike. */
+int64_t hdf5_key(hid_t object);
 
 #endif
