@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import subprocess
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import profiler_harness as harness
@@ -113,6 +115,58 @@ def test_a_child_that_only_inherits_leaves_no_log(tmp_path: Path) -> None:
     result = harness.run("/bin/bash", "-c", "exec 9<stdin.txt; (:)", folder=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert len(harness.logs(tmp_path)) == 1
+
+
+def test_a_log_is_its_owners_unless_asked_otherwise(tmp_path: Path) -> None:
+    for mode, name in [("", "usual"), ("0440", "group"), ("0999", "wrong")]:
+        log = tmp_path / f"{name}.darshan"
+        done = harness.run("/bin/true", folder=tmp_path, IOLENS_LOGFILE=str(log), IOLENS_LOG_MODE=mode)
+        assert done.returncode == 0
+        assert ("IOLENS_LOG_MODE=0999 is no octal number" in done.stderr) == (name == "wrong")
+        assert log.stat().st_mode & 0o7777 == (0o440 if name == "group" else 0o400)
+
+
+def test_logs_by_date_in_folders_like_the_one_above(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs").chmod(0o1777)
+    before = datetime.now(timezone.utc)
+    done = harness.run("/bin/cat", "stdin.txt", folder=tmp_path, IOLENS_LOG_BY_DATE="1")
+    after = datetime.now(timezone.utc)
+    assert (done.returncode, done.stderr) == (0, "")
+    (log,) = (tmp_path / "logs").rglob("*.darshan")
+    days = [f"{day.year}/{day.month}/{day.day}" for day in (before, after)]
+    assert str(log.parent.relative_to(tmp_path / "logs")) in days
+    folders = [log.parent, log.parent.parent, log.parent.parent.parent]
+    assert {folder.stat().st_mode & 0o7777 for folder in folders} == {0o1777}
+
+
+def test_a_named_log_is_replaced_and_not_written_through_a_link(tmp_path: Path) -> None:
+    log, victim = tmp_path / "named.darshan", tmp_path / "victim"
+    victim.write_text("precious")
+    log.symlink_to(victim)
+    for _ in range(2):
+        assert harness.run("/bin/cat", "stdin.txt", folder=tmp_path, IOLENS_LOGFILE=str(log)).stderr == ""
+        assert not log.is_symlink()
+        assert harness.read_log(log).metadata["job"]["nprocs"] == 1
+    assert victim.read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "named.darshan", "stdin.txt", "victim"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a link of another user can be made by root only")
+def test_a_folder_that_another_user_planted_is_refused(tmp_path: Path) -> None:
+    common, own = tmp_path / "common", tmp_path / "own"
+    common.mkdir()
+    common.chmod(0o1777)
+    own.mkdir()
+    for name, owner in [("planted", 65534), ("mine", 0)]:
+        (common / name).symlink_to(own)
+        os.chown(common / name, owner, owner, follow_symlinks=False)
+        settings = {"IOLENS_LOGPATH": str(common / name), "IOLENS_SPOOL": str(common / name)}
+        done = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **settings)
+        assert done.returncode == 3
+        refused = "a symbolic link of another user stands in its path" in done.stderr
+        assert (refused, "no spool in" in done.stderr) == ((True, True) if name == "planted" else (False, False))
+        assert len(list(own.glob("*.darshan"))) == (name == "mine")
 
 
 def test_relative_folder_is_taken_at_the_start(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "jobinfo.h"
+#include "log_name.h"
 #include "private.h"
 #include "reduce.h"
 #include "serial.h"
@@ -93,7 +94,9 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
     char name[PATH_BYTES];
     int n = 0;
     do {
-        jobinfo_log_name(name, start_ns, ++n);
+        log_name(name, start_ns, ++n);
+        if (transport->rank == 0)
+            log_name_folders(name);
     } while (!writer_create(writer, transport, name, iolens.settings.logfile));
 }
 
@@ -139,8 +142,8 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     if (!agreed)
         writer_fail(&writer, ENOMEM);
     write_regions(&writer, transport, times);
-    bool written = writer_close(&writer);
-    memcpy(log, writer.name, PATH_BYTES);
+    bool written = writer_close(&writer, transport->rank == 0 ? log_name_mode() : 0);
+    memcpy(log, writer.name.text, PATH_BYTES);
     signal_release(&held);
     return written;
 }

@@ -9,7 +9,7 @@
 #include "slurp.h"
 #include "version.h"
 
-enum { MOUNTS_BYTES = 65536, WORD_BYTES = 256, NANO = 1000000000, DAY = 86400 };
+enum { MOUNTS_BYTES = 65536, WORD_BYTES = 256, NANO = 1000000000 };
 
 /* The types that Darshan leaves out. */
 static const char *const NO_FILE_SYSTEMS[] = {
@@ -109,30 +109,4 @@ size_t jobinfo_text(char text[LOG_TEXT_BYTES])
         pages_free(table, MOUNTS_BYTES);
     }
     return used + 1;
-}
-
-/* Month and day of a day count since 1970-01-01 (Howard Hinnant's civil_from_days). The C library's
- * conversion would read the time zone, on which the program may still decide. */
-static void civil(int64_t days, int *month, int *day)
-{
-    int64_t of_era = (days + 719468) % 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100), moon = (5 * of_year + 2) / 153;
-    *day = (int)(of_year - (153 * moon + 2) / 5 + 1);
-    *month = (int)(moon < 10 ? moon + 3 : moon - 9);
-}
-
-void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns, int n)
-{
-    int month, day, length;
-    if (iolens.settings.logfile) {
-        length = snprintf(name, PATH_BYTES, "%s", iolens.settings.logfile);
-        if (iolens.fork_parent && length < PATH_BYTES)
-            snprintf(name + length, (size_t)(PATH_BYTES - length), "-%d", (int)iolens.pid);
-        return;
-    }
-    civil(start_ns / NANO / DAY, &month, &day);
-    snprintf(name, PATH_BYTES, "%s/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.settings.logpath,
-             iolens.identity.user, iolens.identity.program, (long long)iolens.jobid, (int)iolens.pid, month,
-             day, (int)(start_ns / NANO % DAY), n);
 }

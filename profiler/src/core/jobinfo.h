@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "logfile.h"
-#include "path.h"
 
 /* start_ns, end_ns: nanoseconds since 1970. */
 void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_ns);
@@ -14,9 +13,5 @@ void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_n
 /* The command line, then "\n" type "\t" mount point for each file system. Returns its bytes with the final
  * NUL. */
 size_t jobinfo_text(char text[LOG_TEXT_BYTES]);
-
-/* Name of the log: the one asked for, or <user>_<program>_id<job>-<pid>_<month>-<day>-<seconds>_<n>.darshan
- * (UTC); `n` is counted up while such a log is there. */
-void jobinfo_log_name(char name[PATH_BYTES], int64_t start_ns, int n);
 
 #endif

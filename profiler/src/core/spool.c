@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "context.h"
+#include "planted.h"
 #include "signals.h"
 #include "slurp.h"
 #include "version.h"
@@ -43,6 +44,10 @@ static int open_folder(const char *parent, char *name, size_t size)
     struct stat info;
     if (snprintf(name, size, "%s/iolens-%u", parent, (unsigned)geteuid()) >= (int)size) {
         errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (path_is_planted(name)) {
+        errno = EPERM;
         return -1;
     }
     if (syscall(SYS_mkdirat, AT_FDCWD, name, 0700) != 0 && errno != EEXIST)

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "compress.h"
 #include "context.h"
+#include "planted.h"
 
 enum { LARGEST_WRITE = 1 << 30 };
 
@@ -26,14 +28,27 @@ static void share(struct writer *writer, int result)
         writer_fail(writer, ECOMM);
 }
 
-/* The same on all ranks. */
+/* The same on all ranks. Two programs that are to write the same log do not meet here. */
 static bool name_partial(struct writer *writer)
 {
     size_t size = sizeof writer->partial;
-    bool fits = snprintf(writer->partial, size, "%s.iolens-partial", writer->name) < (int)size;
+    bool fits = snprintf(writer->partial, size, "%s.%llu.iolens-partial", writer->name.text,
+                         (unsigned long long)writer->name.creator) < (int)size;
     if (!fits)
         writer_fail(writer, ENAMETOOLONG);
     return fits;
+}
+
+/* Never through a link, and never into a file that is there. */
+static int create_partial(const struct writer *writer)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, writer->partial,
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static bool is_taken(const struct writer *writer)
+{
+    return syscall(SYS_faccessat, AT_FDCWD, writer->name.text, F_OK) == 0;
 }
 
 bool writer_create(struct writer *writer, const struct iolens_transport *transport, const char *name,
@@ -42,31 +57,49 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
     *writer = (struct writer){.transport = transport, .fd = -1};
     if (transport->rank != 0)
         return true;
-    snprintf(writer->name, sizeof writer->name, "%s", name);
-    if (!name_partial(writer))
+    snprintf(writer->name.text, sizeof writer->name.text, "%s", name);
+    writer->name.creator = (uint64_t)syscall(SYS_getpid);
+    writer->planted = path_is_planted(name);
+    if (writer->planted)
+        writer_fail(writer, EPERM);
+    if (writer->planted || !name_partial(writer))
         return true;
-    writer->fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial,
-                              O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0644);
-    if (writer->fd < 0 && errno == EEXIST)
+    if (!replace && is_taken(writer))
         return false;
-    if (writer->fd < 0)
+    writer->fd = create_partial(writer);
+    if (writer->fd < 0 && errno == EEXIST && !replace)
+        return false;
+    if (writer->fd < 0 && errno == EEXIST && syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0) == 0)
+        writer->fd = create_partial(writer);
+    struct stat info;
+    if (writer->fd < 0 || fstat(writer->fd, &info) != 0)
         writer_fail(writer, errno);
-    if (writer->fd < 0 || replace || syscall(SYS_faccessat, AT_FDCWD, writer->name, F_OK) != 0)
-        return true;
-    syscall(SYS_close, writer->fd);
-    syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
-    return false;
+    else
+        writer->name.inode = info.st_ino;
+    return true;
+}
+
+/* What rank 0 made, and not what somebody put in its place meanwhile. */
+static int open_partial(const struct writer *writer)
+{
+    struct stat info;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0 || (fstat(fd, &info) == 0 && info.st_ino == writer->name.inode))
+        return fd;
+    syscall(SYS_close, fd);
+    errno = ESTALE;
+    return -1;
 }
 
 void writer_open(struct writer *writer, uint64_t offset)
 {
     const struct iolens_transport *transport = writer->transport;
     writer->offset = offset;
-    share(writer, transport->bcast(writer->name, sizeof writer->name, 0));
-    spool_name_log(writer->name);
+    share(writer, transport->bcast(&writer->name, sizeof writer->name, 0));
+    spool_name_log(writer->name.text);
     if (transport->rank == 0 || !name_partial(writer))
         return;
-    writer->fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_CLOEXEC, 0);
+    writer->fd = open_partial(writer);
     if (writer->fd < 0)
         writer_fail(writer, errno);
 }
@@ -127,30 +160,34 @@ void writer_put_regions(struct writer *writer)
 static void say_failure(const struct writer *writer)
 {
     const char *reason = strerror(writer->error);
+    if (writer->planted)
+        reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
     if (iolens.spool.header)
         iolens_say(
             "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
             "the log of them in a folder with room that you can write to",
-            writer->name, reason, iolens.spool.path);
+            writer->name.text, reason, iolens.spool.path);
     else
         iolens_say(
             "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",
-            writer->name, reason);
+            writer->name.text, reason);
 }
 
-bool writer_close(struct writer *writer)
+bool writer_close(struct writer *writer, mode_t mode)
 {
     const struct iolens_transport *transport = writer->transport;
+    if (writer->fd >= 0 && transport->rank == 0 && syscall(SYS_fchmod, writer->fd, mode) != 0)
+        writer_fail(writer, errno);
     if (writer->fd >= 0 && syscall(SYS_close, writer->fd) != 0)
         writer_fail(writer, errno);
     int64_t culprit = writer->error ? transport->rank : transport->size;
     share(writer, transport->allreduce(&culprit, 1, IOLENS_INT64, IOLENS_MIN));
     if (transport->rank == 0 && culprit == transport->size &&
-        syscall(SYS_renameat, AT_FDCWD, writer->partial, AT_FDCWD, writer->name) != 0) {
+        syscall(SYS_renameat, AT_FDCWD, writer->partial, AT_FDCWD, writer->name.text) != 0) {
         writer_fail(writer, errno);
         culprit = 0;
     }
-    if (transport->rank == 0 && culprit < transport->size)
+    if (transport->rank == 0 && culprit < transport->size && writer->fd >= 0)
         syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
     if (transport->rank == culprit)
         say_failure(writer);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../adapter.h"
 #include "buffer.h"
@@ -24,16 +25,22 @@ struct region {
 struct writer {
     const struct iolens_transport *transport;
     int fd;
-    int error;                /* errno of this rank's first failure, 0 when none */
-    uint64_t offset;          /* behind what is placed already; the same on all ranks */
-    char name[PATH_BYTES];    /* final */
+    int error;       /* errno of this rank's first failure, 0 when none */
+    uint64_t offset; /* behind what is placed already; the same on all ranks */
+    bool planted;    /* somebody else's symbolic link stands in the path */
+    struct {
+        char text[PATH_BYTES]; /* final */
+        uint64_t creator;      /* process of rank 0 */
+        uint64_t inode;        /* of what it created */
+    } name;
     char partial[PATH_BYTES]; /* while it is written */
     int regions;
     struct region region[WRITER_REGIONS];
 };
 
-/* On rank 0: create the file that is written. False when a log of that name is there or being written by
- * another process, unless it is to be replaced; other failures show in writer_close. On other ranks: nothing.
+/* On rank 0: create the file that is written, for this user alone. False when a log of that name is there or
+ * being written by another process, unless it is to be replaced; other failures show in writer_close. On
+ * other ranks: nothing.
  */
 bool writer_create(struct writer *writer, const struct iolens_transport *transport, const char *name,
                    bool replace);
@@ -54,7 +61,8 @@ void writer_put_regions(struct writer *writer);
 /* This rank alone: write bytes as they are. */
 void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count);
 
-/* Collective. Rename or remove; the first failed rank says why. Returns true when the file is there. */
-bool writer_close(struct writer *writer);
+/* Collective. Give it its permissions (of rank 0) and rename it, or remove it; the first failed rank says
+ * why. Returns true when the file is there. */
+bool writer_close(struct writer *writer, mode_t mode);
 
 #endif

@@ -57,7 +57,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
         raise IolensError(f"no program found behind `{words[0]}` and its options")
     settings = dict(setup.application)
     if setup.profiler in LOG_FOLDER:
-        settings[LOG_FOLDER[setup.profiler]] = str(setup.logs)
+        settings |= {LOG_FOLDER[setup.profiler]: str(setup.logs), "IOLENS_LOG_BY_DATE": "0"}
     if setup.profiler == "darshan":
         settings["DARSHAN_ENABLE_NONMPI"] = "1"
     if preload.static_application(command):
