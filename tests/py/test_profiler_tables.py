@@ -77,3 +77,11 @@ def test_every_row_is_called_by_a_test_program() -> None:
 def test_the_library_needs_little() -> None:
     listing = subprocess.run(["readelf", "-d", harness.LIBRARY], capture_output=True, text=True, check=True).stdout
     assert set(re.findall(r"NEEDED.*\[(.*)\]", listing)) <= NEEDED
+
+
+def test_every_setting_is_explained() -> None:
+    rows = (harness.ROOT / "profiler/src/core/settings.def").read_text()
+    text = (harness.ROOT / "profiler/README.md").read_text()
+    names = re.findall(r'SETTING\(\w+, "IOLENS_(\w+)"', rows)
+    assert len(names) > 25
+    assert [name for name in names if not re.search(rf"`(IOLENS_)?{name}\b", text)] == []
