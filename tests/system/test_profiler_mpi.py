@@ -188,6 +188,19 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
     assert (under.stdout, under.stderr) == (plain.stdout, b"")
 
 
+@pytest.mark.parametrize("how", ["one", "multiple"])
+def test_programs_that_mpi_starts_are_jobs_of_their_own(programs: Path, tmp_path: Path, how: str) -> None:
+    """They inherit the preload chain, of which their launcher knows nothing."""
+    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how)
+    assert (done.returncode, done.stderr) == (0, "")
+    jobs = {job.nprocs: job for job in map(read_log, tmp_path.glob("*.darshan"))}
+    wrote = {
+        ranks: {Path(job.names[row.id]).name: row.MPIIO_BYTES_WRITTEN for row in job.frames["MPI-IO"].itertuples()}
+        for ranks, job in jobs.items()
+    }
+    assert wrote == {1: {"before": 100, "after": 300}, 2: {"child": 400}}
+
+
 @pytest.mark.parametrize("component", ["romio321", "ompio"])
 def test_hints_from_outside_replace_the_programs(programs: Path, tmp_path: Path, component: str) -> None:
     given = "*/sha*:cb_nodes=3:cb_config_list=*:*,cb_buffer_size=65536,other*:cb_nodes=7"

@@ -1,0 +1,122 @@
+/* MPI_Comm_spawn: what MPI starts is recorded as a job of its own. A launcher gives such programs its own
+ * environment and not that of the process that asks, so the preload chain goes along by `env`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "wrap.h"
+
+extern char **environ;
+
+static char env[] = "env";
+
+/* All that steers the profiler, save the full name of a log, which is this job's. */
+static bool goes_along(const char *variable)
+{
+    static const char *const beginnings[] = {"LD_PRELOAD=", "IOLENS_", "DARSHAN_", "DXT_"};
+    const char *name = strchr(variable, '_');
+    if (name && strncmp(name, "_LOGFILE=", 9) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The arguments of `env` that start the command, in memory to be freed; NULL when there is none. */
+static char **enclosed(char *command, char **argv)
+{
+    size_t words = 2, at = 0;
+    for (char **word = environ; word && *word; word++)
+        words += goes_along(*word);
+    for (char **word = argv; word && *word; word++)
+        words++;
+    char **all = malloc(words * sizeof *all);
+    if (!all)
+        return NULL;
+    for (char **word = environ; word && *word; word++)
+        if (goes_along(*word))
+            all[at++] = *word;
+    all[at++] = command;
+    for (char **word = argv; word && *word; word++)
+        all[at++] = *word;
+    all[at] = NULL;
+    return all;
+}
+
+/* What to start counts on one rank only; others may pass anything. */
+static bool decides(handle comm, int root)
+{
+    int rank = -1;
+    return mpi_active() && pmpi.Comm_rank((MPI_Comm)comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+#define SPAWN(symbol, wide)                                                                                  \
+    IOLENS_EXPORT int wide(char *command, char **argv, int count, handle info, int root, handle comm,        \
+                           void *both, int *errors) __asm__(symbol);                                         \
+    int wide(char *command, char **argv, int count, handle info, int root, handle comm, void *both,          \
+             int *errors)                                                                                    \
+    {                                                                                                        \
+        char **words = decides(comm, root) ? enclosed(command, argv) : NULL;                                 \
+        mpi_depth++;                                                                                         \
+        int code =                                                                                           \
+            CALL_REAL(symbol, wide,                                                                          \
+                      (words ? env : command, words ? words : argv, count, info, root, comm, both, errors)); \
+        mpi_depth--;                                                                                         \
+        free(words);                                                                                         \
+        return code;                                                                                         \
+    }
+
+SPAWN("MPI_Comm_spawn", wide_Comm_spawn)
+SPAWN("PMPI_Comm_spawn", wide_PComm_spawn)
+
+/* Several commands, each enclosed. */
+struct enclosure {
+    char **commands, ***argvs;
+    int count;
+};
+
+static void release(struct enclosure *made)
+{
+    for (int i = 0; made->argvs && i < made->count; i++)
+        free(made->argvs[i]);
+    free(made->argvs);
+    free(made->commands);
+    *made = (struct enclosure){0};
+}
+
+static struct enclosure enclose_all(int count, char **commands, char ***argvs)
+{
+    size_t places = count > 0 ? (size_t)count : 1;
+    struct enclosure made = {calloc(places, sizeof *made.commands), calloc(places, sizeof *made.argvs),
+                             count};
+    bool complete = made.commands && made.argvs;
+    for (int i = 0; complete && i < count; i++) {
+        made.commands[i] = env;
+        made.argvs[i] = enclosed(commands[i], argvs ? argvs[i] : NULL);
+        complete = made.argvs[i];
+    }
+    if (!complete)
+        release(&made);
+    return made;
+}
+
+#define SPAWN_MULTIPLE(symbol, wide)                                                                         \
+    IOLENS_EXPORT int wide(int count, char **commands, char ***argvs, const int *counts, const void *infos,  \
+                           int root, handle comm, void *both, int *errors) __asm__(symbol);                  \
+    int wide(int count, char **commands, char ***argvs, const int *counts, const void *infos, int root,      \
+             handle comm, void *both, int *errors)                                                           \
+    {                                                                                                        \
+        struct enclosure made = {0};                                                                         \
+        if (decides(comm, root))                                                                             \
+            made = enclose_all(count, commands, argvs);                                                      \
+        mpi_depth++;                                                                                         \
+        int code = CALL_REAL(symbol, wide,                                                                   \
+                             (count, made.commands ? made.commands : commands,                               \
+                              made.argvs ? made.argvs : argvs, counts, infos, root, comm, both, errors));    \
+        mpi_depth--;                                                                                         \
+        release(&made);                                                                                      \
+        return code;                                                                                         \
+    }
+
+SPAWN_MULTIPLE("MPI_Comm_spawn_multiple", wide_Comm_spawn_multiple)
+SPAWN_MULTIPLE("PMPI_Comm_spawn_multiple", wide_PComm_spawn_multiple)
