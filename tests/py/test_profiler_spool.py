@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import profiler_harness as harness
@@ -120,3 +122,43 @@ def test_damaged_spools_are_refused_or_used_in_part(damage: str, tmp_path: Path)
     done = merge(spool)
     assert "iolens: " in done.stderr if damage != "flipped" else done.returncode == 0
     assert len(harness.logs(tmp_path)) == (damage == "flipped")
+
+
+def recover(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "iolens.cli.main", "recover", *words, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_clean_removes_what_ended_and_what_another_version_left(tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    (spool,) = spools(tmp_path)
+    other, begun, rubbish = (spool.with_name(name) for name in ("1.spool", "2.spool", "3.spool"))
+    layout = spool.read_bytes()
+    other.write_bytes(layout[:8] + bytes(byte ^ 1 for byte in layout[8:16]) + layout[16:])
+    begun.write_bytes(bytes(len(layout)))
+    rubbish.write_bytes(b"rubbish" * 20000)
+    os.utime(rubbish, (0, 0))
+    listed = recover(tmp_path, "--list").stdout
+    assert f"{other}: cannot be used, another version of iolens wrote it" in listed
+    assert "spool_killed, job" in listed
+    assert "ended without its log" in listed
+    assert spools(tmp_path) == sorted([spool, other, begun, rubbish])
+    assert recover(tmp_path, "--clean").stdout.count("removed") == 3
+    assert spools(tmp_path) == [begun]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can recover what others left")
+def test_root_recovers_with_the_rights_of_the_owner() -> None:
+    with tempfile.TemporaryDirectory() as place:  # below tmp_path only its owner may look
+        folder = Path(place)
+        folder.chmod(0o711)
+        end("kill", folder)
+        (spool,) = spools(folder)
+        for path in (spool.parent, spool):
+            os.chown(path, 65534, 65534)
+        assert f"cannot write the log {folder}" in merge("-o", folder, spool).stderr
+        (folder / "open").mkdir()
+        (folder / "open").chmod(0o1777)
+        assert merge("-o", folder / "open", spool).returncode == 0
+        (log,) = (folder / "open").glob("*.darshan")
+        assert (log.stat().st_uid, log.stat().st_mode & 0o777) == (65534, 0o400)

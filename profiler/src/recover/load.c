@@ -44,9 +44,10 @@ static const char *fault_of(const struct spool_header *header)
     return NULL;
 }
 
-bool load_header(const char *path, struct spool_header *header)
+const char *load_fault(const char *path, struct spool_header *header)
 {
     struct stat info;
+    memset(header, 0, sizeof *header);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     const char *fault = fd < 0 || fstat(fd, &info) != 0 ? strerror(errno) : NULL;
     if (!fault && !S_ISREG(info.st_mode))
@@ -55,8 +56,12 @@ bool load_header(const char *path, struct spool_header *header)
         fault = "it is shorter than the header of a spool";
     if (fd >= 0)
         close(fd);
-    if (!fault)
-        fault = fault_of(header);
+    return fault ? fault : fault_of(header);
+}
+
+bool load_header(const char *path, struct spool_header *header)
+{
+    const char *fault = load_fault(path, header);
     if (fault)
         iolens_say("%s cannot be used: %s", path, fault);
     return !fault;

@@ -6,7 +6,10 @@
 
 #include "../core/spool.h"
 
-/* Read and check the header of a spool. False, with one sentence on standard error, when it is none. */
+/* Read and check the header of a spool. Why it is none, or NULL; what could be read is in `header`. */
+const char *load_fault(const char *path, struct spool_header *header);
+
+/* The same with that sentence on standard error: false. */
 bool load_header(const char *path, struct spool_header *header);
 
 /* A text that the process kept in its header; "" when there is none. */

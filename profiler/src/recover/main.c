@@ -7,14 +7,15 @@
 #include "../core/buffer.h"
 #include "../core/context.h"
 #include "merge.h"
+#include "owner.h"
 
 static const char USAGE[] =
     "usage: iolens-recover list SPOOL…\n"
     "       iolens-recover merge [-o FOLDER] [-w WHY] [-s] SPOOL…\n"
     "\n"
-    "list prints one line of JSON for each spool. merge makes one log of the spools of one job and prints "
-    "its\n"
-    "name; the spools stay. `iolens recover` finds spools, tells which have ended, and calls this program.\n"
+    "list prints one line of JSON for each file: what the spool is, or why it is none. merge makes\n"
+    "one log of the spools of one job, with the rights of their owner, and prints its name; the spools\n"
+    "stay. `iolens recover` finds spools, tells which have ended, and calls this program.\n"
     "  -o FOLDER  write the log there, not where the job would have\n"
     "  -w WHY     what happened, as part of a sentence: \"mpirun was killed by signal 9\"\n"
     "  -s         a snapshot: the job still runs\n";
@@ -51,17 +52,38 @@ static void list_one(const struct spool_header *header, const char *path)
     buffer_free(&line);
 }
 
+/* The process stands at the same place in the spools of every version; a number that is none says: unknown.
+ */
+static void list_unusable(const struct spool_header *header, const char *path, const char *fault)
+{
+    struct buffer line = {0};
+    const struct spool_process *process = &header->process;
+    bool known = memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) == 0 &&
+                 memchr(process->boot, '\0', sizeof process->boot);
+    buffer_format(&line, "{\"spool\": ");
+    buffer_json(&line, path);
+    buffer_format(&line, ", \"unusable\": ");
+    buffer_json(&line, fault);
+    buffer_format(&line, ", \"boot\": ");
+    buffer_json(&line, known ? process->boot : "");
+    buffer_format(&line, ", \"namespace\": %llu, \"pid\": %lld, \"start_ticks\": %lld}\n",
+                  known ? (unsigned long long)process->namespace : 0, known ? (long long)process->pid : 0,
+                  known ? (long long)process->start_ticks : 0);
+    fwrite(line.data, 1, line.used, stdout);
+    buffer_free(&line);
+}
+
 static int list(char *const *spools, int count)
 {
-    int failed = 0;
     for (int i = 0; i < count; i++) {
         struct spool_header header;
-        if (load_header(spools[i], &header))
-            list_one(&header, spools[i]);
+        const char *fault = load_fault(spools[i], &header);
+        if (fault)
+            list_unusable(&header, spools[i], fault);
         else
-            failed = 1;
+            list_one(&header, spools[i]);
     }
-    return failed;
+    return 0;
 }
 
 static int usage(void)
@@ -94,5 +116,9 @@ int main(int argc, char **argv)
         else
             options.snapshot = true;
     }
-    return optind < argc ? merge_spools(argv + optind, argc - optind, &options) : usage();
+    if (optind >= argc)
+        return usage();
+    if (!owner_become(argv[optind]))
+        return 1;
+    return merge_spools(argv + optind, argc - optind, &options);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 from pathlib import Path
 
 
@@ -19,7 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, metavar="DIR", help="write the logs there, not where the jobs would have"
     )
     parser.add_argument("--list", action="store_true", help="only say what there is")
-    parser.add_argument("--clean", action="store_true", help="remove the spools of jobs that have ended, without logs")
+    parser.add_argument(
+        "--clean",
+        action="store_true",
+        help="remove the spools of jobs that have ended, without logs, and files that are no spools for this version",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,16 +33,24 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab import recover
 
     failed = 0
-    for job in recover.jobs(recover.read_spools(args.folders or recover.default_folders())):
+    spools, unusable = recover.read_spools(args.folders or recover.default_folders())
+    for one in unusable:
+        clean = args.clean and recover.is_abandoned(one)
+        if clean:
+            Path(one.spool).unlink(missing_ok=True)
+        word = "removed" if clean else "it may be in use, so it stays" if args.clean else "--clean removes it"
+        print(f"{one.spool}: cannot be used, {one.unusable}; {word}")
+    for job in recover.jobs(spools):
         states = {recover.state(one) for one in job}
         busy = "running" in states or ("unknown" in states and not args.folders)
-        label = f"{job[0].program}, job {job[0].jobid}, {len(job)} of {max(job[0].ranks, 1)} processes"
+        began = datetime.fromtimestamp(job[0].start).strftime("%Y-%m-%d %H:%M")
+        label = f"{job[0].program}, job {job[0].jobid} of {began}, {len(job)} of {max(job[0].ranks, 1)} processes"
         if args.list or busy:
             word = "runs" if "running" in states else "may still run" if busy else "ended without its log"
             print(f"{label}: {word} ({Path(job[0].spool).parent})")
         elif args.clean:
-            for one in job:
-                Path(one.spool).unlink(missing_ok=True)
+            for spool in job:
+                Path(spool.spool).unlink(missing_ok=True)
             print(f"{label}: removed")
         else:
             log = recover.recover_job(job, args.output.resolve() if args.output else None)

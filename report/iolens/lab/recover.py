@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Literal
 from iolens.errors import IolensError
 from iolens.lab.installation import folders_of_libraries
 
+DAY = 86400.0
 State = Literal["running", "ended", "unknown"]
 
 
@@ -40,6 +42,18 @@ class Spool:
     logpath: str
 
 
+@dataclass(frozen=True)
+class Unusable:
+    """A file that is no spool for this version: why; and whose it was, `pid` 0 when even that cannot be told."""
+
+    spool: str
+    unusable: str
+    boot: str
+    namespace: int
+    pid: int
+    start_ticks: int
+
+
 def default_folders() -> list[Path]:
     """Where the profiler keeps spools on this node."""
     asked = os.environ.get("IOLENS_SPOOL")
@@ -55,22 +69,24 @@ def program() -> Path:
     raise IolensError("iolens-recover was not found; run `make build`")
 
 
-def read_spools(folders: Iterable[Path], quiet: bool = False) -> list[Spool]:
-    """All usable spools in or below the folders; unless `quiet`, standard error says which are not."""
+def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
+    """All spools in or below the folders, and what looks like one but cannot be used."""
     paths = [str(path) for folder in folders if folder.is_dir() for path in sorted(folder.rglob("*.spool"))]
     if not paths:
-        return []
-    words, errors = [str(program()), "list", *paths], subprocess.DEVNULL if quiet else None
-    listing = subprocess.run(words, stdout=subprocess.PIPE, stderr=errors, text=True, check=False).stdout
-    names = {field.name for field in fields(Spool)}
+        return [], []
+    listing = subprocess.run([str(program()), "list", *paths], stdout=subprocess.PIPE, text=True, check=False).stdout
     rows = [json.loads(line) for line in listing.splitlines()]
-    return [Spool(**{name: row[name] for name in names}) for row in rows]
+    names = {field.name for field in fields(Spool)}
+    spools = [Spool(**{name: row[name] for name in names}) for row in rows if "unusable" not in row]
+    return spools, [Unusable(**row) for row in rows if "unusable" in row]
 
 
-def state(spool: Spool) -> State:
+def state(spool: Spool | Unusable) -> State:
     """Whether its process still runs; that can be told on its own node only."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    if spool.host != os.uname().nodename:
+    if isinstance(spool, Unusable) and (spool.pid == 0 or spool.boot != boot):
+        return "unknown"
+    if isinstance(spool, Spool) and spool.host != os.uname().nodename:
         return "unknown"
     if spool.boot != boot:
         return "ended"
@@ -81,6 +97,12 @@ def state(spool: Spool) -> State:
     except OSError:
         return "ended"
     return "ended" if values[0] in "ZX" or int(values[19]) != spool.start_ticks else "running"
+
+
+def is_abandoned(spool: Unusable) -> bool:
+    """Whether nobody will write to it any more; a process that cannot be told had a day for it."""
+    how = state(spool)
+    return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > DAY)
 
 
 def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
@@ -109,6 +131,6 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
 
 def recover_run(logs: Path, why: str) -> list[Path]:
     """At the end of a run on this node: the logs of processes that left none in its folder."""
-    mine = [one for one in read_spools(default_folders(), quiet=True) if one.logpath == str(logs)]
+    mine = [one for one in read_spools(default_folders())[0] if one.logpath == str(logs)]
     ended = [job for job in jobs(mine) if all(state(one) == "ended" for one in job)]
     return [log for job in ended if (log := recover_job(job, logs, why))]
