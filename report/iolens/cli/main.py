@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "report": "make the PDF summary of one log",
     "show": "print the summary of one log in the terminal",
     "recover": "make logs of jobs that ended without writing theirs",
+    "anonymize": "replace the names in a log by pseudonyms",
     "sweep": "run an experiment's matrix of settings",
     "compare": "make the comparison PDF of a sweep",
     "stripe": "set or get the stripes of a directory or file",

@@ -91,3 +91,8 @@ class Job:
         """Whether the storage was emulated on the machine that ran the job."""
         info = self.private.get("job")
         return isinstance(info, dict) and info.get("storage") == "emulated"
+
+    @property
+    def anonymized(self) -> bool:
+        """Whether names were replaced by pseudonyms."""
+        return self.metadata.get("anonymized") == "yes"

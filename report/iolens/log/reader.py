@@ -12,18 +12,13 @@ from iolens.log.header import read_job, read_names
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
 from iolens.log.private import read_private
-from iolens.log.variable import read_dxt, read_heatmap, read_lustre
+from iolens.log.variable import VERSIONS, read_dxt, read_heatmap, read_lustre
 
 if TYPE_CHECKING:
     import pandas as pd
 
-VARIABLE = {
-    "LUSTRE": (read_lustre, (1, 2)),
-    "DXT_POSIX": (read_dxt, (1, 2)),
-    "DXT_MPIIO": (read_dxt, (1, 2, 3)),
-    "HEATMAP": (read_heatmap, (1,)),
-}
-"""Reader and known record versions of the modules whose records differ in length."""
+VARIABLE = {"LUSTRE": read_lustre, "DXT_POSIX": read_dxt, "DXT_MPIIO": read_dxt, "HEATMAP": read_heatmap}
+"""Readers of the modules whose records differ in length."""
 
 
 def read_log(path: Path | str) -> Job:
@@ -63,9 +58,8 @@ def read_log(path: Path | str) -> Job:
 def read_module(log: Container, region: Region) -> tuple[pd.DataFrame | None, str, str]:
     """A module's frame, or the reason for having none, and a note."""
     if region.name in VARIABLE:
-        read, known = VARIABLE[region.name]
-        if region.version in known:
-            return read(log, region), "", ""
+        if region.version in VERSIONS[region.name]:
+            return VARIABLE[region.name](log, region), "", ""
     elif region.name in MODULES and region.version in MODULES[region.name].versions:
         frame, note = read_fixed(log, region)
         return frame, "", note

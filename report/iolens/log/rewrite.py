@@ -53,8 +53,10 @@ def put_together(log: Container, contents: Contents) -> bytes:
     """A log like this one with these contents."""
     compress = COMPRESS[log.compression]
     data = bytearray(log.data[: log.job.offset]) + compress(contents.job)
-    if log.names.length:
-        append(log, data, map_place(log, None), compress(contents.names))
+    if log.names.offset:
+        stored = compress(contents.names) if log.names.length else b""
+        struct.pack_into(f"{log.order}QQ", data, map_place(log, None), len(data), len(stored))
+        data += stored
     for region in log.modules:
         payload = contents.modules.get(region.name, b"")
         append(log, data, map_place(log, region), compress(payload) if payload else b"")

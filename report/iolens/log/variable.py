@@ -21,6 +21,9 @@ HEATMAP_NAMES = {
     1597927878319380788: "DFS",
     4131494093108637317: "DAOS",
 }
+VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "HEATMAP": (1,)}
+"""Known record versions."""
+
 COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
 
 

@@ -51,8 +51,8 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
 
 
 def cells(values: np.ndarray, count: int) -> np.ndarray:
-    """Numbers of the cells that values from 0 to `count` lie in."""
-    return np.clip(values.astype(np.int64), 0, count - 1)
+    """Numbers of the cells that values from 0 to `count` lie in; what cannot be is put into the nearest one."""
+    return np.asarray(np.clip(np.nan_to_num(values), 0, count - 1), dtype=np.int64)
 
 
 def covered(

@@ -11,7 +11,7 @@ from iolens.pages import words
 if TYPE_CHECKING:
     from iolens.log import Job
 
-EMULATED, PARTIAL = "EMULATED STORAGE", "PARTIAL LOG"
+EMULATED, PARTIAL, ANONYMIZED = "EMULATED STORAGE", "PARTIAL LOG", "ANONYMIZED LOG"
 
 
 def program(job: Job) -> str:
@@ -39,7 +39,8 @@ def subtitle(job: Job) -> str:
 
 def labels(job: Job) -> list[str]:
     """What must stand on every page."""
-    return [*([EMULATED] if job.emulated else []), *([PARTIAL] if job.partial else [])]
+    marks = ((EMULATED, job.emulated), (PARTIAL, job.partial), (ANONYMIZED, job.anonymized))
+    return [label for label, holds in marks if holds]
 
 
 def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:

@@ -1,0 +1,72 @@
+"""`iolens anonymize LOG`: a log that can be given away: the same counters, and pseudonyms for names."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.log.pseudonyms import KEEPS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Write a log with the same counters and times, in which user, job number, hosts, program, arguments and every "
+        "component of every path are pseudonyms. Folders keep their structure. What iolens does not know to be "
+        "harmless is left out. Darshan's tools read the result."
+    )
+    parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="OUT", help="the log to write (default: anonymous-<number>.darshan here)"
+    )
+    parser.add_argument(
+        "--key", metavar="KEY", help="a secret: logs made with the same one have the same pseudonyms (default: chance)"
+    )
+    parser.add_argument(
+        "--keep",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="WHAT,...",
+        help="leave as they are: extensions (of files), mounts (mount points), program (its name)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the anonymous log and say where; 0 when done."""
+    unknown = set(args.keep) - set(KEEPS)
+    if unknown:
+        raise UsageError(f"--keep {','.join(sorted(unknown))}: there is only {', '.join(KEEPS)}")
+    if args.key == "":
+        raise UsageError("--key is empty; leave it out, and chance makes one")
+    from iolens.log import read_log
+    from iolens.log.anonymize import anonymize
+    from iolens.log.container import open_container
+
+    read_log(args.log)
+    key = args.key.encode() if args.key else secrets.token_bytes(32)
+    made = anonymize(open_container(args.log), key, frozenset(args.keep))
+    output = args.output or Path(f"anonymous-{made.jobid}.darshan")
+    write_new(output, made.data)
+    read_log(output)
+    for name in made.left_out:
+        print(f"anonymize: the {name} was left out, for iolens does not know what it says")
+    print(f"anonymize: {output}")
+    return 0
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that is not there yet: aside first, then under its name."""
+    aside = path.with_name(f"{path.name}.iolens-partial-{os.getpid()}")
+    try:
+        with aside.open("xb") as file:
+            file.write(data)
+        os.link(aside, path)
+    except FileExistsError as error:
+        raise IolensError(f"{path} is there already; remove it, or name another one with -o") from error
+    except OSError as error:
+        raise IolensError(f"{path} cannot be written ({error.strerror})") from error
+    finally:
+        aside.unlink(missing_ok=True)

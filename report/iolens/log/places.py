@@ -1,0 +1,42 @@
+"""Where the records of modules of varying length begin in a region that could be read, and their texts."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from iolens.log.container import Container, Region
+
+Place = tuple[int, list[tuple[int, int]]]
+"""Offset of a record, which begins with its id, and begin and end of its texts: a host, or the names of pools."""
+
+
+def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place]:
+    """Every record of a LUSTRE, DXT or HEATMAP region, in order."""
+    at = 0
+    while at < len(data):
+        if region.name == "LUSTRE":
+            words, texts = lustre(log, region, data, at)
+        elif region.name == "HEATMAP":
+            words, texts = 6 + 2 * word(log, data, at, 3), []
+        else:
+            size = 5 if region.version > (1 if region.name == "DXT_POSIX" else 2) else 4
+            segments = word(log, data, at, 11) + word(log, data, at, 12)
+            words, texts = 13 + size * segments, [(at + 24, at + 88)]
+        yield at, texts
+        at += 8 * words
+
+
+def lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+    """Words of a LUSTRE record, and the pool of each component: 16 bytes behind 7 numbers."""
+    if region.version == 1:
+        return 7 + word(log, data, at, 6), []
+    components = word(log, data, at, 2)
+    first = at + 8 * 4
+    pools = [(first + 72 * i + 56, first + 72 * i + 72) for i in range(components)]
+    return 4 + 9 * components + word(log, data, at, 3), pools
+
+
+def word(log: Container, data: bytes, at: int, index: int) -> int:
+    """One 64-bit number of the record at `at`."""
+    return int(struct.unpack_from(f"{log.order}q", data, at + 8 * index)[0])

@@ -1,0 +1,115 @@
+"""From names to pseudonyms: the same name and key give the same pseudonym, and without the key there is no way back.
+
+A pseudonym is the beginning of HMAC-SHA256(key, name) in base 32 (RFC 4648): 60 bits, so that two of a million names
+have the same one with a probability below one in a million.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from iolens.errors import IolensError
+from iolens.log.record_id import record_id
+
+LETTERS = 12
+KEEPS = ("extensions", "mounts", "program")
+SEPARATOR = re.compile(rb"([/:,;=\s]+)")
+EXTENSION = re.compile(rb"\.[A-Za-z0-9]{1,8}")
+PLAIN = re.compile(
+    rb"[+-]?[0-9]{1,12}(\.[0-9]{1,6})?[kKmMgG]?(iB|B)?|\.{0,2}|\*|true|false|yes|no|on|off|enabled?|disabled?|auto(matic)?"
+)
+"""Words in hints, settings and paths that say nothing of anybody."""
+
+OWN_NAMES = re.compile(rb"<(STDIN|STDOUT|STDERR)>|heatmap:(POSIX|STDIO|MPIIO|DFS|DAOS)|darshan-(apmpi|apxc|bgq)-[a-z]+")
+"""Names that profilers give to what is no file."""
+
+
+@dataclass
+class Pseudonyms:
+    """What each name of a log becomes; `keep` is a subset of KEEPS, `hidden` all words that were replaced so far."""
+
+    key: bytes
+    keep: frozenset[str] = frozenset()
+    mounts: tuple[bytes, ...] = ()
+    numbers: frozenset[bytes] = frozenset()
+    hidden: dict[bytes, bytes] = field(default_factory=dict)
+    ids: dict[int, int] = field(default_factory=dict)
+
+    def digest(self, name: bytes) -> bytes:
+        """32 bytes that depend on all of name and key."""
+        return hmac.digest(self.key, name, "sha256")
+
+    def number(self, name: bytes, below: int) -> int:
+        """A number from 1 up to `below`."""
+        return int.from_bytes(self.digest(name)[:16], "big") % (below - 1) + 1
+
+    def word(self, word: bytes) -> bytes:
+        """One component of a path, a host, or any other word."""
+        found = self.hidden.get(word)
+        if found is None:
+            found = base64.b32encode(self.digest(b"word:" + word))[:LETTERS].lower()
+            self.hidden[word] = found
+        return found
+
+    def component(self, word: bytes) -> bytes:
+        """A component of a path, with its extension where that is kept."""
+        if word in (b"", b".", b"..", b"*"):
+            return word
+        stem, dot, end = word.rpartition(b".")
+        if "extensions" in self.keep and stem and EXTENSION.fullmatch(dot + end):
+            return self.word(stem) + dot + end
+        return self.word(word)
+
+    def path(self, path: bytes) -> bytes:
+        """A path, or `path:name in it`; the separators stay, and the mount point where mounts are kept."""
+        if OWN_NAMES.fullmatch(path):
+            return path
+        kept = b""
+        if "mounts" in self.keep:
+            kept = max((m for m in self.mounts if lies_on(path, m)), key=len, default=b"")
+        parts = SEPARATOR.split(path[len(kept) :])
+        return kept + b"".join(part if i % 2 else self.component(part) for i, part in enumerate(parts))
+
+    def text(self, text: bytes) -> bytes:
+        """A hint's or setting's value: numbers and switches stay, other words are replaced."""
+        parts = SEPARATOR.split(text)
+        return b"".join(part if i % 2 or self.is_plain(part) else self.component(part) for i, part in enumerate(parts))
+
+    def is_plain(self, word: bytes) -> bool:
+        """Whether a word says nothing of anybody; the job's and the user's numbers do."""
+        return bool(PLAIN.fullmatch(word)) and word not in self.numbers
+
+    def sentence(self, text: bytes) -> bytes:
+        """A sentence without the words that were replaced elsewhere."""
+        parts = re.split(rb"([^\w.-]+)", text)
+        return b"".join(self.hidden.get(part) or self.hidden.get(part.rstrip(b".")) or part for part in parts)
+
+    def name_records(self, names: Iterable[tuple[int, bytes]]) -> None:
+        """Give every named record its new id: that of its new name, where the old one was that of the old name."""
+        for key, name in names:
+            if OWN_NAMES.fullmatch(name):
+                self.ids[key] = key
+            elif key not in self.ids:
+                self.ids[key] = record_id(self.path(name)) if record_id(name) == key else self.unnamed(key)
+        if len(set(self.ids.values())) < len(self.ids):
+            raise IolensError("two records of the log get the same pseudonym; take another --key")
+
+    def unnamed(self, key: int) -> int:
+        """The new id of a record without a name."""
+        return self.number(b"record:%d" % key, 1 << 64)
+
+    def record(self, key: int) -> int:
+        """The new id of a record."""
+        found = self.ids.get(key)
+        if found is None:
+            found = self.ids[key] = self.unnamed(key)
+        return found
+
+
+def lies_on(path: bytes, mount: bytes) -> bool:
+    """Whether a path is a mount point's or below it."""
+    return path == mount or path.startswith(mount.rstrip(b"/") + b"/")
