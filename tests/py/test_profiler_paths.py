@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import profiler_harness as harness
@@ -35,10 +36,87 @@ def test_dotdot_behind_a_link_goes_where_the_file_system_goes(tmp_path: Path) ->
     assert names(tmp_path, "link/../data") == {f"{tmp_path}/real/data"}
 
 
-def test_links_keep_the_name_that_the_program_used(tmp_path: Path) -> None:
+def test_links_lead_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "real/deep").mkdir(parents=True)
+    (tmp_path / "folder").symlink_to("real")
+    (tmp_path / "again").symlink_to("folder/deep")
+    (tmp_path / "real/deep/data").write_text("x")
+    (tmp_path / "alias").symlink_to("again/data")
+    spellings = ["alias", "folder/deep/data", "again/data", "again/../deep/data", "real/deep/data", "alias"]
+    assert names(tmp_path, *spellings) == {f"{tmp_path}/real/deep/data"}
+
+
+def counts(folder: Path, code: str) -> dict[str, dict[str, int]]:
+    """File below `folder` -> integer counters that are not 0, of Python code run in `folder`."""
+    (folder / "code.py").write_text("import os\n" + code)
+    done = harness.run(sys.executable, "-I", "code.py", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    (path,) = harness.logs(folder)
+    report = harness.read_log(path)
+    below = [name for name in report.name_records.values() if name.startswith(f"{folder}/") and ".py" not in name]
+    found = {name[len(str(folder)) + 1 :]: harness.counters(report, name) for name in below}
+    return {name: {key: value for key, value in one.items() if value} for name, one in found.items()}
+
+
+def test_calls_on_a_path_and_on_what_it_leads_to_share_a_record(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    code = """
+for name in ("link/data", "real/data"):
+    with open(name, "ab", buffering=0) as stream:
+        stream.write(b"12345")
+os.stat("link/data")
+os.truncate("link/data", 3)
+os.rename("link/data", "link/moved")
+os.stat("real/moved")
+os.unlink("link/moved")
+"""
+    found = counts(tmp_path, code)
+    assert set(found) == {"real/data", "real/moved"}
+    assert (found["real/data"]["POSIX_OPENS"], found["real/data"]["POSIX_WRITES"]) == (2, 2)
+    assert found["real/data"]["POSIX_BYTES_WRITTEN"] == 10
+    assert found["real/data"]["POSIX_RENAME_SOURCES"] == 1
+    assert found["real/moved"]["POSIX_RENAME_TARGETS"] == 1
+    assert found["real/moved"]["POSIX_STATS"] == 1
+
+
+def test_a_link_that_is_changed_leads_to_another_file(tmp_path: Path) -> None:
+    code = """
+for step in range(3):
+    os.mkdir(f"step{step}")
+    if step:
+        os.unlink("latest")
+    os.symlink(f"step{step}", "latest")
+    for _ in range(2):
+        with open("latest/data", "ab", buffering=0) as stream:
+            stream.write(b"1" * (step + 1))
+"""
+    found = counts(tmp_path, code)
+    written = {name: one["POSIX_BYTES_WRITTEN"] for name, one in found.items() if "POSIX_BYTES_WRITTEN" in one}
+    assert written == {"step0/data": 2, "step1/data": 4, "step2/data": 6}
+
+
+def test_a_file_that_is_made_anew_keeps_its_path(tmp_path: Path) -> None:
+    code = """
+for name in ("first", "second"):
+    for _ in range(2):
+        with open(name, "xb", buffering=0) as stream:
+            stream.write(b"1")
+        os.unlink(name)
+"""
+    found = counts(tmp_path, code)
+    assert {name: one["POSIX_BYTES_WRITTEN"] for name, one in found.items()} == {"first": 2, "second": 2}
+
+
+def test_hard_links_are_files_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("x")
-    (tmp_path / "alias").symlink_to("data")
-    assert names(tmp_path, "alias") == {f"{tmp_path}/alias"}
+    (tmp_path / "other").hardlink_to(tmp_path / "data")
+    assert names(tmp_path, "data", "other") == {f"{tmp_path}/data", f"{tmp_path}/other"}
+
+
+def test_what_is_left_out_is_told_by_the_path_that_was_used(tmp_path: Path) -> None:
+    (tmp_path / "hosts").symlink_to("/etc/hosts")
+    assert names(tmp_path, "hosts", "/etc/passwd") == {"/etc/hosts"}
 
 
 def test_system_folders_and_control_files_are_left_out(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@
 #include "fds.h"
 #include "identity.h"
 #include "ids.h"
+#include "names.h"
 #include "path.h"
 #include "registry.h"
 #include "settings.h"
@@ -43,6 +44,7 @@ struct context {
     bool muted; /* this rank is not recorded, but takes part in writing the log */
     struct dxt_choice dxt;
     struct registry registry;
+    struct names names;
     int64_t partial[MODULE_COUNT]; /* ranks on which the module left something out; known at the end */
     bool common_left_out;          /* the table file_ranks lacks files that only some ranks used */
     struct fds fds;

@@ -44,6 +44,8 @@ static void reset_records(void)
 {
     iolens.registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT};
     iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
+    iolens.names.lock = (struct spin){ATOMIC_FLAG_INIT};
+    iolens.names.buckets = NULL;
     iolens.datasets = iolens.netcdfs = iolens.variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT};
     iolens.unfollowed = (struct unfollowed_calls){0};
     iolens.dxt.left = iolens.dxt.limit;

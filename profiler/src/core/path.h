@@ -10,7 +10,8 @@ enum { PATH_BYTES = 4096 };
 /* Write the absolute path of `path` (relative to `dirfd`, or AT_FDCWD) to `out`: double slashes and "."
  * squeezed.
  * ".." is resolved by the file system where the path exists, else by its spelling; symbolic links stay as the
- * program spelt them, as in Darshan. False when there is no such path (too long, empty, unknown folder). */
+ * program spelt them (names.h resolves them). False when there is no such path (too long, empty, unknown
+ * folder). */
 bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path);
 
 /* False for the system's own folders and for control files of MPI libraries; `include` is a colon-separated

@@ -70,9 +70,23 @@ bool registry_adopt(struct file *file)
     return true;
 }
 
+/* The file of this id, made when new. */
+static struct file *make(uint64_t id, const char *absolute, uint32_t skip)
+{
+    spool_beat();
+    spin_lock(&iolens.registry.lock);
+    struct file *file = find(id);
+    if (!file && (file = add(id, absolute)))
+        file->skip = skip;
+    else if (!file)
+        registry_leave_out(~0u);
+    spin_unlock(&iolens.registry.lock);
+    return file;
+}
+
 struct file *registry_own(struct file *file)
 {
-    return file->owner == iolens.pid ? file : registry_file(file->path);
+    return file->owner == iolens.pid ? file : make(file->id, file->path, file->skip);
 }
 
 struct file *registry_find(uint64_t id)
@@ -83,9 +97,11 @@ struct file *registry_find(uint64_t id)
     return file;
 }
 
-struct file *registry_file(const char *absolute)
+struct file *registry_file(const char *absolute) { return registry_file_for(absolute, absolute); }
+
+struct file *registry_file_for(const char *real, const char *absolute)
 {
-    uint64_t id = record_id(absolute, strlen(absolute));
+    uint64_t id = record_id(real, strlen(real));
     struct file *file = registry_find(id);
     bool included = false;
     if (file)
@@ -93,14 +109,7 @@ struct file *registry_file(const char *absolute)
     uint32_t skip = choice_skip(&iolens.choice, absolute, &included);
     if (skip == ALL_MODULES || (!included && !path_is_recorded(absolute, iolens.settings.include)))
         return NULL;
-    spool_beat();
-    spin_lock(&iolens.registry.lock);
-    if (!(file = find(id)) && !(file = add(id, absolute)))
-        registry_leave_out(~0u);
-    else
-        file->skip = skip;
-    spin_unlock(&iolens.registry.lock);
-    return file;
+    return make(id, real, skip);
 }
 
 void *registry_spare(enum module_index module)

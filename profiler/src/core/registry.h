@@ -37,6 +37,10 @@ struct registry {
 /* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */
 struct file *registry_file(const char *absolute);
 
+/* The file whose path is `real`, created when new; whether it is excluded is decided by the path that the
+ * program used. */
+struct file *registry_file_for(const char *real, const char *absolute);
+
 /* The same file in this process's registry; NULL when memory is short. */
 struct file *registry_own(struct file *file);
 

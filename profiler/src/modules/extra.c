@@ -31,7 +31,7 @@ void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra
 {
     char absolute[PATH_BYTES];
     if (iolens_owns_memory() && path_absolute(absolute, dirfd, path))
-        count(c, registry_file(absolute), which, true);
+        count(c, names_file(absolute, which == EXTRA_truncates ? NAMES_TARGET : NAMES_LINK), which, true);
 }
 
 void extra_on_fd(const struct call *c, int fd, enum extra which)

@@ -11,7 +11,10 @@ bool hdf5_path(char path[PATH_BYTES], hid_t object)
     const struct hdf5_calls *hdf5 = hdf5_calls();
     char name[PATH_BYTES];
     ssize_t length = hdf5 ? hdf5->H5Fget_name(object, name, sizeof name) : -1;
-    return length > 0 && length < PATH_BYTES && path_absolute(path, AT_FDCWD, name);
+    if (length <= 0 || length >= PATH_BYTES || !path_absolute(path, AT_FDCWD, name))
+        return false;
+    names_resolve(path);
+    return true;
 }
 
 static struct h5f_state *state_of(hid_t object)

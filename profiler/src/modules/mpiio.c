@@ -61,7 +61,7 @@ static void add_meta(struct iolens_mpiio_file *file, double t0, double t1)
 static struct iolens_mpiio_file *file_of(const char *path)
 {
     char absolute[PATH_BYTES];
-    struct file *file = path_absolute(absolute, AT_FDCWD, path) ? registry_file(absolute) : NULL;
+    struct file *file = path_absolute(absolute, AT_FDCWD, path) ? names_file(absolute, NAMES_TARGET) : NULL;
     return file ? registry_state(file, MODULE_MPIIO, -1) : NULL;
 }
 

@@ -41,7 +41,7 @@ static void add_to_path(const char *path, enum iolens_mpiio_extra which, double 
 {
     char absolute[PATH_BYTES];
     if (path_absolute(absolute, AT_FDCWD, path))
-        add(registry_file(absolute), which, seconds);
+        add(names_file(absolute, NAMES_TARGET), which, seconds);
 }
 
 IOLENS_EXPORT void iolens_mpiio_other_path(const char *path, enum iolens_mpiio_extra which, double t0,

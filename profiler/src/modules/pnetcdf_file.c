@@ -13,7 +13,10 @@ bool pnetcdf_path(char path[PATH_BYTES], int nc)
     int length = 0;
     if (!pnetcdf || pnetcdf->inq_path(nc, &length, NULL) != 0 || length >= PNETCDF_NAME_MOST)
         return false;
-    return pnetcdf->inq_path(nc, NULL, name) == 0 && path_absolute(path, AT_FDCWD, name);
+    if (pnetcdf->inq_path(nc, NULL, name) != 0 || !path_absolute(path, AT_FDCWD, name))
+        return false;
+    names_resolve(path);
+    return true;
 }
 
 static void add_meta(struct pnetcdf_file *file, const struct call *c)

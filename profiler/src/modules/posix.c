@@ -105,17 +105,23 @@ static void count_open(struct posix_state *s, const struct call *c)
     add_meta(s, c);
 }
 
-static struct file *file_of(int dirfd, const char *path)
+static struct file *file_of(int dirfd, const char *path, enum names_end end)
 {
     char absolute[PATH_BYTES];
-    return path_absolute(absolute, dirfd, path) ? registry_file(absolute) : NULL;
+    return path_absolute(absolute, dirfd, path) ? names_file(absolute, end) : NULL;
+}
+
+static struct file *opened_file(int fd, int dirfd, const char *path)
+{
+    char absolute[PATH_BYTES];
+    return path_absolute(absolute, dirfd, path) ? names_open(absolute, fd) : NULL;
 }
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode)
 {
     if (fd < 0 || !iolens_owns_memory())
         return;
-    struct file *file = file_of(dirfd, path);
+    struct file *file = opened_file(fd, dirfd, path);
     struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s) {
@@ -180,7 +186,7 @@ void posix_on_seek(const struct call *c, int fd, int64_t offset)
 
 void posix_on_stat(const struct call *c, int dirfd, const char *path)
 {
-    struct file *file = file_of(dirfd, path);
+    struct file *file = file_of(dirfd, path, NAMES_TARGET);
     struct posix_state *s = file ? registry_state(file, MODULE_POSIX, -1) : NULL;
     if (s)
         count_meta(s, c, POSIX_STATS);
@@ -227,12 +233,12 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
     char absolute[PATH_BYTES];
     if (!path_absolute(absolute, olddir, from))
         return;
-    struct file *old = registry_find(record_id(absolute, strlen(absolute)));
+    struct file *old = names_find(absolute);
     struct posix_state *source = old ? old->state[MODULE_POSIX] : NULL;
     if (!source)
         return;
     count_meta(source, c, POSIX_RENAME_SOURCES);
-    struct file *new = file_of(newdir, to);
+    struct file *new = file_of(newdir, to, NAMES_LINK);
     struct posix_state *target = new ? registry_state(new, MODULE_POSIX, -1) : NULL;
     if (!target)
         return;

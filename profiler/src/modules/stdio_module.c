@@ -48,6 +48,7 @@ static void count_open(struct stream *stream, const struct call *c, bool fdopene
     if (!s)
         return;
     double *doubles = s->record.doubles;
+    s->stripes = stream->file->state[MODULE_LUSTRE];
     s->record.ints[STDIO_OPENS]++;
     s->record.ints[STDIO_FDOPENS] += fdopened;
     timer_stamp(&doubles[STDIO_F_OPEN_START], &doubles[STDIO_F_OPEN_END], c->t0, c->t1);
@@ -67,7 +68,7 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
     char absolute[PATH_BYTES];
     if (!stream || !path || !iolens_owns_memory())
         return;
-    struct file *file = path_absolute(absolute, AT_FDCWD, path) ? registry_file(absolute) : NULL;
+    struct file *file = path_absolute(absolute, AT_FDCWD, path) ? names_open(absolute, fileno(stream)) : NULL;
     if (!file) {
         streams_forget(stream);
         return;
@@ -105,10 +106,9 @@ static void on_transfer(const struct call *c, FILE *handle, enum stdio_int count
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
-    struct lustre_state *stripes = stream->file->state[MODULE_LUSTRE];
     s->record.ints[counter]++;
-    if (stripes)
-        lustre_on_transfer(stripes, -1, counter != STDIO_READS, stream->offset, bytes);
+    if (s->stripes)
+        lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
     stream->offset += bytes;
     add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);
     spin_unlock(&s->lock);

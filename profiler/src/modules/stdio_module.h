@@ -39,6 +39,7 @@ struct stdio_state {
     struct spin lock;
     double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
+    struct lustre_state *stripes; /* NULL: the file has no layout */
 };
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
