@@ -8,6 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Says that all ranks are this far; returns when somebody makes the file "go". */
+static void wait_for_the_end(int rank)
+{
+    if (rank == 0)
+        close(open("ready", O_CREAT | O_WRONLY, 0644));
+    while (access("go", F_OK) != 0)
+        usleep(20000);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -23,8 +32,12 @@ int main(int argc, char **argv)
         kill(getpid(), SIGKILL);
     if (strcmp(how, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(how, "segfault") == 0 && rank == 1)
+        raise(SIGSEGV);
     if (strcmp(how, "exit") == 0)
         _exit(wrong);
+    if (strcmp(how, "wait") == 0)
+        wait_for_the_end(rank);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return wrong;

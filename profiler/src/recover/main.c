@@ -45,8 +45,8 @@ static void list_one(const struct spool_header *header, const char *path)
                   (double)clock_start_ns(&header->clock) * 1e-9, (long long)info.st_size);
     buffer_format(&line, ", \"overflow\": %s, \"log\": ", header->overflow ? "true" : "false");
     buffer_json(&line, header->log);
-    buffer_format(&line, ", \"logpath\": ");
-    buffer_json(&line, load_text(header, header->settings.logpath));
+    buffer_format(&line, ", \"run\": ");
+    buffer_json(&line, load_text(header, header->settings.run));
     buffer_format(&line, "}\n");
     fwrite(line.data, 1, line.used, stdout);
     buffer_free(&line);

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 from iolens.lab import mpi, preload
-from iolens.lab.execute import Outcome, Setup, ending, execute, say
+from iolens.lab.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.given_hints import hints_of_files
 from iolens.lab.launcher import take_apart
+from iolens.lab.say import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
         args.output.mkdir(parents=True, exist_ok=True)
     setup = setup_of(args, words)
     streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
-    outcome = execute(words, setup, *streams)
+    with interruptible():
+        outcome = execute(words, setup, *streams)
     if args.output:
         from iolens.lab.record import write_single
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 from iolens.errors import IolensError
 from iolens.lab import preload
 from iolens.lab.installation import find_library
 from iolens.lab.launcher import Command, take_apart, with_environment
-from iolens.lab.recover import recover_run
+from iolens.lab.rescue import rescue
+from iolens.lab.say import say
 
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""
@@ -74,7 +76,8 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
     """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
-    line, _ = instrumented(words, setup)
+    run = uuid.uuid4().hex
+    line, _ = instrumented(words, replace(setup, application={**setup.application, "IOLENS_RUN": run}))
     before = set(setup.logs.glob("*.darshan"))
     moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]
     clock = time.monotonic()
@@ -84,12 +87,20 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
             status = wait_for(process)
     except OSError as error:
         raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
+    except KeyboardInterrupt:
+        leave_log(run, setup, f"{Path(line[0]).name} was interrupted")
+        raise
     seconds = time.monotonic() - clock
-    if setup.profiler == "iolens" and find_library("libiolens.so"):
-        recover_run(setup.logs, f"{Path(line[0]).name} {ending(status)}")
+    leave_log(run, setup, f"{Path(line[0]).name} {ending(status)}")
     logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
     return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
+
+
+def leave_log(run: str, setup: Setup, why: str) -> None:
+    """Make the logs that the run's processes did not write themselves."""
+    if setup.profiler == "iolens" and find_library("libiolens.so"):
+        rescue(run, setup.logs, why)
 
 
 def ending(status: int) -> str:
@@ -111,11 +122,20 @@ def wait_for(process: subprocess.Popen[bytes]) -> int:
         raise
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn SIGTERM into KeyboardInterrupt, so that the command is ended in good order and its log is made."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     """A file to write to, or None for the terminal."""
     return path.open("wb") if path else nullcontext()
-
-
-def say(message: str) -> None:
-    """One line for the person, apart from the program's own output."""
-    print(f"iolens: {message}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
@@ -15,13 +16,17 @@ from iolens.errors import IolensError
 from iolens.lab.installation import folders_of_libraries
 
 DAY = 86400.0
+
+BESIDE = ".spools"
+"""Behind a log's name: the folder of the spools that it was made of, while ranks are missing."""
+
 State = Literal["running", "ended", "unknown"]
 
 
 @dataclass(frozen=True)
 class Spool:
     """What `iolens-recover list` says of one file; `ranks` 0: a process without MPI; `log`: the log that was being
-    written of it, or ""."""
+    written of it, or ""; `run`: the name that `iolens run` gave to its run, or ""."""
 
     spool: str
     host: str
@@ -39,7 +44,7 @@ class Spool:
     bytes: int
     overflow: bool
     log: str
-    logpath: str
+    run: str
 
 
 @dataclass(frozen=True)
@@ -115,22 +120,49 @@ def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
 
 def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | None = None) -> Path | None:
     """Write the job's log and remove its spools; None when it cannot be written, and then they stay.
-    A log that the job had finished by itself is not written again."""
+    A log that the job had finished by itself is not written again.
+
+    Other nodes may hold what is missing: the spools of a job without all its ranks move beside the log, and a log of
+    more ranks takes the place of the one that was made of them alone."""
     finished = next((Path(one.log) for one in job if one.log and Path(one.log).is_file()), None)
-    if finished is None:
-        options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
-        words = [str(program()), "merge", *options, *(one.spool for one in job)]
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode != 0:
-            return None
-        finished = Path(done.stdout.strip())
-    for one in job:
-        Path(one.spool).unlink(missing_ok=True)
-    return finished
+    log = finished or merge(job, folder, why)
+    if log is None:
+        return None
+    earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(BESIDE)}
+    if finished is None and len(job) < job[0].ranks:
+        set_aside(job, log.with_name(log.name + BESIDE))
+    else:
+        for one in job:
+            Path(one.spool).unlink(missing_ok=True)
+    for place in earlier:
+        if place.with_suffix("") != log:
+            place.with_suffix("").unlink(missing_ok=True)
+        if not any(place.iterdir()):
+            place.rmdir()
+    return log
 
 
-def recover_run(logs: Path, why: str) -> list[Path]:
-    """At the end of a run on this node: the logs of processes that left none in its folder."""
-    mine = [one for one in read_spools(default_folders())[0] if one.logpath == str(logs)]
-    ended = [job for job in jobs(mine) if all(state(one) == "ended" for one in job)]
-    return [log for job in ended if (log := recover_job(job, logs, why))]
+def merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
+    """The log that iolens-recover makes of the spools; None, and it has said why, when it cannot."""
+    options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
+    words = [str(program()), "merge", *options, *(one.spool for one in job)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+    return Path(done.stdout.strip()) if done.returncode == 0 else None
+
+
+def set_aside(job: Iterable[Spool], folder: Path) -> bool:
+    """Move spools of any node to a folder, each under its name there when it is whole; where there is no room they
+    stay where they are, and False."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for one in job:
+            target = folder / f"{Path(one.host).name}-{one.pid}-{one.start_ticks}.spool"
+            if Path(one.spool) == target:
+                continue
+            part = target.with_suffix(".part")
+            shutil.copy(one.spool, part)
+            part.rename(target)
+            Path(one.spool).unlink()
+    except OSError:
+        return False
+    return True

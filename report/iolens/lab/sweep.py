@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.classes import data_bytes, time_steps
+from iolens.lab.execute import interruptible
 from iolens.lab.experiment import Experiment, to_yaml
 from iolens.lab.matrix import Run, schedule
 from iolens.lab.ost_mount import make_mount, remove_mount, write_aside
@@ -151,20 +150,6 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
             if sweep.own_data:
                 remove_mount(sweep.bench.data)
     return bad
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Turn SIGTERM into KeyboardInterrupt while the sweep runs."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def plain_progress(done: int, total: int, line: str, left: float) -> None:

@@ -1,0 +1,43 @@
+"""The end of a run: its processes are waited for, and what they left without a log becomes one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.lab.recover import Spool, default_folders, jobs, read_spools, recover_job, state
+from iolens.lab.say import say
+
+PATIENCE = 10.0
+"""Seconds that the ranks of a job are given to end behind their launcher."""
+
+PERIOD = 0.1
+"""Seconds between two looks at them."""
+
+
+def rescue(run: str, logs: Path, why: str) -> None:
+    """Make logs, in this folder, of what the processes of a run left; say of which there is none, and what to do."""
+    for job in remains(run):
+        where = ", ".join(sorted({str(Path(one.spool).parent) for one in job}))
+        what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
+        if still_runs(job):
+            say(f"{what} still runs and has no log yet; if it gets none, `iolens recover {where}` makes it")
+        elif recover_job(job, logs, why) is None:
+            say(f"there is no log of {what}; its records lie in {where}: `iolens recover -o FOLDER` makes the log")
+
+
+def remains(run: str) -> list[list[Spool]]:
+    """The jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is waited for;
+    a process alone may be meant to stay."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        found = jobs([one for one in read_spools(default_folders())[0] if one.run == run])
+        if time.monotonic() > end or not any(job[0].ranks and still_runs(job) for job in found):
+            return found
+        time.sleep(PERIOD)
+
+
+def still_runs(job: Sequence[Spool]) -> bool:
+    """Whether a process of the job does; of one on another node nothing is known, but its launcher has ended."""
+    return any(state(one) == "running" for one in job)
