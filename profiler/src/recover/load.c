@@ -74,8 +74,21 @@ const char *load_text(const struct spool_header *header, const char *text)
     return text && area_text(&texts, copy) ? copy : "";
 }
 
-/* The file's pages at the address they had; `area` is what lies behind the header. */
-static bool map_spool(const char *path, uint64_t base, struct area *area)
+static bool fill(int fd, char *pages, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        ssize_t got = pread(fd, pages + done, bytes - done, (off_t)done);
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* The file's pages at the address they had; `area` is what lies behind the header. Of a running process a
+ * copy, so that what has been checked stays as it was. */
+static bool map_spool(const char *path, uint64_t base, bool running, struct area *area)
 {
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -83,10 +96,12 @@ static bool map_spool(const char *path, uint64_t base, struct area *area)
         (uint64_t)info.st_size > SPOOL_PLACE_BYTES)
         return false;
     size_t bytes = (size_t)info.st_size & ~(size_t)4095;
-    char *pages = mmap((void *)base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+    int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (running ? MAP_ANONYMOUS : 0);
+    char *pages = mmap((void *)base, bytes, PROT_READ | PROT_WRITE, flags, running ? -1 : fd, 0);
+    bool mapped = pages == (char *)base && (!running || fill(fd, pages, bytes));
     close(fd);
     *area = (struct area){pages + SPOOL_HEADER_BYTES, pages + bytes};
-    return pages == (char *)base;
+    return mapped;
 }
 
 static const char *setting(const struct area *texts, const char *value, const char *otherwise)
@@ -177,9 +192,11 @@ static void load_files(struct file *first, const struct area *area, double *last
     }
 }
 
-static void load_end(const struct spool_header *header, double last_event_at)
+/* Both clocks are the node's, so a running process is read up to now. */
+static void load_end(const struct spool_header *header, bool running, double last_event_at)
 {
-    struct clock_end end = clock_end_at(&header->clock, header->beat_ticks, header->beat_ns);
+    struct clock_end end = running ? clock_end(&header->clock)
+                                   : clock_end_at(&header->clock, header->beat_ticks, header->beat_ns);
     if (!is_measured_time(end.recorded))
         end.recorded = 0;
     if (!(end.correction > 0.5 && end.correction < 2))
@@ -189,14 +206,14 @@ static void load_end(const struct spool_header *header, double last_event_at)
     iolens.ended = end;
 }
 
-bool load_spool(const char *path)
+bool load_spool(const char *path, bool running)
 {
     struct spool_header header;
     struct area area;
     double last = 0;
     if (!load_header(path, &header))
         return false;
-    if (!map_spool(path, header.base, &area)) {
+    if (!map_spool(path, header.base, running, &area)) {
         iolens_say("%s cannot be used: it cannot be mapped", path);
         return false;
     }
@@ -206,7 +223,7 @@ bool load_spool(const char *path)
     load_settings(&header, &texts);
     iolens.registry.partial = header.partial;
     load_files(header.first, &area, &last);
-    load_end(&header, last);
+    load_end(&header, running, last);
     return true;
 }
 
@@ -214,5 +231,5 @@ void load_stand_in(const struct spool_header *header)
 {
     load_process(header);
     load_settings(header, &NOWHERE);
-    load_end(header, 0);
+    load_end(header, false, 0);
 }

@@ -16,8 +16,9 @@ bool load_header(const char *path, struct spool_header *header);
 const char *load_text(const struct spool_header *header, const char *text);
 
 /* Map the spool privately at its own address and make `iolens` the context of its process: what is done to it
- * stays in this process. Files and states that are not whole are left out and counted in registry.partial. */
-bool load_spool(const char *path);
+ * stays in this process. Files and states that are not whole are left out and counted in registry.partial.
+ * `running`: its process goes on, on this node, and what it does meanwhile is not seen. */
+bool load_spool(const char *path, bool running);
 
 /* The same for a rank that left no spool: no files, the rest as in this one. */
 void load_stand_in(const struct spool_header *header);

@@ -98,7 +98,7 @@ static int play(const struct merging *merge, int index, int socket)
     iolens.lost = merge->reason;
     if (!part->path)
         load_stand_in(&part->header);
-    else if (!load_spool(part->path))
+    else if (!load_spool(part->path, merge->options->snapshot))
         return 1;
     if (merge->options->folder) {
         iolens.settings.logpath = merge->options->folder;

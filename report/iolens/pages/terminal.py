@@ -11,7 +11,7 @@ from iolens.pages.job_words import facts, labels, title, verdicts
 from iolens.pages.shorten import middle
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from iolens.log import Job
 
@@ -48,7 +48,14 @@ def show_job(job: Job, tables: Iterable[Table], out: Console) -> None:
 
 
 def show_table(table: Table, out: Console) -> None:
-    """One table; numbers flush right, the widest column's words shortened where the terminal is too narrow."""
+    """Print one table."""
+    for part in table_parts(table, out.width):
+        out.print(part)
+
+
+def table_parts(table: Table, width: int) -> list[RenderableType]:
+    """One table and its note; numbers flush right, the widest column's words shortened where the terminal is too
+    narrow."""
     from rich import box
     from rich.table import Table as Grid
     from rich.text import Text
@@ -57,13 +64,14 @@ def show_table(table: Table, out: Console) -> None:
     for number, head in enumerate(table.columns):
         numeric = all(NUMBER.match(row[number]) for row in table.rows)
         grid.add_column(head, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in fitted(table, table.rows[:MOST_ROWS], out.width):
+    for row in fitted(table, table.rows[:MOST_ROWS], width):
         grid.add_row(*(Text(cell) for cell in row))
-    out.print(grid)
+    parts: list[RenderableType] = [grid]
     if len(table.rows) > MOST_ROWS:
-        out.print(Text(f"{len(table.rows) - MOST_ROWS} more rows: export them with iolens report --csv DIR"))
+        parts.append(Text(f"{len(table.rows) - MOST_ROWS} more rows: export them with iolens report --csv DIR"))
     if table.note:
-        out.print(Text(table.note, style="dim"))
+        parts.append(Text(table.note, style="dim"))
+    return parts
 
 
 def fitted(table: Table, rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:

@@ -1,0 +1,89 @@
+"""`iolens live [JOB]`: what running jobs do, from their spools on this node."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from iolens.lab.recover import Spool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("job", nargs="?", type=int, metavar="JOB", help="job id or process id; default: list all jobs")
+    parser.add_argument("--interval", type=float, default=2.0, metavar="S", help="seconds between looks (default 2)")
+    parser.add_argument("--once", action="store_true", help="look twice, print the second look, and end")
+    parser.add_argument("--snapshot", action="store_true", help="write what was recorded so far as a log, and end")
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder of the snapshot")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List jobs, watch one, or write its snapshot."""
+    from iolens.lab import snapshot
+    from iolens.pages.terminal import console
+
+    if args.interval <= 0:
+        raise UsageError(f"--interval {args.interval}: a number of seconds above 0 is needed")
+    jobs = snapshot.running_jobs()
+    if args.snapshot:
+        if args.job is None and len(jobs) != 1:
+            raise UsageError(f"{len(jobs)} jobs run here; name the one to take a snapshot of")
+        print(snapshot.take(jobs[0] if args.job is None else snapshot.chosen(jobs, args.job), args.output))
+    elif args.job is None:
+        list_jobs(jobs, console())
+    else:
+        watch(snapshot.chosen(jobs, args.job), args.interval, args.once, console())
+    return 0
+
+
+def list_jobs(jobs: Sequence[list[Spool]], out: Console) -> None:
+    """One row a job; those that end meanwhile, or have no records yet, are left out."""
+    from iolens.lab.recover import default_folders
+    from iolens.lab.snapshot import look
+    from iolens.pages.live import jobs_table
+    from iolens.pages.terminal import show_table
+
+    seen = []
+    for job in jobs:
+        try:
+            seen.append((job, look(job)))
+        except IolensError:
+            continue
+    if seen:
+        show_table(jobs_table(seen), out)
+    else:
+        out.print(f"no job runs here under the profiler (looked in {' and '.join(map(str, default_folders()))})")
+
+
+def watch(job: list[Spool], interval: float, once: bool, out: Console) -> None:
+    """Print one look, or go on until the job ends or the person has seen enough."""
+    from contextlib import nullcontext
+
+    from rich.console import Group
+    from rich.live import Live
+
+    from iolens.lab.snapshot import has_ended, look
+    from iolens.pages.live import live_parts
+
+    before = look(job)
+    with Live(console=out, auto_refresh=False) if out.is_terminal and not once else nullcontext() as view:
+        while not has_ended(job):
+            time.sleep(interval)
+            now = look(job)
+            parts = Group(*live_parts(job, now, before, out.width))
+            if view is None:
+                out.print(parts)
+            else:
+                view.update(parts, refresh=True)
+            before = now
+            if once:
+                return
+    out.print(f"{job[0].program}, job {job[0].jobid} has ended")

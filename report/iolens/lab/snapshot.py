@@ -1,0 +1,67 @@
+"""Jobs that run on this node: find them by their spools, and make a log of what they have recorded so far."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab import recover
+from iolens.lab.recover import Spool
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+MARK = ".snapshot-"
+"""In the name of a log that was made while its job was running."""
+
+
+def running_jobs() -> list[list[Spool]]:
+    """The jobs of which a process runs here, first started first; spools of its other ranks on this node with it."""
+    spools, _ = recover.read_spools(recover.default_folders())
+    return [job for job in recover.jobs(spools) if any(recover.state(one) == "running" for one in job)]
+
+
+def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
+    """The job with that job id, or with a process of that id; raises when there is none, or more than one."""
+    found = [job for job in jobs if number == job[0].jobid or any(number == one.pid for one in job)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        pids = ", ".join(str(job[0].pid) for job in found)
+        raise UsageError(f"{len(found)} jobs have the id {number}; name one by a process: {pids}")
+    raise UsageError(
+        f"no job {number} runs here under the profiler, by what lies in "
+        f"{' and '.join(map(str, recover.default_folders()))}; it may run on another node, have ended, or keep no "
+        "spools (IOLENS_SPOOL)"
+    )
+
+
+def has_ended(job: Sequence[Spool]) -> bool:
+    """Whether none of its processes here runs any more."""
+    return all(recover.state(one) == "ended" for one in job)
+
+
+def take(job: Sequence[Spool], folder: Path) -> Path:
+    """Write what the job has recorded so far as a log in `folder`; the job goes on undisturbed. Raises when the job
+    ends meanwhile, or nothing has been recorded yet."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".iolens-") as aside:
+        words = [str(recover.program()), "merge", "-s", "-o", aside, *(one.spool for one in job)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            reason = done.stderr.strip().splitlines() or ["it has ended"]
+            raise IolensError(f"no snapshot of {job[0].program}, job {job[0].jobid}: {reason[-1]}")
+        made = Path(done.stdout.strip())
+        number = 1 + sum(1 for _ in folder.glob(f"{made.stem}{MARK}*"))
+        return made.rename(folder / f"{made.stem}{MARK}{number}{made.suffix}")
+
+
+def look(job: Sequence[Spool]) -> Job:
+    """The same, read and gone again."""
+    from iolens.log import read_log
+
+    with tempfile.TemporaryDirectory(prefix="iolens-") as aside:
+        return read_log(take(job, Path(aside)))

@@ -1,0 +1,84 @@
+"""A running job for the terminal: its layers with their speed now, its ranks, its busiest files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.files import top_files
+from iolens.metrics.progress import layers_since, rank_bytes
+from iolens.pages.blocks import Table
+from iolens.pages.terminal import table_parts
+from iolens.pages.words import NONE, count, digits, plural, seconds, size
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from iolens.lab.recover import Spool
+    from iolens.log import Job
+
+MOST_FILES = 8
+
+
+def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
+    """One row per running job: what it has moved at the lowest layers so far."""
+    rows = []
+    for spools, job in jobs:
+        layers = [layer for layer in layers_since(job, None) if layer.module in ("POSIX", "STDIO")]
+        moved = [size(sum(layer.bytes_read for layer in layers)), size(sum(layer.bytes_written for layer in layers))]
+        ranks = f"{len(spools)} of {max(spools[0].ranks, 1)}"
+        words = [str(spools[0].jobid), str(spools[0].pid), spools[0].program, ranks, seconds(job.run_time)]
+        rows.append([*words, *moved, seconds(sum(layer.seconds for layer in layers))])
+    columns = ["job", "process", "program", "ranks here", "runs for (s)", "read", "written", "I/O time (s)"]
+    return Table("Running under the profiler", columns, rows, "I/O time: of the slowest rank.")
+
+
+def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int) -> list[RenderableType]:
+    """One look, for a terminal of that width."""
+    from rich.text import Text
+
+    tables = [table for table in (layers_table(job, before), ranks_table(job), files_table(job)) if table.rows]
+    return [Text(headline(spools, job), style="bold"), *(part for one in tables for part in table_parts(one, width))]
+
+
+def layers_table(job: Job, before: Job | None) -> Table:
+    """Totals, and speed since the look before."""
+    rows = [
+        [one.module, count(one.files), size(one.bytes_read), size(one.bytes_written), seconds(one.seconds)]
+        + [NONE if rate is None else f"{size(rate)}/s" for rate in (one.read_rate, one.write_rate)]
+        for one in layers_since(job, before)
+    ]
+    columns = ["layer", "files", "read", "written", "I/O time (s)", "reads now", "writes now"]
+    return Table("Layers", columns, rows, "Now: since the look before. I/O time: of the slowest rank.")
+
+
+def ranks_table(job: Job) -> Table:
+    """How evenly the ranks move bytes; nothing for one process."""
+    found = rank_bytes(job)
+    rows = []
+    if found is not None and len(found) > 1:
+        for name in ("read", "written"):
+            values = found[name]
+            row = [f"{size(values.min())} (rank {values.idxmin()})", size(values.median())]
+            share = values.max() / values.mean() if values.mean() > 0 else None
+            largest = f"{size(values.max())} (rank {values.idxmax()})"
+            rows.append([name, *row, largest, NONE if share is None else f"{digits(share)} x"])
+    return Table("Ranks", ["bytes", "least", "median", "most", "most / mean"], rows)
+
+
+def files_table(job: Job) -> Table:
+    """The files that took most time."""
+    found = top_files(job, "seconds", MOST_FILES)
+    rows = [
+        [str(row["path"]), size(row["bytes_read"]), size(row["bytes_written"]), seconds(row["seconds"])]
+        for _, row in found.iterrows()
+    ]
+    return Table("Files that took most time", ["file", "read", "written", "slowest rank (s)"], rows)
+
+
+def headline(spools: Sequence[Spool], job: Job) -> str:
+    """Which job this is and how much of it is seen."""
+    first = spools[0]
+    ranks = max(first.ranks, 1)
+    here = f"{plural(len(spools), 'process')} here" + (f" of {ranks}" if ranks != len(spools) else "")
+    return f"{first.program}, job {first.jobid}: running for {seconds(job.run_time)} s, {here}"
