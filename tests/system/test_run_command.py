@@ -153,3 +153,20 @@ def test_an_error_names_the_subcommand_not_the_program(tmp_path: Path) -> None:
     done = iolens("run", "--storage-mount", tmp_path, "--", "true", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"iolens run: {tmp_path} is not an emulated mount point")
+
+
+@pytest.mark.skipif(not os.environ.get("DARSHAN_LIB"), reason="DARSHAN_LIB names no Darshan runtime")
+def test_the_sites_darshan_in_the_profilers_place(tmp_path: Path) -> None:
+    """Its logs come into the run's folder however it was configured, and become a report."""
+    script = "open('wrote.dat', 'w').write('ten bytes!')"
+    done = iolens("run", "--profiler", "darshan", "--output", "run", "--", sys.executable, "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (log,) = (tmp_path / "run").glob("*.darshan")
+    job = read_log(log)
+    frame = job.frames["POSIX"]
+    written = frame[frame["id"].map(job.names).str.endswith("/wrote.dat")]["POSIX_BYTES_WRITTEN"]
+    assert written.tolist() == [10]
+    assert not list((tmp_path / "run").glob(".darshan-*"))
+    done = iolens("report", str(log), "-o", str(tmp_path / "report.pdf"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

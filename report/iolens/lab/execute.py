@@ -16,7 +16,7 @@ from types import FrameType
 from typing import IO
 
 from iolens.errors import IolensError
-from iolens.lab import preload
+from iolens.lab import preload, site_darshan
 from iolens.lab.installation import find_library
 from iolens.lab.launcher import Command, take_apart, with_environment
 from iolens.lab.rescue import rescue
@@ -24,8 +24,6 @@ from iolens.lab.say import say
 
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""
-
-LOG_FOLDER = {"iolens": "IOLENS_LOGPATH", "darshan": "DARSHAN_LOG_DIR_PATH"}
 
 
 @dataclass(frozen=True)
@@ -58,10 +56,10 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if command.application is None:
         raise IolensError(f"no program found behind `{words[0]}` and its options")
     settings = dict(setup.application)
-    if setup.profiler in LOG_FOLDER:
-        settings |= {LOG_FOLDER[setup.profiler]: str(setup.logs), "IOLENS_LOG_BY_DATE": "0"}
+    if setup.profiler == "iolens":
+        settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0"}
     if setup.profiler == "darshan":
-        settings["DARSHAN_ENABLE_NONMPI"] = "1"
+        settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs)
     if preload.static_application(command):
         say(f"{command.application} is statically linked, so it runs without the profiler")
     else:
@@ -77,19 +75,22 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
     """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
     run = uuid.uuid4().hex
-    line, _ = instrumented(words, replace(setup, application={**setup.application, "IOLENS_RUN": run}))
+    marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]
     clock = time.monotonic()
-    try:
-        with opened(stdout) as out, opened(stderr) as err:
-            process = subprocess.Popen(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err)
-            status = wait_for(process)
-    except OSError as error:
-        raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
-    except KeyboardInterrupt:
-        leave_log(run, setup, f"{Path(line[0]).name} was interrupted")
-        raise
+    theirs = setup.profiler == "darshan"
+    with site_darshan.staging(setup.logs) if theirs else nullcontext(setup.logs) as folder:
+        line, _ = instrumented(words, replace(marked, logs=folder))
+        try:
+            with opened(stdout) as out, opened(stderr) as err:
+                process = subprocess.Popen(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err)
+                status = wait_for(process)
+        except OSError as error:
+            raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
+        except KeyboardInterrupt:
+            leave_log(run, setup, f"{Path(line[0]).name} was interrupted")
+            raise
     seconds = time.monotonic() - clock
     leave_log(run, setup, f"{Path(line[0]).name} {ending(status)}")
     logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)

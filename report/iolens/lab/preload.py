@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from iolens.errors import IolensError
 from iolens.lab import mpi
 from iolens.lab.installation import find_library, need_library
 from iolens.lab.launcher import Command
+from iolens.lab.site_darshan import site_darshan
 
 PROFILERS = ("iolens", "darshan", "none")
 
@@ -43,20 +43,6 @@ def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
 def preload_value(libraries: Sequence[Path]) -> str:
     """The value of LD_PRELOAD: ours, then whatever the user had set."""
     return ":".join([*(str(path) for path in libraries), *filter(None, [os.environ.get("LD_PRELOAD")])])
-
-
-def site_darshan() -> Path:
-    """The site's libdarshan.so: DARSHAN_LIB, DARSHAN_HOME or `darshan-config`; raises when there is none."""
-    named = os.environ.get("DARSHAN_LIB")
-    prefixes = [os.environ.get("DARSHAN_HOME") or os.environ.get("DARSHAN_DIR")]
-    if shutil.which("darshan-config"):
-        prefixes.append(mpi.output_of("darshan-config", "--prefix").strip())
-    candidates = [Path(named)] if named else []
-    candidates += [Path(prefix) / "lib" / "libdarshan.so" for prefix in prefixes if prefix]
-    for path in candidates:
-        if path.is_file():
-            return path
-    raise IolensError("no Darshan runtime was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
 
 
 def flavour_of(command: Command) -> mpi.Flavour | None:

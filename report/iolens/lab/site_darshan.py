@@ -1,0 +1,60 @@
+"""The site's own Darshan in the profiler's place: where its library is, and how its logs come into a run's folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.mpi import output_of
+
+FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
+"""Variables that name the folder of logs: Darshan's own, and the one that most sites configure it with."""
+
+
+def site_darshan() -> Path:
+    """The site's libdarshan.so: DARSHAN_LIB, DARSHAN_HOME or `darshan-config`; raises when there is none."""
+    named = os.environ.get("DARSHAN_LIB")
+    prefixes = [os.environ.get("DARSHAN_HOME") or os.environ.get("DARSHAN_DIR")]
+    if shutil.which("darshan-config"):
+        prefixes.append(output_of("darshan-config", "--prefix").strip())
+    candidates = [Path(named)] if named else []
+    candidates += [Path(prefix) / "lib" / "libdarshan.so" for prefix in prefixes if prefix]
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise IolensError("no Darshan runtime was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
+
+
+def settings(library: Path, logs: Path) -> Mapping[str, str]:
+    """Variables that make this build of Darshan write to `logs`, whatever variable it was configured to read."""
+    script = library.parent.parent / "bin" / "darshan-config"
+    text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
+    configured = re.search(r'^DARSHAN_LOG_ENV="([^"]*)"', text, re.MULTILINE)
+    names = [name for name in (configured[1] if configured else "").split(",") if name]
+    return {**dict.fromkeys((*FOLDER_NAMES, *names), str(logs)), "DARSHAN_ENABLE_NONMPI": "1"}
+
+
+@contextmanager
+def staging(logs: Path) -> Iterator[Path]:
+    """A folder for Darshan to write to, whose logs are moved to `logs` in the end.
+
+    Without a variable of its own Darshan writes into YEAR/MONTH/DAY, which must be there, by the clock and the time
+    zone of the program.
+    """
+    logs.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=".darshan-", dir=logs))
+    try:
+        for day in (date.today() + timedelta(days=days) for days in range(-1, 3)):
+            (folder / str(day.year) / str(day.month) / str(day.day)).mkdir(parents=True)
+        yield folder
+    finally:
+        for log in folder.rglob("*.darshan*"):
+            log.replace(logs / log.name)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,49 @@
+"""A site's Darshan: found where the site says, told where to write by the names it was configured with."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from iolens.errors import IolensError
+from iolens.lab.site_darshan import settings, site_darshan, staging
+
+
+def install(prefix: Path, names: str) -> Path:
+    for folder in ("bin", "lib"):
+        (prefix / folder).mkdir(parents=True)
+    (prefix / "bin/darshan-config").write_text(f'#!/bin/sh\nDARSHAN_LOG_PATH=""\nDARSHAN_LOG_ENV="{names}"\n')
+    library = prefix / "lib/libdarshan.so"
+    library.touch()
+    return library
+
+
+def test_it_is_found_by_variable_and_prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = install(tmp_path, "")
+    for name in ("DARSHAN_LIB", "DARSHAN_HOME", "DARSHAN_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(IolensError, match="set DARSHAN_LIB"):
+        site_darshan()
+    monkeypatch.setenv("DARSHAN_HOME", str(tmp_path))
+    assert site_darshan() == library
+
+
+def test_every_configured_name_gets_the_folder(tmp_path: Path) -> None:
+    found = settings(install(tmp_path, "SITE_LOGS,JOB_LOGS"), tmp_path / "logs")
+    for name in ("SITE_LOGS", "JOB_LOGS", "DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH"):
+        assert found[name] == str(tmp_path / "logs")
+
+
+def test_logs_come_out_of_folders_by_date(tmp_path: Path) -> None:
+    today = date.today()
+    with staging(tmp_path / "logs") as folder:
+        (folder / str(today.year) / str(today.month) / str(today.day) / "dated.darshan").touch()
+        (folder / "flat.darshan").touch()
+        (folder / "late.darshan_partial").touch()
+    assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
+        "dated.darshan",
+        "flat.darshan",
+        "late.darshan_partial",
+    ]
