@@ -7,14 +7,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import darshan
 import pytest
+from iolens.lab import mpi
 from iolens.lab.installation import find_library
+from mpi_library import FLAVOUR
 
 SOURCE = Path(__file__).resolve().parents[1] / "c/spool_killed.c"
+
+
+def wait_until(reached: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not reached() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -25,10 +33,8 @@ def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     settings = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_SPOOL": str(tmp_path)}
     settings |= {"IOLENS_INCLUDE": str(tmp_path), "IOLENS_JOBID": "4711", "IOLENS_LOGPATH": str(tmp_path)}
     job = subprocess.Popen([program, "wait", "20"], cwd=tmp_path, env=os.environ | settings, text=True)
-    deadline = time.monotonic() + 60
     stream = tmp_path / "stream"
-    while not (stream.exists() and stream.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: stream.exists() and stream.stat().st_size > 0)
     yield job
     job.kill()
     job.wait()
@@ -65,6 +71,36 @@ def test_a_snapshot_is_a_log_and_leaves_the_job_alone(waiting: subprocess.Popen[
     assert waiting.poll() is None
     waiting.send_signal(signal.SIGTERM)
     assert waiting.wait() == -signal.SIGTERM
+
+
+@pytest.mark.mpi
+def test_a_signal_to_iolens_run_makes_a_snapshot(tmp_path: Path) -> None:
+    program = tmp_path / "mpi_killed"
+    subprocess.run(["mpicc", "-Wall", "-o", program, SOURCE.with_name("mpi_killed.c")], check=True)
+    settings = {
+        **mpi.environment(FLAVOUR, 8, "romio321"),
+        "IOLENS_SPOOL": str(tmp_path),
+        "IOLENS_INCLUDE": str(tmp_path),
+    }
+    words = [mpi.find_launcher(FLAVOUR), "-np", "3", str(program), "wait"]
+    command = [sys.executable, "-m", "iolens.cli.main", "run", "--output", "out", "--", *words]
+    running = subprocess.Popen(command, cwd=tmp_path, env=os.environ | settings, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: (tmp_path / "ready").exists())
+    running.send_signal(signal.SIGUSR1)
+    wait_until(lambda: list((tmp_path / "out").glob("*.snapshot-1.darshan")))
+    (tmp_path / "go").touch()
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 0, errors
+    first, last = sorted((tmp_path / "out").glob("*.darshan"), key=lambda path: ".snapshot-" not in path.name)
+    assert f"snapshot: {first}" in errors
+    assert f"log: {last}" in errors
+    partial = [darshan.DarshanReport(str(log)).metadata["job"]["metadata"].get("partial", "") for log in (first, last)]
+    assert partial[0].startswith("A snapshot while the job was running")
+    assert "3 of 3 ranks" in partial[0]
+    assert partial[1] == ""
+    for log in (first, last):
+        counters = darshan.DarshanReport(str(log), read_all=True).records["POSIX"].to_df()["counters"]
+        assert counters["POSIX_BYTES_WRITTEN"].sum() == 48
 
 
 def test_no_such_job(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.launcher import Command, take_apart, with_environment
 from iolens.lab.rescue import rescue
 from iolens.lab.say import say
+from iolens.lab.snapshot import MARK, running_jobs, take
 
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""
@@ -83,7 +84,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     with site_darshan.staging(setup.logs) if theirs else nullcontext(setup.logs) as folder:
         line, _ = instrumented(words, replace(marked, logs=folder))
         try:
-            with opened(stdout) as out, opened(stderr) as err:
+            with opened(stdout) as out, opened(stderr) as err, snapshots_on_request(run, setup):
                 process = subprocess.Popen(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err)
                 status = wait_for(process)
         except OSError as error:
@@ -93,7 +94,8 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
             raise
     seconds = time.monotonic() - clock
     leave_log(run, setup, f"{Path(line[0]).name} {ending(status)}")
-    logs = sorted(set(setup.logs.glob("*.darshan")) - before, key=lambda path: path.stat().st_mtime)
+    new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before
+    logs = sorted(new, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
     return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
 
@@ -102,6 +104,27 @@ def leave_log(run: str, setup: Setup, why: str) -> None:
     """Make the logs that the run's processes did not write themselves."""
     if setup.profiler == "iolens" and find_library("libiolens.so"):
         rescue(run, setup.logs, why)
+
+
+@contextmanager
+def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
+    """On SIGUSR1, make a log of what each job of the run has recorded so far."""
+
+    def snapshot(_: int, __: FrameType | None) -> None:
+        jobs = [job for job in running_jobs() if job[0].run == run]
+        if not jobs:
+            say("no snapshot: nothing of this run has been recorded yet")
+        for job in jobs:
+            try:
+                say(f"snapshot: {take(job, setup.logs)}")
+            except IolensError as error:
+                say(str(error))
+
+    before = signal.signal(signal.SIGUSR1, snapshot)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def ending(status: int) -> str:
