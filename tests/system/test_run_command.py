@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from iolens.log import read_log
+from mpi_libraries import library
 
 ROOT = Path(__file__).resolve().parents[2]
 IOLENS = [sys.executable, "-m", "iolens.cli.main"]
@@ -167,6 +168,13 @@ def test_the_sites_darshan_in_the_profilers_place(tmp_path: Path) -> None:
     written = frame[frame["id"].map(job.names).str.endswith("/wrote.dat")]["POSIX_BYTES_WRITTEN"]
     assert written.tolist() == [10]
     assert not list((tmp_path / "run").glob(".darshan-*"))
+    parallel = library("usual").compile(ROOT / "tests/c/mpi_late.c", tmp_path / "late")
+    launcher = [library("usual").mpirun, "-np", "2"]
+    words = ["--profiler", "darshan", "--output", "two", "--", *launcher, parallel, tmp_path]
+    done = iolens("run", *words, cwd=tmp_path, **library("usual").environment("romio321"))
+    assert done.returncode == 0, done.stderr
+    (log,) = (tmp_path / "two").glob("*.darshan")
+    assert read_log(log).nprocs == 2
     done = iolens("report", str(log), "-o", str(tmp_path / "report.pdf"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

@@ -57,14 +57,14 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if command.application is None:
         raise IolensError(f"no program found behind `{words[0]}` and its options")
     settings = dict(setup.application)
+    flavour = preload.flavour_of(command)
     if setup.profiler == "iolens":
         settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0"}
     if setup.profiler == "darshan":
-        settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs)
+        settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
     if preload.static_application(command):
         say(f"{command.application} is statically linked, so it runs without the profiler")
     else:
-        flavour = preload.flavour_of(command)
         for gap in preload.gaps(setup.profiler, flavour):
             say(gap)
         libraries = preload.chain(setup.profiler, flavour, setup.emulated)

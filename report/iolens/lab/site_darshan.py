@@ -32,13 +32,17 @@ def site_darshan() -> Path:
     raise IolensError("no Darshan runtime was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
 
 
-def settings(library: Path, logs: Path) -> Mapping[str, str]:
-    """Variables that make this build of Darshan write to `logs`, whatever variable it was configured to read."""
+def settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:
+    """Variables that make this build of Darshan write to `logs`, whatever variable it was configured to read.
+
+    What makes it record a program without MPI would part a job of MPI (`parallel`) into a log per process.
+    """
     script = library.parent.parent / "bin" / "darshan-config"
     text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
     configured = re.search(r'^DARSHAN_LOG_ENV="([^"]*)"', text, re.MULTILINE)
     names = [name for name in (configured[1] if configured else "").split(",") if name]
-    return {**dict.fromkeys((*FOLDER_NAMES, *names), str(logs)), "DARSHAN_ENABLE_NONMPI": "1"}
+    alone = {} if parallel else {"DARSHAN_ENABLE_NONMPI": "1"}
+    return {**dict.fromkeys((*FOLDER_NAMES, *names), str(logs)), **alone}
 
 
 @contextmanager
