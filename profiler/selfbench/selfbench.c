@@ -3,7 +3,8 @@
  *   iolens-selfbench calls FILE N    a line "call TAB direct TAB extra TAB low TAB high" per kind of call:
  * medians of N pairs of blocks in ns per call, and the 95 % interval of the median of `extra`
  *   iolens-selfbench threads FILE N  ns per pwrite of each of N threads with a file of its own, best blocks
- *   iolens-selfbench files DIR N     writes N files; prints CLOCK_MONOTONIC in seconds where main ends */
+ *   iolens-selfbench files DIR N     writes N files; prints CLOCK_MONOTONIC and the processor time used, both
+ * in seconds, where main ends */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,12 +42,14 @@ static void need(int condition, const char *what)
     exit(1);
 }
 
-static double now_ns(void)
+static double read_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
+
+static double now_ns(void) { return read_ns(CLOCK_MONOTONIC); }
 
 static void block_pwrite(const struct functions *f, const struct target *target, int calls)
 {
@@ -200,7 +203,7 @@ static void bench_files(const char *folder, int files)
         need(fd >= 0 && write(fd, path, BYTES) == BYTES && close(fd) == 0, path);
         unlink(path);
     }
-    printf("%.9f\n", now_ns() / 1e9);
+    printf("%.9f\t%.9f\n", now_ns() / 1e9, read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
 }
 
 int main(int count, char **argument)

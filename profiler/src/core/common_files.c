@@ -23,8 +23,8 @@ static int64_t *slot_of(const struct buffer *numbers, const struct slots *slots,
 
 static void list_candidates(struct buffer *files)
 {
-    for (struct file *file = iolens.registry.first; file; file = file->next)
-        if (file->state[MODULE_POSIX] && !shared_by_all(file, MODULE_POSIX))
+    for (struct file *file = registry_first(MODULE_POSIX); file; file = registry_next(file, MODULE_POSIX))
+        if (!shared_by_all(file, MODULE_POSIX))
             buffer_put(files, &file, sizeof(struct file *));
 }
 

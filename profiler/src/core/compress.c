@@ -3,9 +3,9 @@
 #include "context.h"
 #include "zlib_abi.h"
 
-/* Level 3 halves the time of zlib's usual 6 at the same size: 20 000 POSIX records, 14 MB, in 0.11 s to 1.6
- * MB. */
-enum { COMPRESSION_LEVEL = 3 };
+/* Of long parts time counts, of short ones size: 100 000 names, 3.3 MB, take 0.04 s at level 1 and 0.06 at 3.
+ */
+enum { FAST = 1, USUAL = 6, LONG_BYTES = 1 << 18 };
 
 /* zlib's memory, without malloc; freed at once with the buffer's. */
 static void *zlib_alloc(void *arena, unsigned items, unsigned size)
@@ -18,7 +18,7 @@ static void zlib_free(void *arena, void *memory) { (void)arena, (void)memory; }
 bool compress_append(const struct buffer *part, struct buffer *out)
 {
     z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &iolens.zlib};
-    if (deflateInit(&stream, COMPRESSION_LEVEL) != Z_OK)
+    if (deflateInit(&stream, part->used < LONG_BYTES ? USUAL : FAST) != Z_OK)
         return false;
     size_t left = part->used;
     int state = Z_OK;

@@ -24,6 +24,7 @@
 #include "registry.h"
 #include "settings.h"
 #include "spool.h"
+#include "timeline.h"
 
 struct context {
     bool started;
@@ -45,6 +46,7 @@ struct context {
     struct dxt_choice dxt;
     struct registry registry;
     struct names names;
+    struct timeline timeline;      /* known at the end */
     int64_t partial[MODULE_COUNT]; /* ranks on which the module left something out; known at the end */
     bool common_left_out;          /* the table file_ranks lacks files that only some ranks used */
     struct fds fds;

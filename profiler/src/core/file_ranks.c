@@ -8,6 +8,7 @@
 #include "busiest.h"
 #include "common_files.h"
 #include "context.h"
+#include "reduce.h"
 #include "shared.h"
 #include "table.h"
 
@@ -47,8 +48,10 @@ static const struct column COLUMNS[] = {
 static struct row row_of(const struct file *file, int64_t rank)
 {
     const struct posix_state *s = file->state[MODULE_POSIX];
-    const int64_t *ints = s->record.ints;
-    const double *seconds = s->record.doubles;
+    struct posix_record record;
+    reduce_record(file, MODULE_POSIX, rank, &record);
+    const int64_t *ints = record.ints;
+    const double *seconds = record.doubles;
     int64_t sizes[SKETCH_TOP] = {0}, counts[SKETCH_TOP] = {0};
     sketch_top(&s->write_size, sizes, counts);
     return (struct row){

@@ -28,10 +28,9 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     if (transport->allreduce(latest, 2, IOLENS_DOUBLE, IOLENS_MAX) != 0)
         latest[0] = mine;
     double shift = latest[0] - mine;
-    const struct timeline line = {.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
-    reduce_finish_states(transport->rank, &line);
+    iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    return (struct job_times){start, start + (int64_t)(line.end * 1e9)};
+    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9)};
 }
 
 static void count_partial(const struct iolens_transport *transport)
@@ -67,11 +66,10 @@ static void add_modules(struct writer *writer, const struct iolens_transport *tr
                         int region[MODULE_COUNT])
 {
     for (int m = 0; m < MODULE_COUNT; m++) {
-        struct buffer part = {0};
-        if (reduce_records(transport, m, &part) != 0)
-            part.failed = true;
-        region[m] = writer_add(writer, &part, false);
-        buffer_free(&part);
+        struct records records;
+        if (reduce_records(transport, m, &records) != 0)
+            writer_fail(writer, ENOMEM);
+        region[m] = writer_add_records(writer, &records);
     }
 }
 
@@ -136,6 +134,7 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport);
+    reduce_settle_states();
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
     bool agreed = !merging || shared_find(transport) == 0;
     create(&writer, transport, times.start_ns);

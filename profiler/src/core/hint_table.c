@@ -26,9 +26,9 @@ void hint_table_write(const struct iolens_transport *transport, struct buffer *o
 {
     (void)transport;
     struct buffer rows = {0};
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
+    for (struct file *file = registry_first(MODULE_MPIIO); file; file = registry_next(file, MODULE_MPIIO)) {
         const struct iolens_mpiio_file *state = file->state[MODULE_MPIIO];
-        for (const struct mpiio_hint *hint = state ? state->hints : NULL; hint; hint = hint->next) {
+        for (const struct mpiio_hint *hint = state->hints; hint; hint = hint->next) {
             struct row *row = buffer_add(&rows, sizeof *row);
             if (!row)
                 break;

@@ -34,10 +34,10 @@ int private_add(struct writer *writer, const struct iolens_transport *transport)
 {
     int first = writer->regions;
     for (int i = 0; i < REGION_COUNT; i++) {
-        struct buffer part = {0};
-        REGIONS[i].write(transport, &part);
-        writer_add(writer, &part, false);
-        buffer_free(&part);
+        struct records part;
+        records_open(&part, sizeof(uint64_t), 0);
+        REGIONS[i].write(transport, &part.bytes);
+        writer_add_records(writer, &part);
     }
     return first;
 }

@@ -12,36 +12,26 @@ struct staged {
     char record[];
 };
 
-static void finish_state(const struct module *type, void *state)
+void reduce_settle_states(void)
 {
+    for (int m = 0; m < MODULE_COUNT; m++)
+        for (struct file *file = modules[m]->settle ? registry_first(m) : NULL; file;
+             file = registry_next(file, m))
+            modules[m]->settle(file->state[m]);
+    for (int m = 0; m < MODULE_COUNT; m++)
+        for (struct file *file = modules[m]->correct ? registry_first(m) : NULL; file;
+             file = registry_next(file, m))
+            modules[m]->correct(file->state[m], &iolens.timeline);
+}
+
+void reduce_record(const struct file *file, enum module_index module, int64_t rank, void *record)
+{
+    const struct module *type = modules[module];
+    memcpy(record, file->state[module], shape_bytes(type->shape));
     if (type->finish)
-        type->finish(state);
-}
-
-static void correct_state(const struct module *type, void *state, const struct timeline *line)
-{
-    if (type->shape)
-        shape_correct_times(type->shape, state, line);
-    if (type->correct)
-        type->correct(state, line);
-}
-
-void reduce_finish_states(int64_t rank, const struct timeline *line)
-{
-    for (struct file *file = iolens.registry.first; file; file = file->next)
-        for (int m = 0; m < MODULE_COUNT; m++)
-            if (file->state[m])
-                finish_state(modules[m], file->state[m]);
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
-        for (int m = 0; m < MODULE_COUNT; m++) {
-            void *state = file->state[m];
-            if (!state)
-                continue;
-            if (modules[m]->shape)
-                *(struct record_base *)state = (struct record_base){file->id, rank};
-            correct_state(modules[m], state, line);
-        }
-    }
+        type->finish(file->state[module], record);
+    *(struct record_base *)record = (struct record_base){file->id, rank};
+    shape_correct_times(type->shape, record, &iolens.timeline);
 }
 
 static void combine_staged(const void *in, void *inout)
@@ -53,7 +43,7 @@ static void combine_staged(const void *in, void *inout)
 }
 
 static int merge_shared(const struct iolens_transport *transport, enum module_index module,
-                        struct buffer *part)
+                        struct records *records)
 {
     const struct record_shape *shape = modules[module]->shape;
     size_t bytes = shape_bytes(shape), stride = sizeof(struct staged) + bytes;
@@ -63,7 +53,7 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
         if (!item)
             break;
         item->module = module;
-        memcpy(item->record, file->state[module], bytes);
+        reduce_record(file, module, transport->rank, item->record);
         shape_share(shape, item->record, transport->rank, &item->spread);
     }
     char *staged = stage.data;
@@ -74,36 +64,55 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
     for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++) {
         struct staged *item = (struct staged *)(staged + i * stride);
         shape_finish_shared(shape, item->record, &item->spread);
-        buffer_put(part, item->record, bytes);
+        records_put(records, item->record, bytes);
     }
     buffer_free(&stage);
     return result;
 }
 
 /* Records of varying size are not merged: rank 0's stands for all. */
-static void add_varying(const struct module *type, const struct file *file, const void *state, int64_t rank,
-                        struct buffer *part)
+static void put_varying(const struct module *type, const struct file *file, const void *state, int64_t rank,
+                        struct records *records)
 {
     size_t bytes = type->serialize(state, file, rank, NULL);
-    void *room = bytes ? buffer_add(part, bytes) : NULL;
+    void *room = bytes ? buffer_add(&records->bytes, bytes) : NULL;
     if (room)
         type->serialize(state, file, rank, room);
 }
 
-int reduce_records(const struct iolens_transport *transport, enum module_index module, struct buffer *part)
+/* This rank writes a record of its own for the file. */
+static bool has_own(const struct file *file, enum module_index module, int rank)
+{
+    bool stands_for_all = !modules[module]->shape && rank == 0;
+    return !shared_by_all(file, module) || stands_for_all;
+}
+
+static void put_own(enum module_index module, int rank, struct records *records)
 {
     const struct module *type = modules[module];
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
-        const void *state = file->state[module];
-        bool shared = shared_by_all(file, module);
-        if (!state || (shared && (type->shape || transport->rank != 0)))
+    _Alignas(8) char record[SHAPE_MOST_BYTES];
+    for (struct file *file = registry_first(module); file; file = registry_next(file, module)) {
+        if (!has_own(file, module, rank))
             continue;
-        if (type->shape)
-            buffer_put(part, state, shape_bytes(type->shape));
-        else
-            add_varying(type, file, state, shared ? -1 : transport->rank, part);
+        if (!type->shape) {
+            put_varying(type, file, file->state[module], shared_by_all(file, module) ? -1 : rank, records);
+            continue;
+        }
+        reduce_record(file, module, rank, record);
+        records_put(records, record, shape_bytes(type->shape));
     }
-    return type->shape ? merge_shared(transport, module, part) : 0;
+}
+
+int reduce_records(const struct iolens_transport *transport, enum module_index module,
+                   struct records *records)
+{
+    const struct record_shape *shape = modules[module]->shape;
+    if (shape)
+        records_open(records, shape_bytes(shape), shape_bytes(shape) * iolens.registry.states[module]);
+    else
+        records_open(records, modules[module]->row_bytes, 0);
+    put_own(module, transport->rank, records);
+    return shape ? merge_shared(transport, module, records) : 0;
 }
 
 void reduce_names(int rank, struct buffer *part)

@@ -124,6 +124,12 @@ void *registry_spare(enum module_index module)
     return fresh;
 }
 
+void registry_count(const struct file *file, enum module_index module)
+{
+    iolens.registry.states[module]++;
+    iolens.registry.used += file->path[0] == '/';
+}
+
 void *registry_install(struct file *file, enum module_index module, void *fresh)
 {
     void *state = NULL;
@@ -131,8 +137,25 @@ void *registry_install(struct file *file, enum module_index module, void *fresh)
         return NULL;
     if (!atomic_compare_exchange_strong(&file->state[module], &state, fresh))
         return state;
-    iolens.registry.used += file->path[0] == '/';
+    registry_count(file, module);
     return fresh;
+}
+
+static struct file *from(struct file *file, enum module_index module)
+{
+    while (file && !file->state[module])
+        file = file->next;
+    return file;
+}
+
+struct file *registry_first(enum module_index module)
+{
+    return iolens.registry.states[module] > 0 ? from(iolens.registry.first, module) : NULL;
+}
+
+struct file *registry_next(const struct file *file, enum module_index module)
+{
+    return from(file->next, module);
 }
 
 /* No lock: asking the file system for its block size may take long. Of two threads one throws its state away.

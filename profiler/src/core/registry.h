@@ -29,9 +29,10 @@ struct registry {
     struct spin lock;
     struct file **buckets; /* REGISTRY_BUCKETS of them */
     struct file *first, **last;
-    atomic_size_t used;       /* states of real files: not of <STDIN> or heatmap:POSIX */
-    struct file *shared;      /* chain of shared files, in the same order on all ranks */
-    _Atomic uint32_t partial; /* bit m: module m had to leave a file out */
+    atomic_size_t used;                 /* states of real files: not of <STDIN> or heatmap:POSIX */
+    atomic_size_t states[MODULE_COUNT]; /* of any file */
+    struct file *shared;                /* chain of shared files, in the same order on all ranks */
+    _Atomic uint32_t partial;           /* bit m: module m had to leave a file out */
 };
 
 /* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */
@@ -51,6 +52,13 @@ bool registry_adopt(struct file *file);
 void registry_leave_out(uint32_t modules_left);
 
 struct file *registry_find(uint64_t id);
+
+/* Files with a state of the module in order of first use; NULL behind the last one. */
+struct file *registry_first(enum module_index module);
+struct file *registry_next(const struct file *file, enum module_index module);
+
+/* A state of the module has been put into the file. */
+void registry_count(const struct file *file, enum module_index module);
 
 /* The module's state of the file, created when new. `fd` is an open descriptor of it or -1. NULL: out of
  * memory. */

@@ -21,7 +21,8 @@ void table_write(struct buffer *out, const struct column *columns, size_t count,
     buffer_format(out, "{\"rows\": %zu", row_count);
     if (leads)
         name_columns(out, columns, count);
-    buffer_format(out, "}\n");
+    const size_t item = sizeof(uint64_t), filled = (out->used + 2) % item;
+    buffer_format(out, "}%*s\n", filled ? (int)(item - filled) : 0, ""); /* so that columns can be packed */
     for (size_t i = 0; i < count; i++)
         for (size_t row = 0; row < row_count; row++)
             buffer_put(out, (const char *)rows + row * row_bytes + columns[i].offset, columns[i].bytes);

@@ -130,6 +130,13 @@ int writer_add(struct writer *writer, const struct buffer *part, bool always)
     return writer->regions++;
 }
 
+int writer_add_records(struct writer *writer, struct records *records)
+{
+    if (!records_close(records, &writer->region[writer->regions].part))
+        writer_fail(writer, ENOMEM);
+    return writer->regions++;
+}
+
 /* Collective. Where every region begins, and where this rank's parts do. */
 static void place(struct writer *writer, uint64_t before[WRITER_REGIONS])
 {

@@ -13,6 +13,7 @@
 #include "buffer.h"
 #include "logfile.h"
 #include "path.h"
+#include "records.h"
 
 enum { WRITER_REGIONS = 32 };
 
@@ -54,6 +55,9 @@ void writer_fail(struct writer *writer, int error);
 /* Compress this rank's part of the next region (nothing when it is empty, unless `always`). All ranks add the
  * same regions in the same order. Returns the region's index. */
 int writer_add(struct writer *writer, const struct buffer *part, bool always);
+
+/* The same of records, which are closed by this. */
+int writer_add_records(struct writer *writer, struct records *records);
 
 /* Collective. Agree on where all regions lie, and write this rank's parts of them. */
 void writer_put_regions(struct writer *writer);

@@ -28,6 +28,7 @@ enum { Z_NO_FLUSH = 0, Z_FINISH = 4, Z_OK = 0, Z_STREAM_END = 1 };
 int deflateInit_(z_stream *stream, int level, const char *version, int stream_size);
 int deflate(z_stream *stream, int flush);
 int deflateEnd(z_stream *stream);
+unsigned long adler32(unsigned long checksum, const unsigned char *bytes, unsigned count);
 
 /* zlib compares the first digit of the version and the size of the structure. */
 #define deflateInit(stream, level) deflateInit_(stream, level, "1", (int)sizeof(z_stream))

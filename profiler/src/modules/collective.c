@@ -178,8 +178,8 @@ void collective_table_write(const struct iolens_transport *transport, struct buf
 {
     struct buffer rows = {0};
     put_shared_rows(transport, &rows);
-    for (struct file *file = iolens.registry.first; file; file = file->next)
-        if (file->state[MODULE_MPIIO] && !shared_by_all(file, MODULE_MPIIO))
+    for (struct file *file = registry_first(MODULE_MPIIO); file; file = registry_next(file, MODULE_MPIIO))
+        if (!shared_by_all(file, MODULE_MPIIO))
             put_row(&rows, file, transport->rank, NULL);
     out->failed |= rows.failed;
     table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),

@@ -192,10 +192,10 @@ static bool h5d_sound(const void *state, const struct area *area)
     return patterns->used >= 0 && patterns->used <= PATTERNS_KEPT;
 }
 
-static void h5d_finish(void *state)
+static void h5d_finish(const void *state, void *record)
 {
-    struct h5d_state *s = state;
-    patterns_top(&s->dataset.patterns, &s->ints[H5D_ACCESS1_ACCESS]);
+    const struct h5d_state *s = state;
+    patterns_top(&s->dataset.patterns, shape_ints(record) + H5D_ACCESS1_ACCESS);
 }
 
 #define COUNTERS "h5d_counters.def"
@@ -227,7 +227,7 @@ static struct h5d_state *give_name(struct h5d_state *state, hid_t dataset)
     state->ints[H5D_FILE_ID] = (int64_t)file->id;
     if (there == state)
         return state;
-    h5d_finish(state);
+    h5d_finish(state, state);
     spin_lock(&there->dataset.lock);
     shape_merge(&SHAPE, state, there);
     spin_unlock(&there->dataset.lock);

@@ -58,6 +58,8 @@ struct h5d_state {
     bool nameless; /* not in the registry yet */
 };
 
+_Static_assert(offsetof(struct h5d_state, dataset) <= SHAPE_MOST_BYTES, "room for every record");
+
 /* The absolute path of the file that an object belongs to; false when there is none. */
 bool hdf5_path(char path[PATH_BYTES], hid_t object);
 

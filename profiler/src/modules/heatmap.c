@@ -80,12 +80,11 @@ static int64_t spread(int64_t *bins, double width, int64_t bytes, double t0, dou
     return bytes - done;
 }
 
-static void settle(struct heatmap *map, struct heat *heat)
+static void settle(struct heatmap *map, const struct heat *heat)
 {
     int bin = bin_of(map->width, (heat->begin + heat->end) / 2);
     for (int direction = 0; direction < 2; direction++)
         map->bytes[direction][bin] += heat->bytes[direction];
-    *heat = (struct heat){0};
 }
 
 /* Without memory for the map the file's bin becomes endless, and is dropped at the end. */
@@ -99,6 +98,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
     spool_beat();
     spin_lock(&map->lock);
     settle(map, heat);
+    *heat = (struct heat){0};
     while (bin_of(map->width, t1) >= BINS)
         merge_pairs(map);
     int last = bin_of(map->width, t1);
@@ -108,7 +108,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
     spin_unlock(&map->lock);
 }
 
-void heat_finish(struct heat *heat, enum heatmap_api api)
+void heat_settle(const struct heat *heat, enum heatmap_api api)
 {
     struct heatmap *map = heat->end > 0 && heat->end < INFINITY ? map_of(api) : NULL;
     if (map && (heat->begin + heat->end) / 2 < map->width * BINS)

@@ -31,7 +31,7 @@ static inline void heat_add(struct heat *heat, enum heatmap_api api, bool writin
         heat_move(heat, api, writing, bytes, t0, t1);
 }
 
-/* Hand the file's last bytes to the map. */
-void heat_finish(struct heat *heat, enum heatmap_api api);
+/* At the end: hand the file's last bytes to the map. */
+void heat_settle(const struct heat *heat, enum heatmap_api api);
 
 #endif

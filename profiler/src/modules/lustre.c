@@ -214,11 +214,8 @@ static void add_rows(struct buffer *rows, const struct lustre_state *s, struct r
 void lustre_table_write(const struct iolens_transport *transport, struct buffer *out)
 {
     struct buffer rows = {0};
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
-        const struct lustre_state *state = file->state[MODULE_LUSTRE];
-        if (state)
-            add_rows(&rows, state, (struct row){.file = file->id, .rank = transport->rank});
-    }
+    for (struct file *file = registry_first(MODULE_LUSTRE); file; file = registry_next(file, MODULE_LUSTRE))
+        add_rows(&rows, file->state[MODULE_LUSTRE], (struct row){.file = file->id, .rank = transport->rank});
     out->failed |= rows.failed;
     table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
                 rows.used / sizeof(struct row));

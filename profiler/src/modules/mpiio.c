@@ -30,11 +30,16 @@ static void mpiio_init(void *state, struct file *file, int fd)
     sketch_start(&f->access);
 }
 
-static void mpiio_finish(void *state)
+static void mpiio_settle(const void *state)
 {
-    struct iolens_mpiio_file *f = state;
-    heat_finish(&f->heat, HEATMAP_MPIIO);
-    sketch_top(&f->access, &f->record.ints[MPIIO_ACCESS1_ACCESS], &f->record.ints[MPIIO_ACCESS1_COUNT]);
+    heat_settle(&((const struct iolens_mpiio_file *)state)->heat, HEATMAP_MPIIO);
+}
+
+static void mpiio_finish(const void *state, void *record)
+{
+    const struct iolens_mpiio_file *f = state;
+    int64_t *ints = ((struct mpiio_record *)record)->ints;
+    sketch_top(&f->access, &ints[MPIIO_ACCESS1_ACCESS], &ints[MPIIO_ACCESS1_COUNT]);
 }
 
 /* Enter the recorder with the file's lock held; false when there is nothing to record. */
@@ -237,6 +242,7 @@ const struct module module_MPIIO = {
     .shape = &SHAPE,
     .init = mpiio_init,
     .sound = mpiio_sound,
+    .settle = mpiio_settle,
     .finish = mpiio_finish,
     .correct = mpiio_correct,
 };

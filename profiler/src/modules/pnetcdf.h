@@ -58,6 +58,8 @@ struct pnetcdf_var {
     int record_dimension; /* -1: not a record variable */
 };
 
+_Static_assert(offsetof(struct pnetcdf_var, dataset) <= SHAPE_MOST_BYTES, "room for every record");
+
 /* Which part of a variable a call moves. */
 enum extent_kind { EXTENT_ALL, EXTENT_ONE, EXTENT_BLOCK, EXTENT_STRIDED, EXTENT_PIECES, EXTENT_TYPE };
 

@@ -188,10 +188,10 @@ static bool pnetcdf_var_sound(const void *state, const struct area *area)
     return patterns->used >= 0 && patterns->used <= PATTERNS_KEPT;
 }
 
-static void pnetcdf_var_finish(void *state)
+static void pnetcdf_var_finish(const void *state, void *record)
 {
-    struct pnetcdf_var *var = state;
-    patterns_top(&var->dataset.patterns, &var->ints[PNETCDF_VAR_ACCESS1_ACCESS]);
+    const struct pnetcdf_var *s = state;
+    patterns_top(&s->dataset.patterns, shape_ints(record) + PNETCDF_VAR_ACCESS1_ACCESS);
 }
 
 #define COUNTERS "pnetcdf_var_counters.def"

@@ -42,11 +42,15 @@ static bool posix_sound(const void *state, const struct area *area)
            sketch_sound(&s->stride, area);
 }
 
-static void posix_finish(void *state)
+static void posix_settle(const void *state)
 {
-    struct posix_state *s = state;
-    int64_t *ints = s->record.ints;
-    heat_finish(&s->heat, HEATMAP_POSIX);
+    heat_settle(&((const struct posix_state *)state)->heat, HEATMAP_POSIX);
+}
+
+static void posix_finish(const void *state, void *record)
+{
+    const struct posix_state *s = state;
+    int64_t *ints = ((struct posix_record *)record)->ints;
     sketch_top_of_both(&s->read_size, &s->write_size, &ints[POSIX_ACCESS1_ACCESS],
                        &ints[POSIX_ACCESS1_COUNT]);
     sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
@@ -300,5 +304,6 @@ const struct module module_POSIX = {
     .shape = &SHAPE,
     .init = posix_init,
     .sound = posix_sound,
+    .settle = posix_settle,
     .finish = posix_finish,
 };

@@ -17,7 +17,7 @@ enum merge {
 
 struct timeline;
 
-enum { SHAPE_NONE = -1 };
+enum { SHAPE_NONE = -1, SHAPE_MOST_BYTES = 2048 };
 
 struct record_shape {
     int ints, doubles;

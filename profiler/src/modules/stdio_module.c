@@ -17,7 +17,10 @@ static void stdio_init(void *state, struct file *file, int fd)
         s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
 }
 
-static void stdio_finish(void *state) { heat_finish(&((struct stdio_state *)state)->heat, HEATMAP_STDIO); }
+static void stdio_settle(const void *state)
+{
+    heat_settle(&((const struct stdio_state *)state)->heat, HEATMAP_STDIO);
+}
 
 static struct stdio_state *state_of(struct stream *stream)
 {
@@ -210,5 +213,5 @@ const struct module module_STDIO = {
     .state_bytes = sizeof(struct stdio_state),
     .shape = &SHAPE,
     .init = stdio_init,
-    .finish = stdio_finish,
+    .settle = stdio_settle,
 };

@@ -166,7 +166,7 @@ static void load_states(struct file *file, const struct area *area, double *last
         }
         if (*last < event)
             *last = event;
-        iolens.registry.used += file->path[0] == '/';
+        registry_count(file, m);
     }
 }
 
