@@ -110,7 +110,7 @@ static void on_transfer(const struct call *c, FILE *handle, enum stdio_int count
     if (!s)
         return;
     s->record.ints[counter]++;
-    if (s->stripes)
+    if (__builtin_expect(s->stripes != NULL, 0))
         lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
     stream->offset += bytes;
     add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);

@@ -37,9 +37,9 @@ _Static_assert(sizeof(struct stdio_record) == 248, "Darshan's STDIO record of ve
 struct stdio_state {
     struct stdio_record record;
     struct spin lock;
-    double last_end[3]; /* read, write, meta: end of the latest operation */
-    struct heat heat;
     struct lustre_state *stripes; /* NULL: the file has no layout */
+    double last_end[3];           /* read, write, meta: end of the latest operation */
+    struct heat heat;
 };
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
