@@ -11,6 +11,7 @@
 #include "../modules/aio.h"
 #include "../modules/dxt_choice.h"
 #include "../modules/heatmap.h"
+#include "../modules/lustre_client.h"
 #include "../modules/streams.h"
 #include "../modules/unfollowed.h"
 #include "arena.h"
@@ -53,6 +54,7 @@ struct context {
     struct streams streams;
     struct aio aio;
     struct unfollowed_calls unfollowed;
+    struct lustre_client client;
     struct ids datasets;                  /* open HDF5 datasets, to their state */
     struct ids netcdfs;                   /* open PnetCDF files, to their state */
     struct ids variables;                 /* variables of those, by pnetcdf_key() */

@@ -48,6 +48,7 @@ static void reset_records(void)
     iolens.names.buckets = NULL;
     iolens.datasets = iolens.netcdfs = iolens.variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT};
     iolens.unfollowed = (struct unfollowed_calls){0};
+    iolens.client = (struct lustre_client){0};
     iolens.dxt.left = iolens.dxt.limit;
     for (int api = 0; api < HEATMAP_APIS; api++)
         iolens.heatmaps[api] = NULL;
@@ -180,6 +181,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     transport->barrier();
     iolens.aligned = clock_now(&iolens.clock);
     spool_parallel(transport);
+    lustre_client_begin();
     if (!choice_rank(transport->rank))
         mute();
     iolens_busy = false;

@@ -5,6 +5,7 @@
 #include "../modules/collective.h"
 #include "../modules/extra.h"
 #include "../modules/lustre.h"
+#include "../modules/lustre_client.h"
 #include "../modules/mpiio_extra.h"
 #include "../modules/unfollowed.h"
 #include "file_ranks.h"
@@ -22,6 +23,7 @@ static const struct private_region {
     {"mpiio_collectives", "table", collective_table_write},
     {"mpiio_extra", "table", mpiio_extra_table_write},
     {"ost_bytes", "table", lustre_table_write},
+    {"lustre_client", "table", lustre_client_table_write},
     {"unfollowed", "table", unfollowed_table_write},
     {"job", "json", job_region_write}, /* last: it tells what the others left out */
 };

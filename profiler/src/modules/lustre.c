@@ -85,6 +85,7 @@ static int64_t note(struct file *file, const unsigned char *bytes, size_t length
     if (!lustre_walk(bytes, length, collect, &count) || count.components == 0)
         return 0;
     struct lustre_state *state = registry_state(file, MODULE_LUSTRE, -1);
+    lustre_client_begin();
     if (state && count.components != state->components && !store(state, bytes, length, &count))
         registry_leave_out(1u << MODULE_LUSTRE);
     return count.first_stripe_size;

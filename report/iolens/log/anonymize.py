@@ -29,6 +29,9 @@ MARK = b"anonymized=yes"
 JOB_RECORD = 4096
 """Bytes that a job region may have."""
 
+HARMLESS = ("key", "layer", "counter", "unit")
+"""Columns of texts that say nothing of anybody: names of hints and counters."""
+
 JOB_KEPT = ("iolens", "storage", "clock", "rank_host")
 
 
@@ -198,7 +201,7 @@ def private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | 
 
 
 def table(chunk: bytes, names: Pseudonyms) -> bytes:
-    """A table: record ids and texts are replaced, numbers and the keys of hints stay."""
+    """A table: record ids and texts are replaced, numbers and the names of hints and counters stay."""
     head, newline, body = chunk.partition(b"\n")
     header = json.loads(head)
     rows, at, parts = int(header["rows"]), 0, []
@@ -207,7 +210,7 @@ def table(chunk: bytes, names: Pseudonyms) -> bytes:
         at += values.nbytes
         if values.dtype == np.uint64 and (column["name"] == "file" or column.get("unit") == "record id"):
             values = renamed(values, names)
-        elif values.dtype.kind == "S" and column["name"] != "key":
+        elif values.dtype.kind == "S" and column["name"] not in HARMLESS:
             values = np.array([names.text(value) for value in values.tolist()], values.dtype)
         parts.append(values.tobytes())
     return head + newline + b"".join(parts)

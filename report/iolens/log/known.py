@@ -16,13 +16,17 @@ INTEGERS = {
     "mpiio_hints": "file",
     "mpiio_collectives": "file rank calls",
     "posix_extra": "file rank",
+    "mpiio_extra": "file rank",
+    "ost_bytes": "file rank component stripe ost bytes_read bytes_written",
+    "lustre_client": "rank samples_before samples_after sum_before sum_after",
+    "unfollowed": "rank",
 }
 DOUBLES = {
     "file_ranks": "read_time write_time",
     "mpiio_collectives": "seconds waiting access exchange",
     "posix_extra": "seconds",
 }
-TEXTS = {"mpiio_hints": "key requested effective"}
+TEXTS = {"mpiio_hints": "key requested effective", "lustre_client": "node layer device counter unit"}
 CONTAINERS: dict[str, type] = {"hosts": list, "rank_host": list, "partial": list, "environment": dict}
 """The keys of the region `job` that are no single values."""
 

@@ -46,6 +46,7 @@ EXHIBITS = (
     tables.file_layouts,
     tables.target_bytes,
     tables.stripe_ranks,
+    tables.client_counters,
     tables.hints,
     tables.aggregators,
     tables.collectives,
@@ -208,7 +209,7 @@ def striped(job: Job, shown: dict[str, Exhibit]) -> list[Block]:
     if targets is not None and len(targets) > 1:
         caption = "Files that have a stripe on each target."
         blocks.append(FigureBlock(target_bars(targets), caption, title="Targets in use"))
-    blocks += chosen(shown, "file_layouts") + per_target(job, shown) + chosen(shown, "hints")
+    blocks += chosen(shown, "file_layouts") + per_target(job, shown) + chosen(shown, "lustre_client", "hints")
     if "hints" not in shown and "MPI-IO" in job.frames:
         blocks.append(Text("MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."))
     blocks += chosen(shown, "aggregators", "collectives", "other_mpiio_calls")

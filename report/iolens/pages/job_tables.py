@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from iolens.log.counters import BUCKETS
-from iolens.metrics import cost, extra, files, mpiio, operations, ost, shared, striping, timespans
+from iolens.metrics import cost, extra, files, lustre_client, mpiio, operations, ost, shared, striping, timespans
 from iolens.metrics.layers import LAYERS
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit, exhibit
@@ -362,6 +362,32 @@ def stripe_ranks(job: Job) -> Exhibit | None:
         ],
         "Ranks that read or wrote on a stripe: those that write there take its lock from one another. Fullest stripe: "
         "its bytes over the mean of the file's stripes in use.",
+    )
+
+
+def client_counters(job: Job) -> Exhibit | None:
+    """What Lustre's clients counted."""
+    found = lustre_client.client_counters(job)
+    if found is None:
+        return None
+    said = [
+        words.size(row.sum) if row.unit == "bytes" else f"{words.count(row.sum)} {row.unit}" if row.sum else ""
+        for row in found.itertuples()
+    ]
+    layers = {"llite": "programs", "osc": "storage targets"}
+    return exhibit(
+        "lustre_client",
+        "Lustre clients of the job's nodes, from its begin to its end",
+        found.assign(said=said),
+        [
+            ("between client and", "layer", lambda layer: layers.get(str(layer), str(layer))),
+            ("counter", "counter", str),
+            ("samples", "samples", words.count),
+            ("sum", "said", str),
+            ("nodes", "nodes", words.count),
+        ],
+        "Of all programs on these nodes, not of this job alone. Bytes between client and storage targets differ from "
+        "those of programs by what the client keeps, reads ahead or has not yet written.",
     )
 
 

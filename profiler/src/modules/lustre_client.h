@@ -1,0 +1,37 @@
+/* What the Lustre client of a node counted from the job's begin to its end: the files `stats` of its file
+ * systems (llite: calls of programs) and targets (osc: requests to servers). All programs of the node are in
+ * them. One rank per node reads them; without Lustre nothing is there to read. */
+#ifndef IOLENS_LUSTRE_CLIENT_H
+#define IOLENS_LUSTRE_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../core/buffer.h"
+
+enum { LUSTRE_LAYER_BYTES = 8, LUSTRE_DEVICE_BYTES = 64, LUSTRE_COUNTER_BYTES = 32, LUSTRE_UNIT_BYTES = 8 };
+
+/* A line of such a file: name, number of samples, unit, and the sum of the samples where it has one. */
+struct lustre_counter {
+    char layer[LUSTRE_LAYER_BYTES], device[LUSTRE_DEVICE_BYTES];
+    char name[LUSTRE_COUNTER_BYTES], unit[LUSTRE_UNIT_BYTES];
+    int64_t samples, sum;
+};
+
+struct lustre_client {
+    bool begun;
+    struct buffer before; /* struct lustre_counter */
+};
+
+struct iolens_transport;
+
+/* Read the counters for the first time, if this process has not done so and speaks for its node. */
+void lustre_client_begin(void);
+
+/* Read one line; false when it is no counter (a time stamp). */
+bool lustre_client_line(const char *line, struct lustre_counter *counter);
+
+/* The table of the private region lustre_client: the counters that changed. */
+void lustre_client_table_write(const struct iolens_transport *transport, struct buffer *out);
+
+#endif
