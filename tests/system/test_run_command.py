@@ -168,7 +168,7 @@ def test_the_sites_darshan_in_the_profilers_place(tmp_path: Path) -> None:
     written = frame[frame["id"].map(job.names).str.endswith("/wrote.dat")]["POSIX_BYTES_WRITTEN"]
     assert written.tolist() == [10]
     assert not list((tmp_path / "run").glob(".darshan-*"))
-    parallel = library("usual").compile(ROOT / "tests/c/mpi_late.c", tmp_path / "late")
+    parallel = library("usual").compile(ROOT / "tests/c/mpi_late.c", tmp_path / "program")
     launcher = [library("usual").mpirun, "-np", "2"]
     words = ["--profiler", "darshan", "--output", "two", "--", *launcher, parallel, tmp_path]
     done = iolens("run", *words, cwd=tmp_path, **library("usual").environment("romio321"))
