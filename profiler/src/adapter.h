@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 6
+#define IOLENS_ADAPTER_ABI 7
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -35,6 +35,9 @@ struct iolens_transport {
 /* Announce an adapter, from its constructor. Returns 0, or -1 when the core is disabled or its ABI differs.
  */
 int iolens_adapter_attach(int abi);
+
+/* What this thread does meanwhile is not the program's: MPI is being initialised. */
+void iolens_pause(bool on);
 
 /* After MPI_Init: from now on this process is `rank` of `size`. The transport must stay valid. */
 void iolens_parallel_start(const struct iolens_transport *transport);

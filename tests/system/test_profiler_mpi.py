@@ -181,6 +181,12 @@ def test_the_adapter_of_another_mpi_changes_nothing(tmp_path: Path, runs: str, a
     assert len(list(tmp_path.glob("*.darshan"))) == 2  # one of each process, as without an adapter
 
 
+def test_what_the_library_does_to_get_ready_is_not_the_programs(programs: Path, tmp_path: Path) -> None:
+    assert start(tmp_path, 2, programs / "mpi_nothing", tmp_path).returncode == 0
+    frames = read_log(the_log(tmp_path)).frames
+    assert not {"POSIX", "STDIO", "MPI-IO"} & set(frames)
+
+
 def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
     environment = {**os.environ, "LD_PRELOAD": library("usual").preload, "IOLENS_LOGPATH": str(tmp_path)}
     plain = subprocess.run(["ls", "/"], capture_output=True, check=True)

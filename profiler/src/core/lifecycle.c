@@ -172,6 +172,8 @@ static void mute(void)
     reset_records();
 }
 
+IOLENS_EXPORT void iolens_pause(bool on) { iolens_busy = on; }
+
 IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transport)
 {
     if (!iolens_active())

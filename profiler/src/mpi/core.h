@@ -6,6 +6,7 @@
 #include "../adapter.h"
 
 #pragma weak iolens_adapter_attach
+#pragma weak iolens_pause
 #pragma weak iolens_parallel_start
 #pragma weak iolens_parallel_finish
 #pragma weak iolens_recording

@@ -35,15 +35,30 @@ static void finish(void)
     started = false;
 }
 
-/* An inner call, of a binding or another tool, must not start the job a second time. */
+/* What the library does to get ready is not the program's doing. An inner call, of a binding or another tool,
+ * must not start the job a second time. */
+static void enter(void)
+{
+    if (mpi_depth++ == 0 && attached)
+        iolens_pause(true);
+}
+
+static void leave(int code)
+{
+    if (--mpi_depth > 0)
+        return;
+    if (attached)
+        iolens_pause(false);
+    if (code == MPI_SUCCESS)
+        start();
+}
+
 #define INIT(symbol, params, args)                                                                           \
     IOLENS_EXPORT int symbol params                                                                          \
     {                                                                                                        \
-        mpi_depth++;                                                                                         \
+        enter();                                                                                             \
         int code = CALL_REAL(#symbol, symbol, args);                                                         \
-        mpi_depth--;                                                                                         \
-        if (code == MPI_SUCCESS && mpi_depth == 0)                                                           \
-            start();                                                                                         \
+        leave(code);                                                                                         \
         return code;                                                                                         \
     }
 
