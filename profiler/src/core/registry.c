@@ -5,9 +5,12 @@
 #include "context.h"
 #include "hash.h"
 
-enum { REGISTRY_BUCKETS = 1 << 16, ALL_MODULES = (1 << MODULE_COUNT) - 1 };
+enum { FIRST_BUCKETS = 1 << 14, MORE_BUCKETS = 16, ALL_MODULES = (1 << MODULE_COUNT) - 1 };
 
-static struct file **bucket_of(uint64_t id) { return &iolens.registry.buckets[id & (REGISTRY_BUCKETS - 1)]; }
+static struct file **bucket_of(uint64_t id)
+{
+    return &iolens.registry.buckets[id & (iolens.registry.bucket_count - 1)];
+}
 
 static struct file *find(uint64_t id)
 {
@@ -30,17 +33,40 @@ void registry_leave_out(uint32_t modules_left)
 static bool has_buckets(struct registry *registry)
 {
     if (!registry->buckets) {
-        registry->buckets = pages_alloc(REGISTRY_BUCKETS * sizeof *registry->buckets);
+        registry->buckets = pages_alloc(FIRST_BUCKETS * sizeof *registry->buckets);
+        registry->bucket_count = FIRST_BUCKETS;
         registry->last = &registry->first;
     }
     return registry->buckets;
 }
 
-/* What a spool shows must be whole: the file first, then the link to it. */
-static void enter(struct registry *registry, struct file *file)
+static void link_in_bucket(struct file *file)
 {
     file->in_bucket = *bucket_of(file->id);
     *bucket_of(file->id) = file;
+}
+
+/* Without memory the old buckets grow fuller. */
+static void add_buckets(struct registry *registry)
+{
+    size_t count = registry->bucket_count * MORE_BUCKETS;
+    struct file **more = pages_alloc(count * sizeof *more);
+    if (!more)
+        return;
+    pages_free(registry->buckets, registry->bucket_count * sizeof *more);
+    registry->buckets = more;
+    registry->bucket_count = count;
+    for (struct file *file = registry->first; file; file = file->next)
+        link_in_bucket(file);
+}
+
+/* What a spool shows must be whole: the file first, then the link to it. */
+static void enter(struct registry *registry, struct file *file)
+{
+    if (registry->files == registry->bucket_count)
+        add_buckets(registry);
+    registry->files++;
+    link_in_bucket(file);
     atomic_thread_fence(memory_order_release);
     *registry->last = file;
     registry->last = &file->next;

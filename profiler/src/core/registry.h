@@ -27,7 +27,8 @@ struct file {
 
 struct registry {
     struct spin lock;
-    struct file **buckets; /* REGISTRY_BUCKETS of them */
+    struct file **buckets; /* a power of two of them, more with more files */
+    size_t bucket_count, files;
     struct file *first, **last;
     atomic_size_t used;                 /* states of real files: not of <STDIN> or heatmap:POSIX */
     atomic_size_t states[MODULE_COUNT]; /* of any file */

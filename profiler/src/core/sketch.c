@@ -15,19 +15,20 @@ void sketch_start(struct sketch *sketch)
 bool sketch_sound(const struct sketch *sketch, const struct area *area)
 {
     bool small = sketch->entries == sketch->few && sketch->capacity == SKETCH_SMALL;
-    bool large = sketch->capacity == SKETCH_LARGE &&
-                 area_holds(area, sketch->entries, sizeof *sketch->entries, SKETCH_LARGE);
-    return (small || large) && sketch->used >= 0 && sketch->used <= sketch->capacity;
+    bool grown = (sketch->capacity == SKETCH_MEDIUM || sketch->capacity == SKETCH_LARGE) &&
+                 area_holds(area, sketch->entries, sizeof *sketch->entries, (size_t)sketch->capacity);
+    return (small || grown) && sketch->used >= 0 && sketch->used <= sketch->capacity;
 }
 
 static void grow(struct sketch *sketch)
 {
-    struct sketch_entry *large = arena_alloc(&iolens.arena, SKETCH_LARGE * sizeof *large);
-    if (!large)
+    int capacity = sketch->capacity == SKETCH_SMALL ? SKETCH_MEDIUM : SKETCH_LARGE;
+    struct sketch_entry *larger = arena_alloc(&iolens.arena, (size_t)capacity * sizeof *larger);
+    if (!larger)
         return;
-    memcpy(large, sketch->few, sizeof sketch->few);
-    sketch->entries = large;
-    sketch->capacity = SKETCH_LARGE;
+    memcpy(larger, sketch->entries, (size_t)sketch->used * sizeof *larger);
+    sketch->entries = larger;
+    sketch->capacity = capacity;
 }
 
 static int rarest(const struct sketch *sketch)
@@ -48,7 +49,7 @@ void sketch_search(struct sketch *sketch, int64_t value)
             return;
         }
     }
-    if (sketch->used == SKETCH_SMALL && sketch->capacity == SKETCH_SMALL)
+    if (sketch->used == sketch->capacity && sketch->capacity < SKETCH_LARGE)
         grow(sketch);
     int at = sketch->used < sketch->capacity ? sketch->used++ : rarest(sketch);
     struct sketch_entry *entry = &sketch->entries[at];

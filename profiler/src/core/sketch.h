@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SKETCH_SMALL = 4, SKETCH_LARGE = 32, SKETCH_TOP = 4, SKETCH_NOTHING = -1 };
+enum { SKETCH_SMALL = 1, SKETCH_MEDIUM = 8, SKETCH_LARGE = 32, SKETCH_TOP = 4, SKETCH_NOTHING = -1 };
 
 struct sketch_entry {
     int64_t value, count, error;
 };
 
 struct sketch {
-    struct sketch_entry *entries; /* `few`, or an array of SKETCH_LARGE */
+    struct sketch_entry *entries; /* `few`, or an array elsewhere: most files see one size */
     struct sketch_entry *latest;
     int used, capacity;
     struct sketch_entry few[SKETCH_SMALL];
