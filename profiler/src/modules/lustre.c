@@ -154,8 +154,10 @@ static size_t lustre_serialize(const void *state, const struct file *file, int64
     size_t targets = (size_t)s->targets * sizeof *s->target;
     if (buffer) {
         memcpy(buffer, head, sizeof head);
-        memcpy((char *)buffer + sizeof head, s->component, components);
-        memcpy((char *)buffer + sizeof head + components, s->target, targets);
+        if (components > 0)
+            memcpy((char *)buffer + sizeof head, s->component, components);
+        if (targets > 0)
+            memcpy((char *)buffer + sizeof head + components, s->target, targets);
     }
     return sizeof head + components + targets;
 }
@@ -171,7 +173,7 @@ static int64_t stripes_of(const struct lustre_state *s)
 static bool lustre_sound(const void *state, const struct area *area)
 {
     const struct lustre_state *s = state;
-    return s->components == 0 ||
+    return (s->components == 0 && s->targets == 0) ||
            (area_holds(area, s->component, sizeof *s->component, (size_t)s->components) &&
             area_holds(area, s->target, sizeof *s->target, (size_t)s->targets) &&
             area_holds(area, s->moved, sizeof *s->moved, (size_t)s->targets) && stripes_of(s) == s->targets);

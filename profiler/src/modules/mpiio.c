@@ -229,6 +229,7 @@ static bool mpiio_sound(const void *state, const struct area *area)
     for (const struct mpiio_hint *hint = file->hints; hint; before = hint, hint = hint->next)
         if (hint <= before || !area_holds(area, hint, sizeof *hint, 1) || !area_text(area, hint->key) ||
             (hint->requested && !area_text(area, hint->requested)) ||
+            (hint->given && !area_text(area, hint->given)) ||
             (hint->effective && !area_text(area, hint->effective)))
             return false;
     return sketch_sound(&file->access, area) && collective_sound(&file->collectives, area);

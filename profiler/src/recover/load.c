@@ -14,7 +14,8 @@
 #include "../modules/extra.h"
 #include "../modules/mpiio_extra.h"
 
-enum { MIB = 1024 * 1024, SCRATCH_MIB = 512 };
+/* More ranks than any machine has would only be memory for tables of them. */
+enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };
 
 static const struct area NOWHERE = {0};
 
@@ -26,20 +27,37 @@ static bool is_place(uint64_t base)
 
 static bool ends(const char *text, size_t bytes) { return memchr(text, '\0', bytes) != NULL; }
 
+#define ENDS(text) ends(text, sizeof(text))
+
+/* The checksum keeps damage off; who makes a spool on purpose can make it fit. */
+static bool identity_sound(const struct spool_header *header)
+{
+    const struct identity *self = &header->identity;
+    return header->identity_hash == identity_hash(self) && ENDS(self->host) && ENDS(self->user) &&
+           ENDS(self->program) && ENDS(self->io_component) && ENDS(self->environment) && ENDS(self->text) &&
+           self->text_bytes <= sizeof self->text;
+}
+
+/* A truth value that is neither 0 nor 1 is not read as one. */
+static bool is_truth(const bool *value) { return *(const unsigned char *)value <= 1; }
+
+static bool header_sound(const struct spool_header *header)
+{
+    return is_place(header->base) && identity_sound(header) && ENDS(header->job.host) &&
+           ENDS(header->mpi_version) && ENDS(header->log) && ENDS(header->process.boot) &&
+           is_truth(&header->clock.tsc) && is_truth(&header->dxt.on) && header->clock.seconds_per_tick >= 0 &&
+           header->clock.seconds_per_tick < 1 && header->ranks >= 0 && header->ranks <= MOST_RANKS &&
+           (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks));
+}
+
 /* Why these bytes are not the header of a spool; NULL when they are. */
 static const char *fault_of(const struct spool_header *header)
 {
-    const struct identity *self = &header->identity;
     if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)
         return "it is no spool, or the process ended before the spool was begun";
     if (header->layout != spool_layout())
         return "another version of iolens wrote it; use that version's `iolens recover`";
-    if (!is_place(header->base) || header->identity_hash != identity_hash(self) ||
-        !ends(header->job.host, sizeof header->job.host) ||
-        !ends(header->mpi_version, sizeof header->mpi_version) || !ends(header->log, sizeof header->log) ||
-        !ends(header->process.boot, sizeof header->process.boot) ||
-        !(header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1) ||
-        (header->ranks != 0 && (header->rank < 0 || header->rank >= header->ranks)))
+    if (!header_sound(header))
         return "its header is damaged";
     return NULL;
 }

@@ -1,0 +1,21 @@
+/* Damage to a spool in memory, from a number: the same number does the same damage. */
+#ifndef IOLENS_FUZZ_DAMAGE_H
+#define IOLENS_FUZZ_DAMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A whole spool, and which of its 64-bit words are not 0. */
+struct seed {
+    const char *path; /* of the spool that it was read from */
+    unsigned char *bytes;
+    size_t size;
+    size_t *used;
+    size_t used_count;
+};
+
+/* Damage `work`, a copy of the seed, in one to six places. Returns the size it then has: less than the seed's
+ * where the end is cut off. */
+size_t damage(unsigned char *work, const struct seed *seed, uint64_t number);
+
+#endif

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Spools to be damaged: those of test programs, with traces, layouts, hints, datasets and collective calls.
+#   tests/fuzz/spools.sh FOLDER        FOLDER is made, and then holds NAME/iolens-<uid>/<pid>.spool
+set -eu
+here=$(cd "$(dirname "$0")/../.." && pwd)
+lib=$here/build/lib
+folder=$1
+mkdir -p "$folder/bin"
+cd "$folder"
+
+# A log that cannot be written leaves its spools.
+keep() {
+    local name=$1
+    mkdir -p "$name/data"
+    shift
+    (cd "$name/data" &&
+        env IOLENS_SPOOL="$folder/$name" IOLENS_INCLUDE="$folder" IOLENS_LOGPATH=/proc/nowhere IOLENS_DXT=1 \
+            IOLENS_DXT_SMALL_IO_TRIGGER=.1 "$@") >"$name/out" 2>&1 || true
+}
+
+compile() {
+    "$1" -std=gnu11 -D_GNU_SOURCE -w -o "bin/$2" "$here/tests/c/$2.c" "${@:3}" -lpthread
+}
+
+compile gcc spool_killed
+keep plain LD_PRELOAD="$lib/libiolens.so" "$folder/bin/spool_killed" kill 4
+keep many LD_PRELOAD="$lib/libiolens.so" "$folder/bin/spool_killed" kill 40
+compile gcc posix_many
+gcc -shared -fPIC -w -o bin/liblov.so "$here/tests/c/posix_lov_shim.c"
+# struct lov_user_md_v3: 1 MiB, two stripes, in a pool
+python3 - bin/attribute <<'PY'
+import struct
+import sys
+
+objects = b"".join(struct.pack("<16sII", b"", 0, target) for target in (3, 5))
+open(sys.argv[1], "wb").write(struct.pack("<II16sIHH16s", 0x0BD30BD0, 1, b"", 1 << 20, 2, 0, b"flash") + objects)
+PY
+keep lustre LD_PRELOAD="$lib/libiolens.so:$folder/bin/liblov.so" LOV_BYTES="$folder/bin/attribute" \
+    "$folder/bin/posix_many" 3
+
+adapter=$(echo "$lib"/libiolens-*.so)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_io=romio321
+if [ -e "$adapter" ] && command -v mpicc >/dev/null; then
+    compile mpicc mpi_calls
+    keep mpi mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_calls" .
+    compile mpicc pnetcdf_calls -lpnetcdf 2>/dev/null &&
+        keep pnetcdf mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/pnetcdf_calls" .
+    flags=$(pkg-config --cflags --libs hdf5-openmpi 2>/dev/null || pkg-config --cflags --libs hdf5-mpich 2>/dev/null) || flags=
+    # shellcheck disable=SC2086
+    [ -n "$flags" ] && compile mpicc hdf5_calls $flags &&
+        keep hdf5 mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/hdf5_calls" .
+fi
+find "$folder" -name '*.spool' | sort
