@@ -95,8 +95,8 @@ format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 	@.venv/bin/ruff format -q report tests
 
-fuzz: build ## N damaged logs through the reader (default 10000); see tests/fuzz
-	@.venv/bin/python tests/fuzz/reader.py --count $(or $(N),10000)
+fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
+	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)
 
 bench: build ## what the hot paths cost, as ratios against their peers
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@
 
 enum {
     BLOCK = 1000,
-    BLOCK_SECONDS = 60,
+    BLOCK_SECONDS = 30,
     MOST_FAILURES = 20,
     MOST_MIB = 2048,
     RANKS = 3,
@@ -114,7 +115,7 @@ static void recover(const char *spool, const char *log, bool mirrored)
     mirror.gather = mirror_gather;
     mirror.reduce_records = mirror_reduce;
     iolens = (struct context){.lost = "It was fuzzed."};
-    if (!load_spool(spool))
+    if (!load_spool(spool, false))
         return;
     iolens.settings.logfile = log;
     iolens.fork_parent = 0;
@@ -155,10 +156,11 @@ static void attempt(const struct fuzz *fuzz, uint64_t number)
 /* A block in a process of its own. Returns the number after the last one that was tried. */
 static uint64_t run_block(const struct fuzz *fuzz, uint64_t first, uint64_t end, int *failures)
 {
+    const struct itimerval limit = {.it_value.tv_sec = BLOCK_SECONDS};
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(BLOCK_SECONDS);
+        setitimer(ITIMER_PROF, &limit, NULL);
         for (uint64_t number = first; number < end; number++) {
             *fuzz->at = number;
             attempt(fuzz, number);

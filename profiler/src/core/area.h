@@ -9,22 +9,42 @@
 #include <stdint.h>
 #include <string.h>
 
+enum { AREA_GRAIN = 16 }; /* what the arena aligns to */
+
 struct area {
     const char *begin, *end;
+    unsigned char *claimed; /* a bit per grain that something lies in; NULL: not asked for */
 };
 
-/* `count` items of `bytes` each, aligned to 8, lie in the area. */
+/* Nothing lies there yet that was asked for before: records that overlap would undo each other's checks. */
+static inline bool area_claim(const struct area *area, const char *at, size_t bytes)
+{
+    if (!area->claimed || bytes == 0)
+        return true;
+    size_t first = (size_t)(at - area->begin) / AREA_GRAIN;
+    size_t last = (size_t)(at - area->begin + (ptrdiff_t)bytes - 1) / AREA_GRAIN;
+    for (size_t grain = first; grain <= last; grain++)
+        if (area->claimed[grain / 8] >> grain % 8 & 1)
+            return false;
+    for (size_t grain = first; grain <= last; grain++)
+        area->claimed[grain / 8] |= (unsigned char)(1u << grain % 8);
+    return true;
+}
+
+/* `count` items of `bytes` each, aligned to 8, lie in the area, where nothing else does. */
 static inline bool area_holds(const struct area *area, const void *items, size_t bytes, size_t count)
 {
     const char *at = items;
     return at >= area->begin && at < area->end && (uintptr_t)at % 8 == 0 &&
-           count <= (size_t)(area->end - at) / bytes;
+           count <= (size_t)(area->end - at) / bytes && area_claim(area, at, bytes * count);
 }
 
-/* A NUL-terminated text lies in the area. */
+/* A NUL-terminated text lies in the area, where nothing else does. */
 static inline bool area_text(const struct area *area, const char *text)
 {
-    return text >= area->begin && text < area->end && memchr(text, '\0', (size_t)(area->end - text));
+    const char *end =
+        text >= area->begin && text < area->end ? memchr(text, '\0', (size_t)(area->end - text)) : NULL;
+    return end && area_claim(area, text, (size_t)(end - text) + 1);
 }
 
 /* Seconds that can have been measured: up to three years. */

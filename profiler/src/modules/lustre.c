@@ -162,12 +162,17 @@ static size_t lustre_serialize(const void *state, const struct file *file, int64
     return sizeof head + components + targets;
 }
 
-static int64_t stripes_of(const struct lustre_state *s)
+/* Every stripe of every component has one of the targets. */
+static bool stripes_fit(const struct lustre_state *s)
 {
-    int64_t stripes = 0;
-    for (int64_t i = 0; i < s->components; i++)
-        stripes += s->component[i].stripe_count < 0 ? s->targets + 1 : s->component[i].stripe_count;
-    return stripes;
+    int64_t left = s->targets;
+    for (int64_t i = 0; i < s->components; i++) {
+        int64_t stripes = s->component[i].stripe_count;
+        if (stripes < 0 || stripes > left)
+            return false;
+        left -= stripes;
+    }
+    return left == 0;
 }
 
 static bool lustre_sound(const void *state, const struct area *area)
@@ -176,7 +181,7 @@ static bool lustre_sound(const void *state, const struct area *area)
     return (s->components == 0 && s->targets == 0) ||
            (area_holds(area, s->component, sizeof *s->component, (size_t)s->components) &&
             area_holds(area, s->target, sizeof *s->target, (size_t)s->targets) &&
-            area_holds(area, s->moved, sizeof *s->moved, (size_t)s->targets) && stripes_of(s) == s->targets);
+            area_holds(area, s->moved, sizeof *s->moved, (size_t)s->targets) && stripes_fit(s));
 }
 
 struct row {

@@ -87,9 +87,9 @@ bool load_header(const char *path, struct spool_header *header)
 
 const char *load_text(const struct spool_header *header, const char *text)
 {
-    const struct area texts = {header->text, header->text + sizeof header->text};
-    const char *copy = (const char *)header + ((uintptr_t)text - header->base);
-    return text && area_text(&texts, copy) ? copy : "";
+    uintptr_t offset = (uintptr_t)text - header->base - offsetof(struct spool_header, text);
+    bool inside = offset < sizeof header->text && ends(header->text + offset, sizeof header->text - offset);
+    return inside ? header->text + offset : "";
 }
 
 static bool fill(int fd, char *pages, size_t bytes)
@@ -118,8 +118,8 @@ static bool map_spool(const char *path, uint64_t base, bool running, struct area
     char *pages = mmap((void *)base, bytes, PROT_READ | PROT_WRITE, flags, running ? -1 : fd, 0);
     bool mapped = pages == (char *)base && (!running || fill(fd, pages, bytes));
     close(fd);
-    *area = (struct area){pages + SPOOL_HEADER_BYTES, pages + bytes};
-    return mapped;
+    *area = (struct area){pages + SPOOL_HEADER_BYTES, pages + bytes, pages_alloc(bytes / AREA_GRAIN)};
+    return mapped && area->claimed;
 }
 
 static const char *setting(const struct area *texts, const char *value, const char *otherwise)
@@ -237,10 +237,11 @@ bool load_spool(const char *path, bool running)
     }
     load_process(&header);
     const struct spool_header *mapped = (const struct spool_header *)(area.begin - SPOOL_HEADER_BYTES);
-    const struct area texts = {mapped->text, mapped->text + sizeof mapped->text};
+    const struct area texts = {mapped->text, mapped->text + sizeof mapped->text, NULL};
     load_settings(&header, &texts);
     iolens.registry.partial = header.partial;
     load_files(header.first, &area, &last);
+    pages_free(area.claimed, (size_t)(area.end - (const char *)mapped) / AREA_GRAIN);
     load_end(&header, running, last);
     return true;
 }

@@ -1,0 +1,125 @@
+"""Damaged spools through the recovery: a fixed sample of tests/fuzz/recover.c, and what its long runs found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.log import read_log
+from iolens.log.record_id import record_id
+
+RECOVER = harness.ROOT / "build/bin/iolens-recover"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+@pytest.fixture(scope="module")
+def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a killed process of four files and a stream left."""
+    folder = tmp_path_factory.mktemp("killed")
+    program = harness.build_program("spool_killed")
+    harness.run(program, "kill", "4", folder=folder, IOLENS_SPOOL=str(folder), IOLENS_DXT="1")
+    (found,) = folder.glob("iolens-*/*.spool")
+    return found
+
+
+def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
+    """Without sanitizers, which `make fuzz` has: what is wrong ends the process only when it hits."""
+    fuzzer = harness.ROOT / "build/bin/fuzz-recover"
+    subprocess.run(["make", "-s", "-C", harness.ROOT / "profiler", "fuzz-recover"], check=True)
+    command = [str(fuzzer), "-n", "3000", str(tmp_path), str(spool)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout
+    assert " 0 failures" in done.stdout
+
+
+def merged(folder: Path, *spools: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(RECOVER), "merge", "-o", str(folder), *map(str, spools)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def word(data: bytes | bytearray, at: int) -> int:
+    return int(struct.unpack_from("<Q", data, at)[0])
+
+
+def first_file(data: bytes | bytearray) -> int:
+    """Offset of the oldest record of a file, found by the name of the first file and the pointer to it."""
+    name = data.index(b"/file0\0")
+    begin = data.rindex(b"\0", 0, name) + 1
+    base = word(data, 16)
+    return data.index(struct.pack("<Q", base + begin)) - 8
+
+
+def overlapping(data: bytearray) -> None:
+    """The second file has the first one's POSIX state."""
+    at = first_file(data)
+    second = word(data, at + 24) - word(data, 16)
+    data[second + 32 : second + 40] = data[at + 32 : at + 40]
+
+
+def ring(data: bytearray) -> None:
+    """The second file is followed by the first."""
+    at = first_file(data)
+    second = word(data, at + 24) - word(data, 16)
+    data[second + 24 : second + 32] = struct.pack("<Q", word(data, 16) + at)
+
+
+@pytest.mark.parametrize("change", [overlapping, ring])
+def test_records_that_cannot_be_are_left_out(change: Callable[[bytearray], None], tmp_path: Path, spool: Path) -> None:
+    data = bytearray(spool.read_bytes())
+    change(data)
+    damaged = tmp_path / "damaged.spool"
+    damaged.write_bytes(data)
+    done = merged(tmp_path, damaged)
+    assert done.returncode == 0, done.stderr
+    assert " is damaged and is left out" not in done.stderr
+    job = read_log(done.stdout.strip())
+    assert any(module.partial for module in job.modules)
+
+
+def test_no_more_ranks_than_a_machine_has(tmp_path: Path, spool: Path) -> None:
+    """A damaged number of ranks does not take memory for a table of them."""
+    data = bytearray(spool.read_bytes())
+    host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
+    ranks = data.index(host) + 64 + 4
+    assert struct.unpack_from("<ii", data, ranks - 4) == (-1, 0)
+    struct.pack_into("<ii", data, ranks - 4, 0, 2**31 - 1)
+    damaged = tmp_path / "damaged.spool"
+    damaged.write_bytes(data)
+    done = merged(tmp_path, damaged)
+    assert done.returncode == 1
+    assert "its header is damaged" in done.stderr
+
+
+def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
+    """A spool made on purpose: more text of the job than there is, and the checksum that goes with it."""
+    data = bytearray(spool.read_bytes())
+    host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
+    begin = data.index(host, data.index(host) + 1) - 8
+    end = begin + 8 + 64 + 64 + 256 + 64 + 3016 + 8 + 16384
+    assert word(data, end) == record_id(bytes(data[begin:end]))
+    struct.pack_into("<Q", data, end - 16384 - 8, 1 << 40)
+    struct.pack_into("<Q", data, end, record_id(bytes(data[begin:end])))
+    damaged = tmp_path / "damaged.spool"
+    damaged.write_bytes(data)
+    done = merged(tmp_path, damaged)
+    assert done.returncode == 1
+    assert "its header is damaged" in done.stderr
+
+
+def test_a_spool_is_read_as_it_was(tmp_path: Path, spool: Path) -> None:
+    """The same spool, whole, has all of its files: none of them is taken for another's memory."""
+    whole = tmp_path / "whole.spool"
+    shutil.copy(spool, whole)
+    job = read_log(merged(tmp_path, whole).stdout.strip())
+    assert not any(module.partial for module in job.modules)
+    assert job.frames["POSIX"]["POSIX_WRITES"].tolist() == [10, 10, 10, 10]
