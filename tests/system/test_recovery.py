@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import signal
 from pathlib import Path
 
-import darshan
 import pytest
 from iolens.lab import mpi
 from mpi_library import FLAVOUR
-
-SOURCE = Path(__file__).resolve().parents[1] / "c/mpi_killed.c"
+from recovery_program import begin, check_log, children, command, finish, recover, start, wait_until
 
 pytestmark = pytest.mark.mpi
-
-
-def start(folder: Path, how: str, launcher: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Three ranks under `iolens run`, which end in that way."""
-    program = folder / "mpi_killed"
-    subprocess.run(["mpicc", "-Wall", "-o", program, SOURCE], check=True)
-    environment = {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), "IOLENS_SPOOL": str(folder)}
-    environment |= {"IOLENS_INCLUDE": str(folder)}
-    words = [launcher or mpi.find_launcher(FLAVOUR), "-np", "3", str(program), how]
-    command = [sys.executable, "-m", "iolens.cli.main", "run", "--", *words]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.mark.parametrize("how", ["one", "all", "abort", "exit", "segfault"])
@@ -35,14 +21,7 @@ def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
     codes = {"one": 9 + beside, "all": 9 + beside, "segfault": 11 + beside, "abort": 7, "exit": done.returncode}
     assert done.returncode == codes[how], done.stderr
     (log,) = tmp_path.glob("*.darshan")
-    report = darshan.DarshanReport(str(log), read_all=True)
-    assert report.metadata["job"]["nprocs"] == 3
-    assert "3 of 3 ranks kept" in report.metadata["job"]["metadata"]["partial"]
-    frame = report.records["POSIX"].to_df()["counters"]
-    names = frame["id"].map(report.name_records)
-    shared, own = frame[names.str.endswith("/shared")], frame[names.str.contains("/own")]
-    assert (list(shared["rank"]), list(shared["POSIX_WRITES"])) == ([-1], [3])
-    assert (sorted(own["rank"]), set(own["POSIX_BYTES_WRITTEN"])) == ([0, 1, 2], {8})
+    assert "3 of 3 ranks kept" in check_log(log)
     assert list(tmp_path.glob("iolens-*/*.spool")) == []
 
 
@@ -58,5 +37,41 @@ def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> Non
     done = start(tmp_path, "wait", str(launcher))
     assert done.returncode == 7, done.stderr
     (log,) = tmp_path.glob("*.darshan")
-    report = darshan.DarshanReport(str(log), read_all=False)
-    assert "mpirun ended with exit code 7" in report.metadata["job"]["metadata"]["partial"]
+    assert "mpirun ended with exit code 7" in check_log(log)
+
+
+def test_a_killed_launcher_costs_no_log(tmp_path: Path) -> None:
+    running = begin(tmp_path, command("wait"))
+    wait_until((tmp_path / "ready").exists)
+    (launcher,) = children(running.pid)
+    os.kill(launcher, signal.SIGKILL)
+    done = finish(running)
+    assert done.returncode == 128 + signal.SIGKILL
+    (log,) = tmp_path.glob("*.darshan")
+    assert "was killed by signal 9" in check_log(log)
+
+
+def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None:
+    running = begin(tmp_path, command("wait"))
+    wait_until((tmp_path / "ready").exists)
+    (launcher,) = children(running.pid)
+    for pid in (running.pid, launcher):
+        os.kill(pid, signal.SIGKILL)
+    finish(running)
+    assert not list(tmp_path.glob("*.darshan"))
+    wait_until(lambda: "runs" not in recover(tmp_path, "--list").stdout)
+    done = recover(tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    assert (done.returncode, str(log) in done.stdout) == (0, True)
+    assert "3 of 3 ranks kept" in check_log(log)
+    assert recover(tmp_path).stdout == ""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_run_ends_its_ranks_and_has_a_log(how: signal.Signals, tmp_path: Path) -> None:
+    running = begin(tmp_path, command("wait"))
+    wait_until((tmp_path / "ready").exists)
+    running.send_signal(how)
+    assert finish(running).returncode == 130
+    (log,) = tmp_path.glob("*.darshan")
+    assert "was interrupted" in check_log(log)

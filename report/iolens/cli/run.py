@@ -47,7 +47,10 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         from iolens.lab.record import write_single
 
-        write_single(args.output, outcome, setup)
+        try:
+            write_single(args.output, outcome, setup)
+        except OSError as error:
+            say(f"{args.output / 'run.json'} cannot be written: {error.strerror}")
     tell(outcome, args, take_apart(words).application or words[0])
     return outcome.exit_code
 

@@ -90,20 +90,21 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
         except OSError as error:
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
         except KeyboardInterrupt:
-            leave_log(run, setup, f"{Path(line[0]).name} was interrupted")
+            for log in leave_logs(run, setup, f"{Path(line[0]).name} was interrupted"):
+                say(f"log: {log}")
             raise
     seconds = time.monotonic() - clock
-    leave_log(run, setup, f"{Path(line[0]).name} {ending(status)}")
+    leave_logs(run, setup, f"{Path(line[0]).name} {ending(status)}")
     new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before
     logs = sorted(new, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
     return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
 
 
-def leave_log(run: str, setup: Setup, why: str) -> None:
+def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:
     """Make the logs that the run's processes did not write themselves."""
-    if setup.profiler == "iolens" and find_library("libiolens.so"):
-        rescue(run, setup.logs, why)
+    recorded = setup.profiler == "iolens" and find_library("libiolens.so")
+    return rescue(run, setup.logs, why) if recorded else []
 
 
 @contextmanager

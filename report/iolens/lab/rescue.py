@@ -16,15 +16,19 @@ PERIOD = 0.1
 """Seconds between two looks at them."""
 
 
-def rescue(run: str, logs: Path, why: str) -> None:
+def rescue(run: str, logs: Path, why: str) -> list[Path]:
     """Make logs, in this folder, of what the processes of a run left; say of which there is none, and what to do."""
+    made = []
     for job in remains(run):
         where = ", ".join(sorted({str(Path(one.spool).parent) for one in job}))
         what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
         if still_runs(job):
             say(f"{what} still runs and has no log yet; if it gets none, `iolens recover {where}` makes it")
-        elif recover_job(job, logs, why) is None:
-            say(f"there is no log of {what}; its records lie in {where}: `iolens recover -o FOLDER` makes the log")
+        elif log := recover_job(job, logs, why):
+            made.append(log)
+        else:
+            say(f"there is no log of {what}; `iolens recover -o FOLDER {where}` makes it of the records that lie there")
+    return made
 
 
 def remains(run: str) -> list[list[Spool]]:

@@ -1,0 +1,102 @@
+"""Starting tests/c/mpi_killed.c under `iolens run`, and what a log of it must hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import darshan
+from iolens.lab import mpi
+from mpi_library import FLAVOUR
+
+SOURCE = Path(__file__).resolve().parents[1] / "c/mpi_killed.c"
+IOLENS = (sys.executable, "-m", "iolens.cli.main")
+PATIENCE = 30.0
+
+
+@cache
+def program() -> Path:
+    """The program, compiled once."""
+    target = Path(mkdtemp()) / "mpi_killed"
+    subprocess.run(["mpicc", "-Wall", "-o", target, SOURCE], check=True)
+    return target
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Files, logs and spools all lie in this folder."""
+    own = {"IOLENS_SPOOL": str(folder), "IOLENS_INCLUDE": str(folder)}
+    return {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), **own}
+
+
+def command(how: str, ranks: int = 3, launcher: str | None = None, options: Sequence[str] = ()) -> list[str]:
+    """The launcher's command line with these options."""
+    return [launcher or mpi.find_launcher(FLAVOUR), "-np", str(ranks), *options, str(program()), how]
+
+
+def begin(
+    folder: Path, words: Sequence[str], options: Sequence[str] = (), logs: Path | None = None
+) -> subprocess.Popen[str]:
+    """`iolens run` in the folder `logs`, which is the program's unless it is given."""
+    return subprocess.Popen(
+        [*IOLENS, "run", *options, "--", *words],
+        cwd=logs or folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """Its end."""
+    out, err = process.communicate(timeout=PATIENCE * 2)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def start(folder: Path, how: str, launcher: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Three ranks under `iolens run`, which end in that way."""
+    return finish(begin(folder, command(how, launcher=launcher)))
+
+
+def recover(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """`iolens recover`, which by itself finds the spools in the folder."""
+    line = [*IOLENS, "recover", *map(str, words)]
+    return subprocess.run(
+        line, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    """Until it is; an error when that takes too long."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def children(pid: int) -> list[int]:
+    """Processes that this one started and that are still there."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def check_log(log: Path, ranks: int = 3, found: Iterable[int] | None = None) -> str:
+    """The log holds what each rank, or those that were `found`, wrote; the reason why it is partial."""
+    rows = list(range(ranks) if found is None else found)
+    report = darshan.DarshanReport(str(log), read_all=True)
+    assert report.metadata["job"]["nprocs"] == ranks
+    frame = report.records["POSIX"].to_df()["counters"]
+    names = frame["id"].map(report.name_records)
+    shared, own = frame[names.str.endswith("/shared")], frame[names.str.contains("/own")]
+    assert shared["POSIX_WRITES"].sum() == len(rows)
+    assert (sorted(own["rank"]), set(own["POSIX_BYTES_WRITTEN"])) == (rows, {8})
+    if len(rows) == ranks:
+        assert list(shared["rank"]) == [-1]
+    metadata: dict[str, Any] = report.metadata["job"]["metadata"]
+    return str(metadata.get("partial", ""))
