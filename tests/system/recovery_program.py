@@ -16,22 +16,22 @@ import darshan
 from iolens.lab import mpi
 from mpi_library import FLAVOUR
 
-SOURCE = Path(__file__).resolve().parents[1] / "c/mpi_killed.c"
+SOURCES = Path(__file__).resolve().parents[1] / "c"
 IOLENS = (sys.executable, "-m", "iolens.cli.main")
 PATIENCE = 30.0
 
 
 @cache
-def program() -> Path:
+def program(name: str = "mpi_killed", compiler: str = "mpicc") -> Path:
     """The program, compiled once."""
-    target = Path(mkdtemp()) / "mpi_killed"
-    subprocess.run(["mpicc", "-Wall", "-o", target, SOURCE], check=True)
+    target = Path(mkdtemp()) / name
+    subprocess.run([compiler, "-w", "-o", target, SOURCES / f"{name}.c"], check=True)
     return target
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Files, logs and spools all lie in this folder."""
-    own = {"IOLENS_SPOOL": str(folder), "IOLENS_INCLUDE": str(folder)}
+def environment(folder: Path, spool: Path | None = None) -> dict[str, str]:
+    """Files, logs and, unless given, spools all lie in this folder."""
+    own = {"IOLENS_SPOOL": str(spool or folder), "IOLENS_INCLUDE": str(folder)}
     return {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), **own}
 
 
@@ -41,13 +41,17 @@ def command(how: str, ranks: int = 3, launcher: str | None = None, options: Sequ
 
 
 def begin(
-    folder: Path, words: Sequence[str], options: Sequence[str] = (), logs: Path | None = None
+    folder: Path,
+    words: Sequence[str],
+    options: Sequence[str] = (),
+    logs: Path | None = None,
+    spool: Path | None = None,
 ) -> subprocess.Popen[str]:
-    """`iolens run` in the folder `logs`, which is the program's unless it is given."""
+    """`iolens run` in the folder `logs`, which is the program's unless it is given, as is the one of spools."""
     return subprocess.Popen(
         [*IOLENS, "run", *options, "--", *words],
         cwd=logs or folder,
-        env=environment(folder),
+        env=environment(folder, spool),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

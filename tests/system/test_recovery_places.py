@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import darshan
 import pytest
-from recovery_program import begin, check_log, command, finish, recover, wait_until
+from iolens.log import read_log
+from recovery_program import begin, check_log, command, finish, program, recover, wait_until
 
 pytestmark = pytest.mark.mpi
 
 
-def fill(folder: Path) -> None:
-    """Leave no room at all."""
+def fill(folder: Path, leave: int = 0) -> None:
+    """Leave so many bytes, or no room at all."""
     with (folder / "filler").open("wb", buffering=0) as file:
         try:
             while True:
-                file.write(bytes(4096))
+                file.write(bytes(65536))
         except OSError:
-            pass
+            file.truncate(file.tell() - leave)
 
 
 def forbid(folder: Path) -> None:
@@ -67,3 +68,81 @@ def test_a_full_disk_under_the_output_harms_no_exit_code(tmp_path: Path, small_d
     assert "run.json cannot be written: No space left on device" in done.stderr
     assert recover(tmp_path, "-o", tmp_path).returncode == 0
     assert len(list(tmp_path.glob("*.darshan"))) == 1
+
+
+@pytest.mark.parametrize("how", ["return", "kill"])
+def test_a_full_spool_folder_loses_only_later_files_of_a_killed_process(
+    how: str, tmp_path: Path, small_disk: Path
+) -> None:
+    fill(small_disk, leave=1 << 20)
+    killed = program("spool_killed", "gcc")
+    done = finish(begin(tmp_path, [str(killed), how, "1500"], spool=small_disk))
+    assert done.returncode == {"return": 3, "kill": 137}[how]
+    (log,) = tmp_path.glob("*.darshan")
+    report = darshan.DarshanReport(str(log), read_all=True)
+    frame = report.records["POSIX"].to_df()["counters"]
+    assert set(frame["POSIX_WRITES"]) == {10}
+    reason = report.metadata["job"]["metadata"].get("partial", "")
+    assert (len(frame) == 1500, "ran out of room" in reason) == {"return": (True, False), "kill": (False, True)}[how]
+    assert not list(small_disk.rglob("*.spool"))
+
+
+@pytest.mark.parametrize("how", ["return", "kill"])
+def test_without_any_room_for_a_spool_that_is_said(how: str, tmp_path: Path, small_disk: Path) -> None:
+    fill(small_disk)
+    killed = program("spool_killed", "gcc")
+    done = finish(begin(tmp_path, [str(killed), how, "3"], spool=small_disk))
+    assert done.returncode == {"return": 3, "kill": 137}[how]
+    assert f"no spool in {small_disk}: No space left on device; if this process is killed, there will be" in done.stderr
+    assert len(list(tmp_path.glob("*.darshan"))) == (how == "return")
+
+
+def test_a_limit_of_memory_harms_no_program_and_is_said_in_the_log(tmp_path: Path) -> None:
+    killed = program("spool_killed", "gcc")
+    done = finish(begin(tmp_path, ["sh", "-c", f"ulimit -v 12000; exec {killed} kill 1500"]))
+    assert done.returncode == 137, done.stderr
+    assert len(list(tmp_path.glob("file*"))) == 1500
+    (log,) = tmp_path.glob("*.darshan")
+    assert any("POSIX" in reason for reason in read_log(log).partial)
+
+
+NODE = """
+mount -t tmpfs tmpfs /dev/shm && mkdir -p "$1/$2" && mount --bind "$1/$2" /dev/shm && hostname "$2" && shift 2
+exec "$@"
+"""
+
+
+def as_nodes(folder: Path) -> str:
+    """A program ahead of a rank: two ranks each have a host name and a /dev/shm of their own, kept in the folder."""
+    script = folder / "node"
+    script.write_text(
+        "#!/bin/sh\nrank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+        f"exec unshare -m -u sh -c '{NODE}' node {folder} node$((rank / 2)) \"$@\"\n"
+    )
+    script.chmod(0o755)
+    return str(script)
+
+
+@pytest.fixture
+def namespaces() -> None:
+    """Skips where no rank can have a host name and mounts of its own."""
+    if subprocess.run(["unshare", "-m", "-u", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False).returncode != 0:
+        pytest.skip("namespaces of mounts and host names need root")
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_spools_of_several_nodes_make_one_log(tmp_path: Path) -> None:
+    """The launcher's node holds none, so that all are collected; then one node's, which the other's join."""
+    words = command("abort", ranks=4)
+    words[words.index(str(program())) :] = [as_nodes(tmp_path), str(program()), "abort"]
+    running = begin(tmp_path, words, spool=Path("/dev/shm"))
+    assert finish(running).returncode == 7
+    first, second = (tmp_path / f"node{n}" for n in range(2))
+    assert [len(list(node.rglob("*.spool"))) for node in (first, second)] == [2, 2]
+    assert recover(tmp_path, "-o", tmp_path, second).returncode == 0
+    (part,) = tmp_path.glob("*.darshan")
+    assert "2 of 4 ranks kept; nothing is left of ranks 0-1" in check_log(part, 4, found=[2, 3])
+    assert recover(tmp_path, "-o", tmp_path, first, f"{part}.spools").returncode == 0
+    (log,) = tmp_path.glob("*.darshan")
+    assert "4 of 4 ranks kept" in check_log(log, 4)
+    assert not list(tmp_path.rglob("*.spool*"))

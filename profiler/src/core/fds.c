@@ -50,6 +50,8 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
         set_locked(fd, open);
     }
     spin_unlock(&iolens.fds.lock);
+    if (!open)
+        registry_leave_out(~0u);
     return open;
 }
 

@@ -123,13 +123,14 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     A log that the job had finished by itself is not written again.
 
     Other nodes may hold what is missing: the spools of a job without all its ranks move beside the log, and a log of
-    more ranks takes the place of the one that was made of them alone."""
+    more ranks takes the place of the one that was made of them alone. Root moves nobody's spools to where he wishes."""
     finished = next((Path(one.log) for one in job if one.log and Path(one.log).is_file()), None)
     log = finished or merge(job, folder, why)
     if log is None:
         return None
     earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(BESIDE)}
-    if finished is None and len(job) < job[0].ranks:
+    own = all(Path(one.spool).stat().st_uid == os.geteuid() for one in job)
+    if finished is None and own and len(job) < job[0].ranks:
         set_aside(job, log.with_name(log.name + BESIDE))
     else:
         for one in job:
