@@ -93,7 +93,7 @@ def test_a_wrong_byte_is_found(tmp_path: Path, options: tuple[str, ...], at: int
     found = ior(tmp_path, "-R", *common, ranks=2)
     assert found.status == 1
     assert f"first at {at // 8 * 8}" in found.errors
-    assert messages(found)[-1] == "ior: 1 transfers hold wrong data"
+    assert "ior: 1 transfers hold wrong data" in messages(found)  # ranks are printed in any order
 
 
 def test_swapped_transfers_are_found(tmp_path: Path) -> None:
