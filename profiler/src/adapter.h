@@ -78,6 +78,9 @@ enum iolens_mpiio_extra {
  * communicator has more than one rank; `hints` when the Info was not MPI_INFO_NULL. */
 struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int amode, bool collective, bool hints,
                                             double t0, double t1);
+/* Which implementation of MPI-IO opened the first file; "": not known. */
+void iolens_mpiio_component(const char *name);
+
 /* True when the offsets of the file's transfers are wanted. */
 bool iolens_mpiio_traced(const struct iolens_mpiio_file *file);
 

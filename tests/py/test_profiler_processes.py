@@ -205,6 +205,10 @@ def test_job_region(tmp_path: Path) -> None:
         "LOADEDMODULES": "gcc/13:hdf5/1.14",
         "HDF5_USE_FILE_LOCKING": "FALSE",
         "SLURM_JWT": "eyJ",
+        "PBS_PASSWORD": "abc",
+        "HDF5_API_KEY": "abc",
+        "MPICH_AUTH_COOKIE": "abc",
+        "OMPI_MCA_orte_precondition_transports": "4711-0815",
         "EDITOR": "vi",
     }
     assert harness.run(program, "1", folder=tmp_path, IOLENS_TOKEN="secret", **settings).returncode == 0
@@ -223,7 +227,23 @@ def test_job_region(tmp_path: Path) -> None:
     assert own["environment"]["IOLENS_JOBID"] == "4711"
     assert own["environment"]["LOADEDMODULES"] == "gcc/13:hdf5/1.14"
     assert own["environment"]["HDF5_USE_FILE_LOCKING"] == "FALSE"
-    assert not {"IOLENS_TOKEN", "SLURM_JWT", "EDITOR"} & set(own["environment"])
+    assert not (set(settings) | {"IOLENS_TOKEN"}) & set(own["environment"]) - PUBLIC
+    assert own["compiler"] == compilers(program)
+    lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    kinds = {words[1]: words[2] for words in lines}
+    assert own["mounts"]["/"]["type"] == kinds["/"]
+    assert own["mounts"]["/"]["options"].split(",")[0] in ("rw", "ro")
+    assert {point: mount["type"] for point, mount in own["mounts"].items()}.items() <= kinds.items()
+
+
+PUBLIC = {"IOLENS_JOBID", "IOLENS_MOUNTS", "IOLENS_STORAGE", "LOADEDMODULES", "HDF5_USE_FILE_LOCKING"}
+
+
+def compilers(program: Path) -> list[str]:
+    """What readelf finds in a program's section .comment."""
+    command = ["readelf", "-p", ".comment", program]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [line.partition("]")[2].strip() for line in listing.splitlines() if line.strip().startswith("[")]
 
 
 COMMANDS = {

@@ -37,8 +37,9 @@ struct context {
     struct arena arena;         /* what becomes part of the log, in the spool */
     struct arena scratch, zlib; /* what ends with the process; memory of the compressor */
     struct spool spool;
-    struct identity identity; /* read when the log is written */
-    struct clock_end ended;   /* read when the log is written */
+    struct identity identity;      /* read when the log is written */
+    char io_component[USER_BYTES]; /* that opened MPI files; "": not known */
+    struct clock_end ended;        /* read when the log is written */
     const char
         *lost; /* a sentence: why another process writes the log of this one; NULL: it does so itself */
     struct settings settings;

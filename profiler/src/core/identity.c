@@ -6,10 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arena.h"
 #include "buffer.h"
+#include "compiler.h"
 #include "hash.h"
 #include "job_region.h"
 #include "jobinfo.h"
+#include "mount_options.h"
+#include "slurp.h"
+
+enum { TABLE_BYTES = 65536 };
 
 static void read_user(struct identity *identity)
 {
@@ -30,6 +36,22 @@ static void read_environment(struct identity *identity)
     buffer_free(&json);
 }
 
+/* Command line and mounts, from one look at the latter. */
+static void read_mounts(struct identity *identity)
+{
+    struct buffer json = {0};
+    char *table = pages_alloc(TABLE_BYTES);
+    if (table)
+        slurp("/proc/self/mounts", table, TABLE_BYTES);
+    identity->text_bytes = jobinfo_text(identity->text, table ? table : "");
+    mount_options(&json, table ? table : "", sizeof identity->mounts - 1);
+    if (json.used < sizeof identity->mounts && !json.failed)
+        memcpy(identity->mounts, json.data, json.used);
+    buffer_free(&json);
+    if (table)
+        pages_free(table, TABLE_BYTES);
+}
+
 void identity_read(struct identity *identity)
 {
     const char *component = getenv("OMPI_MCA_io");
@@ -38,7 +60,8 @@ void identity_read(struct identity *identity)
     read_user(identity);
     snprintf(identity->program, sizeof identity->program, "%s", program_invocation_short_name);
     snprintf(identity->io_component, sizeof identity->io_component, "%s", component ? component : "");
-    identity->text_bytes = jobinfo_text(identity->text);
+    read_mounts(identity);
+    compiler_read("/proc/self/exe", identity->compiler, sizeof identity->compiler);
     read_environment(identity);
 }
 

@@ -8,7 +8,14 @@
 
 #include "logfile.h"
 
-enum { HOST_BYTES = 64, USER_BYTES = 64, PROGRAM_BYTES = 256, ENVIRONMENT_BYTES = 16384 };
+enum {
+    HOST_BYTES = 64,
+    USER_BYTES = 64,
+    PROGRAM_BYTES = 256,
+    ENVIRONMENT_BYTES = 16384,
+    COMPILER_BYTES = 512,
+    MOUNTS_BYTES = 8192
+};
 
 struct identity {
     int64_t uid;
@@ -16,6 +23,8 @@ struct identity {
     char io_component[USER_BYTES]; /* OMPI_MCA_io, "" when not set */
     char text[LOG_TEXT_BYTES];     /* command line and mount table */
     size_t text_bytes;
+    char compiler[COMPILER_BYTES];       /* of the program: lines */
+    char mounts[MOUNTS_BYTES];           /* a JSON object */
     char environment[ENVIRONMENT_BYTES]; /* a JSON object */
 };
 

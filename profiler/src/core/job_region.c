@@ -1,5 +1,6 @@
 #include "job_region.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "context.h"
@@ -54,6 +55,21 @@ static void add_hosts(struct buffer *out, const char (*host)[HOST_BYTES], int ra
     buffer_format(out, "], ");
     out->failed |= index.failed;
     buffer_free(&index);
+}
+
+/* The lines of `text` as a list. */
+static void add_compilers(struct buffer *out, const char *text)
+{
+    char line[COMPILER_BYTES];
+    const char *comma = "";
+    buffer_format(out, "\"compiler\": [");
+    for (; *text; text += strcspn(text, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+        buffer_format(out, "%s", comma);
+        buffer_json(out, line);
+        comma = ", ";
+    }
+    buffer_format(out, "], ");
 }
 
 static void add_partial(struct buffer *out)
@@ -144,7 +160,12 @@ void job_region_write(const struct iolens_transport *transport, struct buffer *o
     add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
     add_text(out, "storage", iolens.settings.storage);
     add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
+    add_text(out, "io_component_used", *iolens.io_component ? iolens.io_component : NULL);
+    add_compilers(out, self->compiler);
     add_partial(out);
+    buffer_format(out, "\"mounts\": ");
+    buffer_put(out, *self->mounts ? self->mounts : "{}", *self->mounts ? strlen(self->mounts) : 2);
+    buffer_put(out, ", ", 2);
     buffer_format(out, "\"environment\": ");
     buffer_put(out, self->environment, strlen(self->environment));
     buffer_format(out, "}");

@@ -9,7 +9,7 @@
 #include "slurp.h"
 #include "version.h"
 
-enum { MOUNTS_BYTES = 65536, WORD_BYTES = 256, NANO = 1000000000 };
+enum { WORD_BYTES = 256, NANO = 1000000000 };
 
 /* The types that Darshan leaves out. */
 static const char *const NO_FILE_SYSTEMS[] = {
@@ -96,17 +96,12 @@ static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
     return used;
 }
 
-size_t jobinfo_text(char text[LOG_TEXT_BYTES])
+size_t jobinfo_text(char text[LOG_TEXT_BYTES], const char *mounts)
 {
     size_t used = add_command(text);
     text[used] = '\0';
     used = add_extra_mounts(text, used);
-    char *table = pages_alloc(MOUNTS_BYTES);
-    if (table) {
-        slurp("/proc/self/mounts", table, MOUNTS_BYTES);
-        used = add_mounts(text, used, table, false);
-        used = add_mounts(text, used, table, true);
-        pages_free(table, MOUNTS_BYTES);
-    }
+    used = add_mounts(text, used, mounts, false);
+    used = add_mounts(text, used, mounts, true);
     return used + 1;
 }

@@ -10,8 +10,8 @@
 /* start_ns, end_ns: nanoseconds since 1970. */
 void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_ns);
 
-/* The command line, then "\n" type "\t" mount point for each file system. Returns its bytes with the final
- * NUL. */
-size_t jobinfo_text(char text[LOG_TEXT_BYTES]);
+/* From the text of /proc/self/mounts: the command line, then "\n" type "\t" mount point for each file system.
+ * Returns its bytes with the final NUL. */
+size_t jobinfo_text(char text[LOG_TEXT_BYTES], const char *mounts);
 
 #endif

@@ -120,6 +120,7 @@ static void fill_header(struct spool_header *header)
     header->fork_parent = iolens.fork_parent;
     header->clock = iolens.clock;
     header->dxt = iolens.dxt;
+    memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
     header->unfollowed = iolens.unfollowed;
     header->rank = -1;
     describe_process(&header->process);

@@ -50,7 +50,7 @@ struct spool_header {
     struct spool_job job;
     int32_t rank, ranks; /* ranks 0: not in an MPI job, or killed before MPI_Init ended */
     double aligned;
-    char mpi_version[256];
+    char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
     struct clock clock;
     uint64_t beat_ticks, beat_ns; /* both clocks at the latest sign of life */

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../core/area.h"
@@ -87,6 +88,20 @@ IOLENS_EXPORT struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int 
     add_meta(file, t0, t1);
     leave(file);
     return file;
+}
+
+static void note_component(const char *name)
+{
+    struct spool_header *header = iolens.spool.header;
+    snprintf(iolens.io_component, sizeof iolens.io_component, "%s", name);
+    if (header)
+        memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
+}
+
+IOLENS_EXPORT void iolens_mpiio_component(const char *name)
+{
+    if (iolens_active() && !*iolens.io_component)
+        RECORDER(note_component(name));
 }
 
 IOLENS_EXPORT bool iolens_mpiio_traced(const struct iolens_mpiio_file *file) { return file && file->dxt; }

@@ -17,6 +17,7 @@
 #pragma weak iolens_mpiio_view
 #pragma weak iolens_mpiio_sync
 #pragma weak iolens_mpiio_close
+#pragma weak iolens_mpiio_component
 #pragma weak iolens_mpiio_other
 #pragma weak iolens_mpiio_other_path
 #pragma weak iolens_mpiio_hint

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "component.h"
 #include "given_hints.h"
 #include "handles.h"
 
@@ -55,6 +56,7 @@ void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, M
     if (!file.record)
         return;
     files_add(handle, file);
+    iolens_mpiio_component(component_in_use());
     report_hints(file, c->info, true);
     if (file.root && c->has_made)
         given_hints_each(without_driver(path), report_given, file.record);

@@ -35,7 +35,7 @@ static bool identity_sound(const struct spool_header *header)
     const struct identity *self = &header->identity;
     return header->identity_hash == identity_hash(self) && ENDS(self->host) && ENDS(self->user) &&
            ENDS(self->program) && ENDS(self->io_component) && ENDS(self->environment) && ENDS(self->text) &&
-           self->text_bytes <= sizeof self->text;
+           ENDS(self->compiler) && ENDS(self->mounts) && self->text_bytes <= sizeof self->text;
 }
 
 /* A truth value that is neither 0 nor 1 is not read as one. */
@@ -44,9 +44,10 @@ static bool is_truth(const bool *value) { return *(const unsigned char *)value <
 static bool header_sound(const struct spool_header *header)
 {
     return is_place(header->base) && identity_sound(header) && ENDS(header->job.host) &&
-           ENDS(header->mpi_version) && ENDS(header->log) && ENDS(header->process.boot) &&
-           is_truth(&header->clock.tsc) && is_truth(&header->dxt.on) && header->clock.seconds_per_tick >= 0 &&
-           header->clock.seconds_per_tick < 1 && header->ranks >= 0 && header->ranks <= MOST_RANKS &&
+           ENDS(header->mpi_version) && ENDS(header->io_component) && ENDS(header->log) &&
+           ENDS(header->process.boot) && is_truth(&header->clock.tsc) && is_truth(&header->dxt.on) &&
+           header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 && header->ranks >= 0 &&
+           header->ranks <= MOST_RANKS &&
            (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks));
 }
 
@@ -143,6 +144,7 @@ static void load_process(const struct spool_header *header)
     iolens.clock = header->clock;
     iolens.aligned = is_measured_time(header->aligned) ? header->aligned : 0;
     iolens.dxt = header->dxt;
+    memcpy(iolens.io_component, header->io_component, sizeof iolens.io_component);
     iolens.unfollowed = header->unfollowed;
     iolens.identity = header->identity;
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, false);

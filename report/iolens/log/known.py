@@ -27,7 +27,14 @@ DOUBLES = {
     "posix_extra": "seconds",
 }
 TEXTS = {"mpiio_hints": "key requested effective", "lustre_client": "node layer device counter unit"}
-CONTAINERS: dict[str, type] = {"hosts": list, "rank_host": list, "partial": list, "environment": dict}
+CONTAINERS: dict[str, type] = {
+    "hosts": list,
+    "rank_host": list,
+    "partial": list,
+    "environment": dict,
+    "mounts": dict,
+    "compiler": list,
+}
 """The keys of the region `job` that are no single values."""
 
 

@@ -130,6 +130,13 @@ def file_systems(job: Job) -> pd.DataFrame:
     return sums.sort_values(["bytes", "mount"], ascending=[False, True], ignore_index=True).drop(columns="bytes")
 
 
+def mount_options(job: Job) -> dict[str, str]:
+    """The options of each mount point on the first rank's node, where the log has them."""
+    info = job.private.get("job")
+    mounts = info.get("mounts", {}) if isinstance(info, dict) else {}
+    return {str(point): str(one.get("options", "")) for point, one in mounts.items() if isinstance(one, dict)}
+
+
 def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:
     """The mount point of each path; each folder is looked up once."""
     known: dict[str, str] = {point.rstrip("/"): point for point in kinds}

@@ -181,6 +181,8 @@ def file_systems(job: Job) -> Exhibit | None:
         written_share=found["bytes_written"] / (written or float("nan")),
         read_share=found["bytes_read"] / (read or float("nan")),
     )
+    options = files.mount_options(job)
+    found = found.assign(options=[options.get(mount, "") for mount in found["mount"]])
     return exhibit(
         "file_systems",
         "Transfer per file system",
@@ -193,6 +195,7 @@ def file_systems(job: Job) -> Exhibit | None:
             ("of all", "written_share", share),
             ("read", "bytes_read", words.size),
             ("of all", "read_share", share),
+            *([("mounted with", "options", str)] if found["options"].any() else []),
         ],
     )
 

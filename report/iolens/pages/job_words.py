@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iolens.metrics import cost, files, mpiio
 from iolens.pages import words
@@ -48,6 +48,7 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     info = job.private.get("job")
     info = info if isinstance(info, dict) else {}
     hosts = [str(host) for host in info.get("hosts", [])]
+    compilers = info.get("compiler") or []
     left = [
         ["program", job.exe or words.NONE],
         ["command", job.command or words.NONE],
@@ -60,11 +61,20 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
         ["log", job.path.name],
         ["profiler", profiler(job, info)],
         ["MPI library", str(info.get("mpi") or words.NONE)],
-        ["MPI-IO component", str(info.get("io_component") or words.NONE)],
+        ["MPI-IO component", component(info)],
+        ["compiler", "; ".join(str(one) for one in compilers) if compilers else words.NONE],
         ["storage", str(info.get("storage") or words.NONE)],
         ["main file system", main_file_system(job)],
     ]
     return left, right
+
+
+def component(info: dict[str, Any]) -> str:
+    """The implementation of MPI-IO: what was seen, else what was asked for."""
+    used, asked = info.get("io_component_used"), info.get("io_component")
+    if used:
+        return f"{used} (asked for: {asked})" if asked and asked != used else str(used)
+    return f"{asked} (as asked for)" if asked else words.NONE
 
 
 def profiler(job: Job, info: dict[str, object]) -> str:

@@ -1,0 +1,42 @@
+#include "component.h"
+
+#include <link.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef OPEN_MPI
+
+/* Open MPI loads the parts that OMPIO writes with (fbtl) when it has chosen OMPIO for a file, and not before;
+ * the choice itself loads ROMIO, whoever is chosen. Where components are built into the library, neither is
+ * seen. */
+struct seen {
+    bool ompio;
+    char romio[32];
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct seen *seen = context;
+    (void)size;
+    const char *romio = strstr(info->dlpi_name, "/mca_io_romio");
+    seen->ompio |= strstr(info->dlpi_name, "/mca_fbtl_") != NULL;
+    if (romio)
+        snprintf(seen->romio, sizeof seen->romio, "%.*s", (int)strcspn(romio + 8, "."), romio + 8);
+    return 0;
+}
+
+const char *component_in_use(void)
+{
+    static struct seen seen;
+    dl_iterate_phdr(look, &seen);
+    return seen.ompio ? "ompio" : seen.romio;
+}
+
+#else
+
+/* MPICH and what is made of it have ROMIO alone. */
+const char *component_in_use(void) { return "romio"; }
+
+#endif
