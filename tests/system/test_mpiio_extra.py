@@ -31,3 +31,14 @@ def test_each_call_is_counted_on_each_rank(programs: Path, tmp_path: Path) -> No
     shown = {row[0]: row[1] for row in exhibits(job)["other_mpiio_calls"].table.rows}
     assert shown["split ends"] == "12"
     assert shown["deletes"] == "2"
+
+
+@pytest.mark.parametrize("component", ["romio321", "ompio"])
+def test_the_component_in_use_is_told(programs: Path, tmp_path: Path, component: str) -> None:
+    done = start(tmp_path, 1, programs / "mpi_other", tmp_path, component=component)
+    assert done.returncode == 0, done.stderr
+    info = read_log(the_log(tmp_path)).private["job"]
+    assert info["io_component_used"] in (component, "romio", None)
+    if programs.name == "usual" and info["mpi"].startswith("Open MPI v4"):
+        assert info["io_component_used"] == component
+    assert any("GCC" in compiler or "clang" in compiler for compiler in info["compiler"])

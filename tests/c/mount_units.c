@@ -1,0 +1,23 @@
+/* The options of the mount table on standard input, as the profiler writes them to its log. */
+#define _GNU_SOURCE
+#include "../../profiler/src/core/buffer.c"
+#include "../../profiler/src/core/mount_options.c"
+#include "posix_expect.h"
+
+void *pages_alloc(size_t bytes) { return calloc(1, bytes); }
+
+void pages_free(void *pages, size_t bytes)
+{
+    (void)bytes;
+    free(pages);
+}
+
+int main(int count, char **argument)
+{
+    static char table[65536];
+    struct buffer out = {0};
+    fread(table, 1, sizeof table - 1, stdin);
+    mount_options(&out, table, (size_t)atol(argument[1]));
+    fwrite(out.data, 1, out.used, stdout);
+    return count != 2;
+}
