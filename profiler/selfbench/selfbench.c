@@ -2,9 +2,10 @@
  * library alternate in one process. `iolens selfbench` runs it under each library and prints the table.
  *   iolens-selfbench calls FILE N    a line "call TAB direct TAB extra TAB low TAB high" per kind of call:
  * medians of N pairs of blocks in ns per call, and the 95 % interval of the median of `extra`
+ * (single calls where it says cold)
  *   iolens-selfbench threads FILE N  ns per pwrite of each of N threads with a file of its own, best blocks
- *   iolens-selfbench files DIR N     writes N files; prints CLOCK_MONOTONIC and the processor time used, both
- * in seconds, where main ends */
+ *   iolens-selfbench files DIR N     writes N files; prints the processor time used, in seconds, and the
+ * largest memory, in KiB, where main ends */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { EVICTED_BYTES = 8 << 20, CACHE_LINE = 64, COLD_PAIRS = 200 };
 enum { BLOCK = 2000, MAX_PAIRS = 10000, BYTES = 8, THREAD_BLOCKS = 100, MAX_THREADS = 64, PATH_BYTES = 4096 };
 
 struct functions {
@@ -94,6 +96,20 @@ static double block_ns(block_fn *block, const struct functions *f, const struct 
     return (now_ns() - begin) / calls;
 }
 
+/* As a program leaves the caches that computes between its calls. */
+static void evict(void)
+{
+    static volatile char other[EVICTED_BYTES];
+    for (size_t i = 0; i < sizeof other; i += CACHE_LINE)
+        other[i]++;
+}
+
+static double cold_ns(block_fn *block, const struct functions *f, const struct target *target)
+{
+    evict();
+    return block_ns(block, f, target, 1);
+}
+
 static int compare(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -115,14 +131,18 @@ static int reach(int count)
     return steps < count / 2 ? steps : (count - 1) / 2;
 }
 
+/* Blocks of `calls` calls; 0: single ones, with cold caches. */
 static void bench(const char *name, block_fn *block, int calls, const struct functions *way[2],
                   const struct target *target, int pairs)
 {
     static double direct[MAX_PAIRS], extra[MAX_PAIRS];
     for (int i = 0; i < pairs; i++) {
         double ns[2];
-        ns[i & 1] = block_ns(block, way[i & 1], target, calls);
-        ns[~i & 1] = block_ns(block, way[~i & 1], target, calls);
+        for (int turn = 0; turn < 2; turn++) {
+            int which = (i + turn) & 1;
+            ns[which] =
+                calls ? block_ns(block, way[which], target, calls) : cold_ns(block, way[which], target);
+        }
         direct[i] = ns[0];
         extra[i] = ns[1] - ns[0];
     }
@@ -155,6 +175,10 @@ static void bench_calls(const char *path, int pairs)
     bench("write", block_write, BLOCK, way, &target, pairs);
     bench("fwrite", block_fwrite, BLOCK, way, &target, pairs);
     bench("open and close", block_open, BLOCK / 10, way, &target, pairs);
+    pairs = pairs < COLD_PAIRS ? pairs : COLD_PAIRS;
+    bench("pwrite, cold caches", block_pwrite, 0, way, &target, pairs);
+    bench("fwrite, cold caches", block_fwrite, 0, way, &target, pairs);
+    bench("open and close, cold caches", block_open, 0, way, &target, pairs);
     fclose(target.stream);
     close(target.fd);
     unlink(path);
@@ -194,6 +218,19 @@ static void bench_threads(const char *file, int threads)
     printf("%.1f\n", sum / threads);
 }
 
+/* Largest resident memory since exec. */
+static long peak_kib(void)
+{
+    char line[256];
+    long kib = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        sscanf(line, "VmHWM: %ld", &kib);
+    if (status)
+        fclose(status);
+    return kib;
+}
+
 static void bench_files(const char *folder, int files)
 {
     for (int i = 0; i < files; i++) {
@@ -203,7 +240,7 @@ static void bench_files(const char *folder, int files)
         need(fd >= 0 && write(fd, path, BYTES) == BYTES && close(fd) == 0, path);
         unlink(path);
     }
-    printf("%.9f\t%.9f\n", now_ns() / 1e9, read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
+    printf("%.9f\t%ld\n", read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9, peak_kib());
 }
 
 int main(int count, char **argument)

@@ -7,17 +7,27 @@
  */
 enum { FAST = 1, USUAL = 6, LONG_BYTES = 1 << 18 };
 
-/* zlib's memory, without malloc; freed at once with the buffer's. */
-static void *zlib_alloc(void *arena, unsigned items, unsigned size)
+/* zlib asks for 268 KiB, others that stand in for it for up to twice as much. */
+enum { MEMORY_BYTES = 1 << 20, ALIGNMENT = 64 };
+
+void compress_start(void) { iolens.compressor = (struct compressor){.memory = pages_alloc(MEMORY_BYTES)}; }
+
+static void *zlib_alloc(void *opaque, unsigned items, unsigned size)
 {
-    return arena_alloc(arena, (size_t)items * size);
+    struct compressor *compressor = opaque;
+    size_t bytes = ((size_t)items * size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (!compressor->memory || bytes > MEMORY_BYTES - compressor->used)
+        return NULL;
+    compressor->used += bytes;
+    return compressor->memory + compressor->used - bytes;
 }
 
-static void zlib_free(void *arena, void *memory) { (void)arena, (void)memory; }
+static void zlib_free(void *opaque, void *memory) { (void)opaque, (void)memory; }
 
 bool compress_append(const struct buffer *part, struct buffer *out)
 {
-    z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &iolens.zlib};
+    z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &iolens.compressor};
+    iolens.compressor.used = 0;
     if (deflateInit(&stream, part->used < LONG_BYTES ? USUAL : FAST) != Z_OK)
         return false;
     size_t left = part->used;

@@ -17,6 +17,7 @@
 #include "arena.h"
 #include "choice.h"
 #include "clock.h"
+#include "compress.h"
 #include "fds.h"
 #include "identity.h"
 #include "ids.h"
@@ -34,8 +35,9 @@ struct context {
     pid_t fork_parent; /* 0 unless this process was forked from a recording one */
     int64_t jobid;
     struct clock clock;
-    struct arena arena;         /* what becomes part of the log, in the spool */
-    struct arena scratch, zlib; /* what ends with the process; memory of the compressor */
+    struct arena arena;   /* what becomes part of the log, in the spool */
+    struct arena scratch; /* what ends with the process */
+    struct compressor compressor;
     struct spool spool;
     struct identity identity;      /* read when the log is written */
     char io_component[USER_BYTES]; /* that opened MPI files; "": not known */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "compress.h"
 #include "context.h"
 #include "jobinfo.h"
 #include "log_name.h"
@@ -12,8 +13,6 @@
 #include "shared.h"
 #include "signals.h"
 #include "writer.h"
-
-enum { ZLIB_BYTES = 64 * 1024 * 1024 };
 
 struct job_times {
     int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
@@ -130,7 +129,7 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     struct writer writer;
     struct held_signal held = signal_hold(SIGXFSZ);
 
-    arena_start(&iolens.zlib, ZLIB_BYTES, false);
+    compress_start();
     read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport);

@@ -1,4 +1,4 @@
-"""`iolens selfbench`: what the profiler costs on this machine."""
+"""`iolens selfbench`: what the profiler costs on this machine, and what it cost a job at most."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.selfbench import MOST_PAIRS, THREADS, Measured, measure, variants
+from iolens.lab.overhead import Part, bound
+from iolens.lab.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical, variants
+from iolens.log import Job, read_log
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,22 +20,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--files", type=int, default=10000, metavar="N", help="files of the test of the end (10000)")
     parser.add_argument("--pairs", type=int, default=400, metavar="N", help="pairs of blocks of calls (400)")
+    parser.add_argument("--jobs", type=int, default=10, metavar="N", help="processes, or pairs of jobs, started (10)")
+    parser.add_argument(
+        "--log", type=Path, metavar="LOG", help="bound what recording this job cost: its calls, its begin, its end"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print."""
-    if args.files < 1:
-        raise UsageError("--files must be at least 1")
+    if args.files < 2:
+        raise UsageError("--files must be at least 2")
     if not 1 <= args.pairs <= MOST_PAIRS:
         raise UsageError(f"--pairs must be 1 to {MOST_PAIRS}")
+    if args.jobs < 1:
+        raise UsageError("--jobs must be at least 1")
     place = args.directory or (Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir()))
     if not place.is_dir():
         raise UsageError(f"{place} is not a folder; give an existing one with --directory")
+    job = read_log(args.log) if args.log else None
     with tempfile.TemporaryDirectory(prefix="iolens-selfbench-", dir=place) as name:
         folder = Path(name)
-        found = [measure(variant, extra, folder, args.files, args.pairs) for variant, extra in variants(folder).items()]
-    print(table(found, args.files, args.pairs))
+        wanted = variants(folder, args.files)
+        found = [measure(key, extra, folder, args.files, args.pairs, args.jobs) for key, extra in wanted.items()]
+        print(table(found, args.files, args.pairs))
+        if job:
+            mine = next(one for one in found if one.name == ("iolens, traced" if traced(job) else "iolens"))
+            print(f"\n{bound_table(job, bound(job, found[0], mine, args.files, folder, args.jobs))}")
     return 0
+
+
+def traced(job: Job) -> bool:
+    """The job recorded every transfer."""
+    return any(name.startswith("DXT") for name in job.frames)
 
 
 def table(found: Sequence[Measured], files: int, pairs: int) -> str:
@@ -46,9 +64,39 @@ def table(found: Sequence[Measured], files: int, pairs: int) -> str:
     ]
     own = [f"{one.threads - plain.threads:+.0f}" for one in libraries]
     rows.append([f"pwrite, {THREADS} threads, own files", f"{plain.threads:.0f}", *own])
-    ends = [f"{1e3 * (one.finalise - plain.finalise):+.1f}" for one in libraries]
-    rows.append([f"ms to end after {files} files", f"{1e3 * plain.finalise:.1f}", *ends])
-    widths = [max(len(row[i]) for row in [titles, *rows]) for i in range(len(titles))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [titles, *rows]]
-    note = f"What each library adds; in brackets the 95 % interval of the median of {pairs} pairs of blocks."
-    return "\n".join([*(line.rstrip() for line in lines), note])
+    small = [1e3 * typical(process.seconds for process in one.small) for one in found]
+    large = [1e3 * typical(process.ending for process in one.large) for one in found]
+    grown = [typical(p.peak for p in one.large) - typical(p.peak for p in one.small) for one in found]
+    for words, values in (
+        ("ms of a process with one file", small),
+        (f"ms to end after {files} files", large),
+        ("KiB of memory per file", [value / 1024 / (files - 1) for value in grown]),
+    ):
+        rows.append([words, f"{values[0]:.1f}", *(f"{value - values[0]:+.1f}" for value in values[1:])])
+    note = (
+        f"What each library adds; in brackets the 95 % interval of the median of {pairs} pairs of blocks (at most 200\n"
+        "with cold caches). Processes: processor time, medians; memory where their main ends, spool included."
+    )
+    return "\n".join([*lay_out([titles, *rows]), note])
+
+
+def lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def bound_table(job: Job, parts: Sequence[Part]) -> str:
+    """The parts of the bound, and their sum, as shares of the job's run time."""
+    run_time = max(job.run_time, 1e-9)
+    low, high = sum(part.low for part in parts), sum(part.high for part in parts)
+    rows = [["seconds of the busiest rank", "number", "at least", "at most", "share of run time"]]
+    for part in [*parts, Part("all", 0, low, high)]:
+        shares = f"{100 * part.low / run_time:.4f} to {100 * part.high / run_time:.4f} %"
+        rows.append([part.what, str(part.count or ""), f"{part.low:.6f}", f"{part.high:.6f}", shares])
+    note = (
+        f"{job.path.name}: {job.nprocs} ranks, {job.run_time:.2f} s. Calls between the cost with warm caches and with\n"
+        "cold ones; those of MPI-IO and those that move no data are charged as open and close. Begin and end: a job\n"
+        "of as many ranks that writes 8 bytes from each, in pairs; 95 % interval of the median of the difference."
+    )
+    return "\n".join([*lay_out(rows), note])

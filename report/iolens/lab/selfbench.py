@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,19 +29,29 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Process:
+    """One process: processor seconds in all and from the end of `main` on; bytes of memory where `main` ends."""
+
+    seconds: float
+    ending: float
+    peak: float
+
+
+@dataclass(frozen=True)
 class Measured:
-    """One library: cost per call, ns per pwrite of each of two threads with a file of its own, seconds from the end of
-    the program to the end of its process after writing many files."""
+    """One library: cost per call; ns per pwrite of each of two threads with a file of its own; processes that write one
+    file, and many."""
 
     name: str
     calls: tuple[Cost, ...]
     threads: float
-    finalise: float
+    small: tuple[Process, ...]
+    large: tuple[Process, ...]
 
 
-def variants(folder: Path) -> dict[str, dict[str, str]]:
+def variants(folder: Path, files: int) -> dict[str, dict[str, str]]:
     """What is compared: a name, and what it adds to the environment of the program."""
-    logs = {"IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
+    logs = {"IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder), "IOLENS_MEMORY": "65536"}
     iolens = {"LD_PRELOAD": str(need_library("libiolens.so")), **logs}
     found = {
         "no library": {},
@@ -54,25 +64,51 @@ def variants(folder: Path) -> dict[str, dict[str, str]]:
     except IolensError:
         return found
     settings = folder / "darshan.conf"
-    settings.write_text(f"NAME_INCLUDE {folder}.* POSIX,STDIO\nMAX_RECORDS 200000 POSIX\n", encoding="utf-8")
+    limits = f"MAX_RECORDS {2 * files + 1024} POSIX\nMODMEM {64 + files // 500}\nNAMEMEM {8 + files // 2000}\n"
+    settings.write_text(f"NAME_INCLUDE {folder}.* POSIX,STDIO\n{limits}", encoding="utf-8")
     switches = {"DARSHAN_ENABLE_NONMPI": "1", "DARSHAN_CONFIG_PATH": str(settings)}
     return {**found, "Darshan": {"LD_PRELOAD": str(darshan), **switches}}
 
 
-def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs: int) -> Measured:
-    """Run the three benchmarks in one environment; its log and files go to `folder`."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_", "DXT_"))}
+def surroundings(extra: Mapping[str, str]) -> dict[str, str]:
+    """This environment without settings of profilers, and then `extra`."""
+    mine = ("IOLENS_", "DARSHAN_", "DXT_")
+    return {**{key: value for key, value in os.environ.items() if not key.startswith(mine)}, **extra}
 
-    def output(number: int, *words: object) -> str:
-        log = {"DARSHAN_LOGFILE": str(folder / f"{name}-{number}.darshan")} if name == "Darshan" else {}
-        program = [str(find_workload("iolens-selfbench")), *map(str, words)]
-        done = subprocess.run(program, env={**clean, **extra, **log}, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise IolensError(f"the benchmark failed under {name}: {done.stderr.strip()}")
-        return done.stdout
 
-    rows = [line.split("\t") for line in output(1, "calls", folder / "file", pairs).splitlines()]
+def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> tuple[str, float]:
+    """Run the benchmark: what it printed, and processor seconds. Its log is removed."""
+    log = {"DARSHAN_LOGFILE": str(folder / "darshan.darshan")} if name == "Darshan" else {}
+    program = [str(find_workload("iolens-selfbench")), *map(str, words)]
+    with subprocess.Popen(program, env=surroundings({**extra, **log}), stdout=subprocess.PIPE, text=True) as process:
+        printed = process.stdout.read() if process.stdout else ""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    for left in folder.glob("*.darshan*"):
+        left.unlink()
+    if process.returncode != 0:
+        raise IolensError(f"the benchmark failed under {name}: {' '.join(program)}")
+    return printed, used.ru_utime + used.ru_stime
+
+
+def write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> Process:
+    """A process that writes so many files."""
+    printed, seconds = start(name, extra, folder, "files", folder, files)
+    until_end, peak = printed.split()
+    return Process(seconds, seconds - float(until_end), 1024.0 * int(peak))
+
+
+def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs: int, rounds: int) -> Measured:
+    """Run the benchmarks in one environment; its log and files go to `folder`."""
+    printed, _ = start(name, extra, folder, "calls", folder / "file", pairs)
+    rows = [line.split("\t") for line in printed.splitlines()]
     calls = tuple(Cost(row[0], *map(float, row[1:])) for row in rows)
-    threads = float(output(2, "threads", folder / "file", THREADS))
-    end_of_main = float(output(3, "files", folder, files))
-    return Measured(name, calls, threads, time.monotonic() - end_of_main)
+    threads = float(start(name, extra, folder, "threads", folder / "file", THREADS)[0])
+    small = tuple(write_files(name, extra, folder, 1) for _ in range(rounds))
+    large = tuple(write_files(name, extra, folder, files) for _ in range(3))
+    return Measured(name, calls, threads, small, large)
+
+
+def typical(values: Iterable[float]) -> float:
+    """The median."""
+    return statistics.median(values)

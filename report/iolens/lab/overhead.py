@@ -1,0 +1,148 @@
+"""A bound on what recording one job cost: its calls times what a call costs here, and what a job's begin and end cost.
+
+Whole runs with and without a profiler differ by less than they vary; the parts can be measured.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError
+from iolens.lab import mpi
+from iolens.lab.installation import find_workload
+from iolens.lab.preload import chain, preload_value
+from iolens.lab.selfbench import Cost, Measured, surroundings
+from iolens.metrics.statistics import median_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+OPEN = "open and close"
+CHARGED: dict[str, dict[str, str]] = {
+    "POSIX": {
+        "READS": "pread",
+        "WRITES": "pwrite",
+        **dict.fromkeys(
+            ["OPENS", "FILENOS", "DUPS", "SEEKS", "STATS", "MMAPS", "FSYNCS", "FDSYNCS", "RENAME_SOURCES"], OPEN
+        ),
+    },
+    "STDIO": {**dict.fromkeys(["READS", "WRITES", "SEEKS", "FLUSHES"], "fwrite"), "OPENS": OPEN, "FDOPENS": OPEN},
+    "MPI-IO": dict.fromkeys(
+        [
+            *(f"{kind}_{verb}" for kind in ("INDEP", "COLL") for verb in ("OPENS", "READS", "WRITES")),
+            *(f"{kind}_{verb}" for kind in ("SPLIT", "NB") for verb in ("READS", "WRITES")),
+            "SYNCS",
+            "VIEWS",
+        ],
+        OPEN,
+    ),
+}
+"""Per module: counters of calls, and the kind of call whose cost they are charged with."""
+
+PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
+COLD = ", cold caches"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Seconds that a part of the recording took of one rank's time, with an interval; `count` of what."""
+
+    what: str
+    count: int
+    low: float
+    high: float
+
+
+def busiest(job: Job, module: str, counter: str) -> int:
+    """Calls of the rank that made most of them; where ranks were merged, an equal share for each, rounded up."""
+    frame: pd.DataFrame | None = job.frames.get(module)
+    if frame is None or counter not in frame:
+        return 0
+    counts = frame[counter].clip(lower=0)
+    merged = frame["rank"] < 0
+    own = counts[~merged].groupby(frame["rank"][~merged]).sum()
+    return int(own.max() if len(own) else 0) - (-int(counts[merged].sum()) // max(job.nprocs, 1))
+
+
+def call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
+    """Seconds per kind of call, low and high: from caches that are warm to caches that are cold, 0 at least."""
+    costs: dict[str, Cost] = {cost.call: cost for cost in measured.calls}
+    bounds = {}
+    for kind in ("pwrite", "pread", "fwrite", OPEN):
+        cold = costs.get(kind + COLD, costs["pwrite" + COLD])
+        high = max(costs[kind].high, cold.high)
+        bounds[kind] = (max(costs[kind].low, 0.0) * 1e-9, max(high, 0.0) * 1e-9)
+    return bounds
+
+
+def call_parts(job: Job, measured: Measured) -> list[Part]:
+    """What the calls of the busiest rank cost, by module."""
+    costs, parts = call_costs(measured), []
+    for module, counters in CHARGED.items():
+        charged = [(busiest(job, module, f"{PREFIX[module]}_{name}"), costs[kind]) for name, kind in counters.items()]
+        count = sum(number for number, _ in charged)
+        if count:
+            low, high = (sum(number * cost[side] for number, cost in charged) for side in (0, 1))
+            parts.append(Part(f"{module} calls", count, low, high))
+    return parts
+
+
+def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    """Wall seconds of a command."""
+    begin = time.perf_counter()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise IolensError(f"{command[0]} failed: {(done.stderr or done.stdout).strip()[-500:]}")
+    return time.perf_counter() - begin
+
+
+def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str, str]]:
+    """A job of so many ranks that writes 8 bytes from each: its command, the same recorded, and the environment."""
+    program, launch, flavour = find_workload("iolens-selfbench"), list[str](), None
+    words = ["files", str(folder), "1"]
+    if ranks > 1:
+        program = find_workload("ior")
+        flavour = mpi.flavour_of_program(program)
+        words = ["-a", "MPIIO", "-w", "-t", "8", "-b", "8", "-o", str(folder / "small")]
+        launch = [mpi.find_launcher(flavour), "-np", str(ranks)]
+    preload = f"LD_PRELOAD={preload_value(chain('iolens', flavour, False))}"
+    settings = ["env", preload, f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
+    run = [str(program), *words]
+    return [*launch, *run], [*launch, *settings, *run], surroundings(mpi.environment(flavour, ranks, "romio321"))
+
+
+def job_part(ranks: int, folder: Path, pairs: int) -> Part:
+    """What the begin and the end of a job cost: wall time of a job that does nearly nothing, in pairs."""
+    plain, recorded, environment = small_job(ranks, folder)
+    differences = []
+    for pair in range(pairs):
+        order = [plain, recorded] if pair % 2 == 0 else [recorded, plain]
+        taken = {id(command): seconds_of(command, environment) for command in order}
+        differences.append(taken[id(recorded)] - taken[id(plain)])
+    low, high, _ = median_interval(differences)
+    return Part(f"begin and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))
+
+
+def files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Part:
+    """What the files of the busiest rank add to the end of a job."""
+    frame = job.frames.get("POSIX")
+    ranks = [] if frame is None else [int(rank) for rank in frame["rank"]]
+    own = Counter(rank for rank in ranks if rank >= 0)
+    count = sum(rank < 0 for rank in ranks) + max(own.values(), default=0)
+    without = statistics.median(one.ending for one in plain.large)
+    each = [max(one.ending - without, 0.0) / files for one in measured.large]
+    return Part("files at the end", count, count * min(each), count * max(each))
+
+
+def bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
+    """All parts, for the rank that made most calls; `measured` with `files` files."""
+    return [*call_parts(job, measured), files_part(job, measured, plain, files), job_part(job.nprocs, folder, pairs)]
