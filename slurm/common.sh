@@ -8,32 +8,55 @@ RESULTS=${RESULTS:-$SLURM_SUBMIT_DIR/results/$SLURM_JOB_NAME-$SLURM_JOB_ID}
 export OMPI_MCA_io=${OMPI_MCA_io:-romio321}
 
 # profiled PROGRAM [ARGUMENT …]: under the profiler, which is preloaded into the program only, never into this script
-# or the launcher. Log and output go to $RESULTS.
+# or the launcher. Log and output go to $RESULTS. Takes the place of the shell that calls it.
 profiled() {
     # shellcheck disable=SC2086 # the launcher is several words
-    "$IOLENS_HOME/.venv/bin/iolens" run --output "$RESULTS" -- \
+    exec "$IOLENS_HOME/.venv/bin/iolens" run --output "$RESULTS" -- \
         ${LAUNCH:-mpirun -np "$SLURM_NTASKS"} "$@"
 }
 
-# A job that was cut short (time limit, node failure) has a log of what this node's processes recorded.
-recover_here() {
-    "$IOLENS_HOME/.venv/bin/iolens" recover -o "$RESULTS" || true
+# A job that was cut short left records on each of its nodes: they come to the results, and one log is made of them.
+recover_all() {
+    local iolens=$IOLENS_HOME/.venv/bin/iolens everywhere=()
+    if [ "${SLURM_NNODES:-1}" -gt 1 ]; then
+        everywhere=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+    fi
+    "${everywhere[@]}" "$iolens" recover --collect "$RESULTS/spools" ||
+        "$iolens" recover --collect "$RESULTS/spools" || true
+    "$iolens" recover -o "$RESULTS" "$RESULTS" || true
+    rmdir "$RESULTS/spools" 2>/dev/null || true
+}
+
+# However the job ends. A program that still runs is ended first, so that nothing is written any more.
+clean_up() {
+    local code=$?
+    trap '' TERM
+    if [ -n "${PROGRAM:-}" ] && kill -TERM "$PROGRAM" 2>/dev/null; then
+        wait "$PROGRAM" || true
+    fi
+    [ "$code" -eq 0 ] || recover_all
+    rm -rf "$WORK"
+    exit "$code"
 }
 
 # in_fresh_directory STRIPES COMMAND …: stripes are set on an empty directory, since an existing file keeps its own;
-# what the file really got is recorded, and the data is removed however the job ends.
+# what the file really got is recorded, and the data is removed however the job ends. The shell waits for the command
+# in a way that lets it answer the signal that Slurm sends ahead of the time limit.
 in_fresh_directory() {
     local stripes=$1
     shift
     mkdir -p "$RESULTS"
     WORK=$SCRATCH_DIR/iolens-$SLURM_JOB_ID
     mkdir "$WORK"
-    trap 'recover_here; rm -rf "$WORK"' EXIT
+    trap clean_up EXIT
     trap 'exit 143' TERM
     lfs setstripe -c "$stripes" "$WORK"
     lfs getstripe -d "$WORK" | tee "$RESULTS/stripes.txt"
     cd "$WORK"
-    "$@"
+    "$@" &
+    PROGRAM=$!
+    wait "$PROGRAM"
+    PROGRAM=
     cat "$RESULTS/stdout.txt"
     "$IOLENS_HOME/.venv/bin/iolens" report "$RESULTS"/*.darshan -o "$RESULTS/job.pdf"
 }

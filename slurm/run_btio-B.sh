@@ -5,6 +5,7 @@
 #SBATCH --time=00:20:00
 #SBATCH --output=%x-%j.out
 #SBATCH --exclusive
+#SBATCH --signal=B:TERM@60
 
 # Two lines to edit: the modules of your site, and a directory on its Lustre file system.
 module load openmpi

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="write the logs there, not where the jobs would have"
     )
+    parser.add_argument(
+        "--collect",
+        type=Path,
+        metavar="DIR",
+        help="move this node's spools of ended processes, of the Slurm job that this runs in, to a folder that all "
+        "nodes share; `iolens recover DIR` makes the logs then",
+    )
     parser.add_argument("--list", action="store_true", help="only say what there is")
     parser.add_argument(
         "--clean",
@@ -32,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
     where that cannot be told."""
     from iolens.lab import recover
 
+    if args.collect:
+        return collect(args.collect)
     failed = 0
     spools, unusable = recover.read_spools(args.folders or recover.default_folders())
     for one in unusable:
@@ -57,3 +67,14 @@ def run(args: argparse.Namespace) -> int:
             failed |= log is None
             print(f"{label}: {log or 'no log could be written; its spools stay'}")
     return int(failed)
+
+
+def collect(folder: Path) -> int:
+    """Bring this node's part of a job to a folder; 1 when something had to stay."""
+    from iolens.lab import rescue
+
+    job = os.environ.get("SLURM_JOB_ID", "")
+    moved, left = rescue.collect(folder.resolve(), int(job) if job.isdecimal() else None)
+    if moved or left:
+        print(f"{os.uname().nodename}: {moved} spools moved to {folder}, {left} stay")
+    return int(left > 0)

@@ -138,7 +138,7 @@ def wait_for(process: subprocess.Popen[bytes]) -> int:
     try:
         return process.wait()
     except KeyboardInterrupt:
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # one SIGINT alone does not end srun
         try:
             process.wait(timeout=GRACE)
         except subprocess.TimeoutExpired:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from iolens.lab.recover import Spool, default_folders, jobs, read_spools, recover_job, state
+from iolens.lab.recover import Spool, default_folders, jobs, read_spools, recover_job, set_aside, state
 from iolens.lab.say import say
 
 PATIENCE = 10.0
@@ -40,6 +40,20 @@ def remains(run: str) -> list[list[Spool]]:
         if time.monotonic() > end or not any(job[0].ranks and still_runs(job) for job in found):
             return found
         time.sleep(PERIOD)
+
+
+def collect(folder: Path, jobid: int | None) -> tuple[int, int]:
+    """Move this node's spools of processes that have ended, of one job when it is given, to a folder that several nodes
+    share; how many went there, and how many stay. The processes of that job are given time to end."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        found = [one for one in read_spools(default_folders())[0] if jobid in (None, one.jobid)]
+        if jobid is None or time.monotonic() > end or not still_runs(found):
+            break
+        time.sleep(PERIOD)
+    ended = [one for one in found if state(one) == "ended"]
+    moved = sum(set_aside([one], folder) for one in ended)
+    return moved, len(found) - moved
 
 
 def still_runs(job: Sequence[Spool]) -> bool:
