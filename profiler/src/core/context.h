@@ -104,9 +104,12 @@ static inline bool iolens_owns_memory(void)
 /* The open file behind a descriptor, or NULL. */
 static inline struct open_file *fds_find(int fd)
 {
-    if (!iolens.fds.table || fd < 0 || fd >= FDS_MAX)
-        return NULL;
-    return atomic_load_explicit(&iolens.fds.table[fd], memory_order_acquire);
+    struct open_file *open = NULL;
+    if (__builtin_expect(iolens.fds.table && fd >= 0 && fd < FDS_MAX, 1))
+        open = atomic_load_explicit(&iolens.fds.table[fd], memory_order_acquire);
+    if (__builtin_expect(!open && iolens.fds.inherited, 0))
+        open = fds_inherited(fd);
+    return open;
 }
 
 /* One sentence on standard error, prefixed "iolens: ", unless the program closed or replaced it. */

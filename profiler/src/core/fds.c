@@ -2,8 +2,13 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "context.h"
+
+enum { INHERITED_MOST = 64 };
 
 static bool in_range(int fd) { return fd >= 0 && fd < FDS_MAX; }
 
@@ -52,6 +57,33 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     spin_unlock(&iolens.fds.lock);
     if (!open)
         registry_leave_out(~0u);
+    return open;
+}
+
+void fds_start(void)
+{
+    uint64_t open = 0;
+    for (int fd = 0; fd < INHERITED_MOST; fd++)
+        open |= (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
+    iolens.fds.inherited = open;
+}
+
+/* What it was opened as is not known; where it stands, and whether it appends, is. */
+struct open_file *fds_inherited(int fd)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+    uint64_t bit = fd >= 0 && fd < INHERITED_MOST ? UINT64_C(1) << fd : 0;
+    if (!(iolens.fds.inherited & bit) || !iolens_owns_memory())
+        return NULL;
+    iolens.fds.inherited &= ~bit;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !names_of_fd(path, fd))
+        return NULL;
+    struct file *file = registry_file(path);
+    long flags = syscall(SYS_fcntl, fd, F_GETFL), position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
+    if (open)
+        open->offset = position > 0 ? position : 0;
     return open;
 }
 

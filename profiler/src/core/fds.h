@@ -27,9 +27,17 @@ struct fds {
     _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
     _Atomic int used;                   /* above the highest descriptor in the table */
     struct open_file *free;
+    _Atomic uint64_t inherited; /* bit fd: it was open when the program began, and has not been asked for */
 };
 
 enum { FDS_MAX = 1 << 20 };
+
+/* When the program begins: which descriptors below 64 it was given. */
+void fds_start(void);
+
+/* The open file of a descriptor that the program was given, when it is a file with a name, from the first
+ * time that it is asked for on; else NULL. */
+struct open_file *fds_inherited(int fd);
 
 /* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */
 struct open_file *fds_open(int fd, struct file *file, bool append);

@@ -97,6 +97,7 @@ __attribute__((constructor)) static void start(void)
         choice_read(&iolens.choice);
         dxt_choose(&iolens.dxt);
         spool_start();
+        fds_start();
         if (settings_true(iolens.settings.dump))
             settings_print(&iolens.settings);
         clock_start(&iolens.clock);

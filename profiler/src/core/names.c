@@ -74,8 +74,7 @@ static bool is_plain(char *absolute, enum names_end end)
            (end == NAMES_LINK || readlink(absolute, target, sizeof target) < 0);
 }
 
-/* The kernel's own name of an open file; false where it has none, as behind an unlink. */
-static bool name_of_fd(char real[PATH_BYTES], int fd)
+bool names_of_fd(char real[PATH_BYTES], int fd)
 {
     static const char GONE[] = " (deleted)";
     char link[64];
@@ -122,7 +121,7 @@ static __attribute__((noinline)) struct file *resolve_fd(const char *absolute, u
                                                          const struct stat *info)
 {
     char real[PATH_BYTES];
-    return name_of_fd(real, fd) ? as(real, absolute, id, info) : registry_file(absolute);
+    return names_of_fd(real, fd) ? as(real, absolute, id, info) : registry_file(absolute);
 }
 
 static __attribute__((noinline)) struct file *resolve_path(char *absolute, uint64_t id, enum names_end end)

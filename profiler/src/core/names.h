@@ -46,6 +46,9 @@ struct file *names_file(char *absolute, enum names_end end);
 /* The file of a path when it was used before, else NULL. */
 struct file *names_find(const char *absolute);
 
+/* The kernel's own name of an open file; false where it has none, as behind an unlink. */
+bool names_of_fd(char real[PATH_BYTES], int fd);
+
 /* In place: the name of the path's record, when it has one. */
 void names_resolve(char path[PATH_BYTES]);
 

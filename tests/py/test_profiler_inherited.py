@@ -1,0 +1,75 @@
+"""Descriptors that a program was given by the one that started it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def found(folder: Path) -> dict[str, dict[str, int]]:
+    """File below the folder -> integer counters that are not 0, of the one log."""
+    (path,) = harness.logs(folder)
+    report = harness.read_log(path)
+    below = [name for name in report.name_records.values() if name.startswith(f"{folder}/")]
+    counts = {name[len(str(folder)) + 1 :]: harness.counters(report, name) for name in below}
+    return {name: {key: value for key, value in one.items() if value} for name, one in counts.items()}
+
+
+def run_cat(folder: Path, *arguments: str, **redirections: int) -> None:
+    subprocess.run(
+        ["/bin/cat", *arguments], cwd=folder, env=harness.environment(folder), check=True, timeout=60, **redirections
+    )
+
+
+def test_redirected_streams_are_counted_under_their_path(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"x" * 5000)
+    (tmp_path / "out").write_bytes(b"y" * 100)
+    source = os.open(tmp_path / "in", os.O_RDONLY)
+    target = os.open(tmp_path / "out", os.O_WRONLY | os.O_APPEND)
+    os.lseek(source, 1000, os.SEEK_SET)
+    run_cat(tmp_path, "-", stdin=source, stdout=target)
+    os.close(source)
+    os.close(target)
+    assert (tmp_path / "out").stat().st_size == 4100
+    counts = found(tmp_path)
+    assert set(counts) == {"in", "out"}
+    assert counts["in"]["POSIX_BYTES_READ"] == counts["out"]["POSIX_BYTES_WRITTEN"] == 4000
+    assert counts["in"]["POSIX_MAX_BYTE_READ"] == 4999
+    assert counts["out"]["POSIX_MAX_BYTE_WRITTEN"] == 4099
+    assert "POSIX_OPENS" not in counts["in"]
+    assert "POSIX_OPENS" not in counts["out"]
+
+
+def test_pipes_and_files_without_a_name_are_not_files(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"x" * 5000)
+    gone = os.open(tmp_path / "gone", os.O_CREAT | os.O_RDWR)
+    os.unlink(tmp_path / "gone")
+    run_cat(tmp_path, "in", stdin=subprocess.DEVNULL, stdout=gone)
+    os.close(gone)
+    assert set(found(tmp_path)) == {"in"}
+
+
+def test_other_descriptors_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"x" * 5000)
+    handle = os.open(tmp_path / "given", os.O_CREAT | os.O_WRONLY)
+    code = f"import os; os.write({handle}, b'123'); os.ftruncate({handle}, 2)"
+    subprocess.run(
+        [sys.executable, "-IS", "-c", code],
+        cwd=tmp_path,
+        env=harness.environment(tmp_path),
+        check=True,
+        pass_fds=[handle],
+        timeout=60,
+    )
+    os.close(handle)
+    assert found(tmp_path)["given"]["POSIX_BYTES_WRITTEN"] == 3
