@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Seconds of MPI_Finalize on rank 0 when all ranks share many files: without a library, with ours, with Darshan if
 # DARSHAN_LIB is set, in one run; and how many collective calls ours made (the two of MPI_Init included).
-# RANKS="64 128 256" FILES=1000 REPEAT=3 DIR=/dev/shm
+# RANKS="64 128 256" FILES=1000 REPEAT=3 DIR=/dev/shm   (on two idle cores some minutes; loads the whole machine)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What recording BT-IO costs: a bound from its log (goal: 0.5 % of the run time), and beside it, as a sanity check, whole
 # runs with and without the profiler in turns: median of the ratio of their times and its 95 % interval.
-# CLASS=A RANKS=4 PAIRS=10 DIR=/dev/shm   (class A on two cores: about a minute a run, 20 minutes in all)
+# CLASS=A RANKS=4 PAIRS=10 (0: the bound alone) DIR=/dev/shm   (class A on two cores: about a minute a run, 20 minutes in all)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_io="${OMPI_MCA_io:-romio321}"
@@ -22,6 +22,7 @@ row() { # who pair command...: a line `who pair key seconds`
 
 row ours 0 "${settings[@]}" "${program[@]}"
 .venv/bin/iolens selfbench --log "$(ls "$where"/*.darshan)"
+[ "${PAIRS:-10}" -gt 0 ] || exit 0
 for pair in $(seq "${PAIRS:-10}"); do
     if ((pair % 2)); then
         row ours "$pair" "${settings[@]}" "${program[@]}"
