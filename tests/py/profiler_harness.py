@@ -15,8 +15,12 @@ from typing import Any
 import darshan
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = ROOT / "build/lib/libiolens.so"
-PROGRAMS = ROOT / "build/tests"
+BUILD = ROOT / os.environ.get("IOLENS_TEST_BUILD", "build")
+"""Another one in tests/sanitize.sh, with the sanitizer's library before ours."""
+
+LIBRARY = BUILD / "lib/libiolens.so"
+PRELOAD = ":".join(word for word in (os.environ.get("IOLENS_TEST_PRELOAD"), str(LIBRARY)) if word)
+PROGRAMS = BUILD / "tests"
 FIXED_MODULES = ("POSIX", "MPI-IO", "STDIO")
 ANY = -1  # an expectation that only says: do not check
 
@@ -32,7 +36,7 @@ class Expectation:
 
 def build_library() -> Path:
     """libiolens.so, brought up to date."""
-    subprocess.run(["make", "-s", "-C", ROOT / "profiler"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["make", "-s", "-C", ROOT / "profiler", f"BUILD={BUILD}"], check=True, stdout=subprocess.DEVNULL)
     return LIBRARY
 
 
@@ -53,7 +57,7 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_"))}
-    preload = {"LD_PRELOAD": str(LIBRARY), "IOLENS_LOGPATH": str(logs), "IOLENS_INCLUDE": str(folder)}
+    preload = {"LD_PRELOAD": PRELOAD, "IOLENS_LOGPATH": str(logs), "IOLENS_INCLUDE": str(folder)}
     return clean | preload | settings
 
 

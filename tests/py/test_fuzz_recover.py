@@ -14,7 +14,7 @@ import pytest
 from iolens.log import read_log
 from iolens.log.record_id import record_id
 
-RECOVER = harness.ROOT / "build/bin/iolens-recover"
+RECOVER = harness.BUILD / "bin/iolens-recover"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,9 +34,10 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
     """Without sanitizers, which `make fuzz` has: what is wrong ends the process only when it hits."""
-    fuzzer = harness.ROOT / "build/bin/fuzz-recover"
-    subprocess.run(["make", "-s", "-C", harness.ROOT / "profiler", "fuzz-recover"], check=True)
-    command = [str(fuzzer), "-n", "3000", str(tmp_path), str(spool)]
+    fuzzer = harness.BUILD / "bin/fuzz-recover"
+    make = ["make", "-s", "-C", harness.ROOT / "profiler", f"BUILD={harness.BUILD}"]
+    subprocess.run([*make, "fuzz-recover"], check=True)
+    command = [str(fuzzer), "-n", "1500", str(tmp_path), str(spool)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout
     assert " 0 failures" in done.stdout

@@ -50,7 +50,7 @@ def shim() -> Path:
 def layout(folder: Path, shim: Path, attribute: bytes) -> list[dict[str, Any]] | None:
     """The components in the log of a file with this attribute; their first stripe size is the alignment."""
     (folder / "attribute").write_bytes(attribute)
-    settings = {"LD_PRELOAD": f"{harness.LIBRARY}:{shim}", "LOV_BYTES": str(folder / "attribute")}
+    settings = {"LD_PRELOAD": f"{harness.PRELOAD}:{shim}", "LOV_BYTES": str(folder / "attribute")}
     assert harness.run(harness.build_program("posix_many"), "1", folder=folder, **settings).returncode == 0
     (log,) = harness.logs(folder)
     posix = harness.read_log(log).records["POSIX"].to_df()["counters"].iloc[0]

@@ -60,7 +60,7 @@ def before_and_after(tmp_path: Path) -> Path:
 def test_what_changed_is_in_the_log(before_and_after: Path, shim: Path) -> None:
     folder = before_and_after
     (folder / "attribute").write_bytes(plain(1000, [3]))
-    settings = {"LD_PRELOAD": f"{harness.LIBRARY}:{shim}", "LOV_BYTES": str(folder / "attribute")}
+    settings = {"LD_PRELOAD": f"{harness.PRELOAD}:{shim}", "LOV_BYTES": str(folder / "attribute")}
     stats = f"{folder / 'nowhere'}:{folder / 'stats'}"
     done = harness.run(sys.executable, "-c", CODE, folder=folder, IOLENS_LUSTRE_STATS=stats, **settings)
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 
-RECOVER = harness.ROOT / "build/bin/iolens-recover"
+RECOVER = harness.BUILD / "bin/iolens-recover"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -36,7 +36,7 @@ os.close(fd)
 def moved(folder: Path, shim: Path, attribute: bytes, words: list[str]) -> Rows:
     """(component, stripe, target) -> bytes read and written, of the transfers `words`."""
     (folder / "attribute").write_bytes(attribute)
-    settings = {"LD_PRELOAD": f"{harness.LIBRARY}:{shim}", "LOV_BYTES": str(folder / "attribute")}
+    settings = {"LD_PRELOAD": f"{harness.PRELOAD}:{shim}", "LOV_BYTES": str(folder / "attribute")}
     done = harness.run(sys.executable, "-c", CODE, *words, folder=folder, **settings)
     assert (done.returncode, done.stderr) == (0, "")
     (path,) = harness.logs(folder)
@@ -98,7 +98,7 @@ def test_mirrors_may_all_have_been_used(tmp_path: Path, shim: Path) -> None:
 @pytest.mark.parametrize("name", ["aio", "stdio"])
 def test_other_ways_to_write(name: str, tmp_path: Path, shim: Path) -> None:
     (tmp_path / "attribute").write_bytes(plain(100, [3, 4]))
-    settings = {"LD_PRELOAD": f"{harness.LIBRARY}:{shim}", "LOV_BYTES": str(tmp_path / "attribute")}
+    settings = {"LD_PRELOAD": f"{harness.PRELOAD}:{shim}", "LOV_BYTES": str(tmp_path / "attribute")}
     program = harness.build_program({"aio": "posix_aio", "stdio": "stdio_calls"}[name])
     assert harness.run(program, folder=tmp_path, stdin="12345 word\n", **settings).returncode == 0
     (path,) = harness.logs(tmp_path)
