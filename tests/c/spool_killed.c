@@ -18,12 +18,12 @@ static void write_file(const char *name, int times)
 int main(int argc, char **argv)
 {
     int files = atoi(argv[2]);
+    FILE *stream = fopen("stream", "w");
     for (int i = 0; i < files; i++) {
         char name[32];
         snprintf(name, sizeof name, "file%d", i);
         write_file(name, 10);
     }
-    FILE *stream = fopen("stream", "w");
     fputs("five!", stream);
     fflush(stream);
     if (strcmp(argv[1], "kill") == 0)
