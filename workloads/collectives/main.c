@@ -35,8 +35,9 @@ static int finish(Run *run)
     report_json(run, &trouble);
     if (trouble_shared(&trouble, run->comm))
         fail(EXIT_FAILED, "%s", trouble.text);
+    long long errors = run_errors(run);
     free(run->latencies);
-    return run_errors(run) == 0 ? EXIT_SUCCESS : EXIT_FAILED;
+    return errors == 0 ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
