@@ -123,13 +123,12 @@ static void recover(const char *spool, const char *log, bool mirrored)
     finish_log(iolens.transport, written);
 }
 
-/* What the run took and can be given back cheaply. */
+/* The place of the next spool. */
 static void give_back(const unsigned char *work, size_t size)
 {
     const struct spool_header *header = (const struct spool_header *)work;
     if (header->base % 4096 == 0)
         munmap((void *)header->base, (size + 4095) & ~(size_t)4095);
-    pages_free(iolens.registry.buckets, (1 << 16) * sizeof *iolens.registry.buckets);
 }
 
 static void attempt(const struct fuzz *fuzz, uint64_t number)

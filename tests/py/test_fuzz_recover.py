@@ -106,9 +106,10 @@ def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
     data = bytearray(spool.read_bytes())
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     begin = data.index(host, data.index(host) + 1) - 8
-    end = begin + 8 + 64 + 64 + 256 + 64 + 3016 + 8 + 16384
+    text_bytes = begin + 8 + 64 + 64 + 256 + 64 + 3016
+    end = text_bytes + 8 + 512 + 8192 + 16384
     assert word(data, end) == record_id(bytes(data[begin:end]))
-    struct.pack_into("<Q", data, end - 16384 - 8, 1 << 40)
+    struct.pack_into("<Q", data, text_bytes, 1 << 40)
     struct.pack_into("<Q", data, end, record_id(bytes(data[begin:end])))
     damaged = tmp_path / "damaged.spool"
     damaged.write_bytes(data)

@@ -35,7 +35,8 @@ static bool identity_sound(const struct spool_header *header)
     const struct identity *self = &header->identity;
     return header->identity_hash == identity_hash(self) && ENDS(self->host) && ENDS(self->user) &&
            ENDS(self->program) && ENDS(self->io_component) && ENDS(self->environment) && ENDS(self->text) &&
-           ENDS(self->compiler) && ENDS(self->mounts) && self->text_bytes <= sizeof self->text;
+           ENDS(self->compiler) && ENDS(self->mounts) && ENDS(self->compiler) && ENDS(self->mounts) &&
+           self->text_bytes <= sizeof self->text;
 }
 
 /* A truth value that is neither 0 nor 1 is not read as one. */
