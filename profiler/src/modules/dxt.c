@@ -58,6 +58,12 @@ bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
     return true;
 }
 
+/* Behind the last chunk there is one more where a trace was copied while it grew. */
+static struct dxt_chunk *next_of(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
+{
+    return chunk == trace->last ? NULL : chunk->next;
+}
+
 static size_t used_of(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
 {
     return chunk == trace->last ? (size_t)(trace->next - chunk->segment) : chunk->size;
@@ -66,7 +72,7 @@ static size_t used_of(const struct dxt_trace *trace, const struct dxt_chunk *chu
 static size_t count(const struct dxt_trace *trace)
 {
     size_t segments = 0;
-    for (const struct dxt_chunk *chunk = trace->first; chunk; chunk = chunk->next)
+    for (const struct dxt_chunk *chunk = trace->first; chunk; chunk = next_of(trace, chunk))
         segments += used_of(trace, chunk);
     return segments;
 }
@@ -75,7 +81,7 @@ static void dxt_correct(void *state, const struct timeline *line)
 {
     for (int direction = 0; direction < 2; direction++) {
         struct dxt_trace *trace = &((struct dxt *)state)->trace[direction];
-        for (struct dxt_chunk *chunk = trace->first; chunk; chunk = chunk->next) {
+        for (struct dxt_chunk *chunk = trace->first; chunk; chunk = next_of(trace, chunk)) {
             for (size_t i = 0; i < used_of(trace, chunk); i++) {
                 chunk->segment[i].t0 = timeline_at(line, chunk->segment[i].t0);
                 chunk->segment[i].t1 = timeline_at(line, chunk->segment[i].t1);
@@ -86,7 +92,7 @@ static void dxt_correct(void *state, const struct timeline *line)
 
 static char *put_segments(char *at, const struct dxt_trace *trace)
 {
-    for (const struct dxt_chunk *chunk = trace->first; chunk; chunk = chunk->next) {
+    for (const struct dxt_chunk *chunk = trace->first; chunk; chunk = next_of(trace, chunk)) {
         size_t bytes = used_of(trace, chunk) * sizeof *chunk->segment;
         memcpy(at, chunk->segment, bytes);
         at += bytes;
@@ -127,7 +133,7 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
 static bool trace_sound(const struct dxt_trace *trace, const struct area *area)
 {
     const struct dxt_chunk *before = NULL;
-    for (const struct dxt_chunk *chunk = trace->first; chunk; before = chunk, chunk = chunk->next)
+    for (const struct dxt_chunk *chunk = trace->first; chunk; before = chunk, chunk = next_of(trace, chunk))
         if (chunk <= before || !area_holds(area, chunk, sizeof *chunk, 1) ||
             !area_holds(area, chunk->segment, sizeof *chunk->segment, chunk->size))
             return false;

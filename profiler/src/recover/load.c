@@ -94,11 +94,11 @@ const char *load_text(const struct spool_header *header, const char *text)
     return inside ? header->text + offset : "";
 }
 
-static bool fill(int fd, char *pages, size_t bytes)
+static bool fill(int fd, char *pages, size_t offset, size_t bytes)
 {
     size_t done = 0;
     while (done < bytes) {
-        ssize_t got = pread(fd, pages + done, bytes - done, (off_t)done);
+        ssize_t got = pread(fd, pages + done, bytes - done, (off_t)(offset + done));
         if (got <= 0)
             return false;
         done += (size_t)got;
@@ -106,21 +106,39 @@ static bool fill(int fd, char *pages, size_t bytes)
     return true;
 }
 
-/* The file's pages at the address they had; `area` is what lies behind the header. Of a running process a
- * copy, so that what has been checked stays as it was. */
-static bool map_spool(const char *path, uint64_t base, bool running, struct area *area)
+/* Whole pages of the file; 0 when it cannot be a spool. */
+static size_t mappable_bytes(int fd)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || fstat(fd, &info) != 0 || info.st_size < SPOOL_HEADER_BYTES ||
-        (uint64_t)info.st_size > SPOOL_PLACE_BYTES)
-        return false;
-    size_t bytes = (size_t)info.st_size & ~(size_t)4095;
+    bool fits = fd >= 0 && fstat(fd, &info) == 0 && info.st_size >= SPOOL_HEADER_BYTES &&
+                (uint64_t)info.st_size <= SPOOL_PLACE_BYTES;
+    return fits ? (size_t)info.st_size & ~(size_t)4095 : 0;
+}
+
+static bool map_piece(int fd, char *place, size_t offset, size_t bytes, bool running)
+{
     int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (running ? MAP_ANONYMOUS : 0);
-    char *pages = mmap((void *)base, bytes, PROT_READ | PROT_WRITE, flags, running ? -1 : fd, 0);
-    bool mapped = pages == (char *)base && (!running || fill(fd, pages, bytes));
-    close(fd);
-    *area = (struct area){pages + SPOOL_HEADER_BYTES, pages + bytes, pages_alloc(bytes / AREA_GRAIN)};
+    char *pages =
+        mmap(place, bytes, PROT_READ | PROT_WRITE, flags, running ? -1 : fd, running ? 0 : (off_t)offset);
+    return pages == place && (!running || fill(fd, pages, offset, bytes));
+}
+
+/* The file's pages at the address they had; `area` is what lies behind the header. Of a running process a
+ * copy, so that what has been checked stays as it was; and of all that came to the file meanwhile, so that
+ * what points forward points to something. */
+static bool map_spool(const char *path, uint64_t base, bool running, struct area *area)
+{
+    char *pages = (char *)base;
+    size_t done = 0, bytes;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool mapped = true;
+    while (mapped && (bytes = mappable_bytes(fd)) > done) {
+        mapped = map_piece(fd, pages + done, done, bytes - done, running);
+        done = bytes;
+    }
+    if (fd >= 0)
+        close(fd);
+    *area = (struct area){pages + SPOOL_HEADER_BYTES, pages + done, pages_alloc(done / AREA_GRAIN)};
     return mapped && area->claimed;
 }
 
