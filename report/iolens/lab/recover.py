@@ -129,6 +129,9 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     if log is None:
         return None
     earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(BESIDE)}
+    for place in earlier:
+        if place.parent == log.parent and finished is None:
+            log = log.replace(place.with_suffix(""))
     own = all(Path(one.spool).stat().st_uid == os.geteuid() for one in job)
     if finished is None and own and len(job) < job[0].ranks:
         set_aside(job, log.with_name(log.name + BESIDE))
