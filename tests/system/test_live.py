@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import darshan
 import pytest
 from iolens.lab import mpi
+from iolens.lab.execute import Setup, snapshots_on_request
 from iolens.lab.installation import find_library
 from mpi_library import FLAVOUR
 
@@ -101,6 +103,17 @@ def test_a_signal_to_iolens_run_makes_a_snapshot(tmp_path: Path) -> None:
     for log in (first, last):
         counters = darshan.DarshanReport(str(log), read_all=True).records["POSIX"].to_df()["counters"]
         assert counters["POSIX_BYTES_WRITTEN"].sum() == 48
+
+
+def test_no_snapshot_does_not_end_the_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    missing = Setup(logs=tmp_path / "missing")
+    handler = signal.getsignal(signal.SIGUSR1)
+    with pytest.MonkeyPatch.context() as patch, snapshots_on_request("run", missing):
+        spool = SimpleNamespace(run="run", program="app", jobid=1, spool="none")
+        patch.setattr("iolens.lab.execute.running_jobs", lambda: [[spool]])
+        signal.raise_signal(signal.SIGUSR1)
+    assert "iolens: no snapshot: [Errno 2]" in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGUSR1) is handler
 
 
 def test_no_such_job(tmp_path: Path) -> None:

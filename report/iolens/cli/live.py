@@ -77,7 +77,12 @@ def watch(job: list[Spool], interval: float, once: bool, out: Console) -> None:
     with Live(console=out, auto_refresh=False) if out.is_terminal and not once else nullcontext() as view:
         while not has_ended(job):
             time.sleep(interval)
-            now = look(job)
+            try:
+                now = look(job)
+            except IolensError:
+                if has_ended(job):
+                    break
+                raise
             parts = Group(*live_parts(job, now, before, out.width))
             if view is None:
                 out.print(parts)

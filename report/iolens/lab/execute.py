@@ -76,6 +76,12 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
     """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
     run = uuid.uuid4().hex
+    with snapshots_on_request(run, setup):
+        return run_to_end(run, words, setup, stdout, stderr)
+
+
+def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
+    """The same as the run of that name."""
     marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]
@@ -84,7 +90,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     with site_darshan.staging(setup.logs) if theirs else nullcontext(setup.logs) as folder:
         line, _ = instrumented(words, replace(marked, logs=folder))
         try:
-            with opened(stdout) as out, opened(stderr) as err, snapshots_on_request(run, setup):
+            with opened(stdout) as out, opened(stderr) as err:
                 process = subprocess.Popen(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err)
                 status = wait_for(process)
         except OSError as error:
@@ -109,17 +115,20 @@ def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:
 
 @contextmanager
 def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
-    """On SIGUSR1, make a log of what each job of the run has recorded so far."""
+    """On SIGUSR1, make a log of what each job of the run has recorded so far; without one the run goes on."""
 
     def snapshot(_: int, __: FrameType | None) -> None:
-        jobs = [job for job in running_jobs() if job[0].run == run]
-        if not jobs:
-            say("no snapshot: nothing of this run has been recorded yet")
-        for job in jobs:
-            try:
+        held = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        try:
+            jobs = [job for job in running_jobs() if job[0].run == run]
+            if not jobs:
+                say("no snapshot: no process of this run that runs here has recorded anything")
+            for job in jobs:
                 say(f"snapshot: {take(job, setup.logs)}")
-            except IolensError as error:
-                say(str(error))
+        except (IolensError, OSError) as error:
+            say(f"no snapshot: {error}")
+        finally:
+            signal.signal(signal.SIGUSR1, held)
 
     before = signal.signal(signal.SIGUSR1, snapshot)
     try:

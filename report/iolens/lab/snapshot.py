@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -53,10 +54,10 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             reason = done.stderr.strip().splitlines() or ["it has ended"]
-            raise IolensError(f"no snapshot of {job[0].program}, job {job[0].jobid}: {reason[-1]}")
+            raise IolensError(f"{job[0].program}, job {job[0].jobid}, cannot be read now: {reason[-1]}")
         made = Path(done.stdout.strip())
-        number = 1 + sum(1 for _ in folder.glob(f"{made.stem}{MARK}*"))
-        return made.rename(folder / f"{made.stem}{MARK}{number}{made.suffix}")
+        names = (folder / f"{made.stem}{MARK}{number}{made.suffix}" for number in itertools.count(1))
+        return made.rename(next(name for name in names if not name.exists()))
 
 
 def look(job: Sequence[Spool]) -> Job:
