@@ -29,11 +29,12 @@ def wait_until(reached: Callable[[], object]) -> None:
 
 @pytest.fixture
 def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A program that has written 20 files of 40 bytes and waits, its spool in tmp_path."""
+    """A program that has written 20 files of 40 bytes and waits, its spool in tmp_path, without room for traces."""
     program = tmp_path / "spool_killed"
     subprocess.run(["cc", "-w", "-o", program, SOURCE], check=True)
     settings = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_SPOOL": str(tmp_path)}
     settings |= {"IOLENS_INCLUDE": str(tmp_path), "IOLENS_JOBID": "4711", "IOLENS_LOGPATH": str(tmp_path)}
+    settings |= {"IOLENS_DXT": "1", "IOLENS_DXT_MEMORY": "0"}
     job = subprocess.Popen([program, "wait", "20"], cwd=tmp_path, env=os.environ | settings, text=True)
     stream = tmp_path / "stream"
     wait_until(lambda: stream.exists() and stream.stat().st_size > 0)
@@ -55,6 +56,8 @@ def test_running_jobs_are_listed_and_looked_at(waiting: subprocess.Popen[str], t
     for name in ("4711", str(waiting.pid)):
         look = live(tmp_path, name, "--once", "--interval", "0.1").stdout
         assert "spool_killed, job 4711: running for" in look
+        assert "Incomplete. The DXT_POSIX module ran out of room" in look
+        assert "Incomplete. A snapshot" not in look
         (posix,) = (line for line in look.splitlines() if line.strip().startswith("POSIX"))
         assert posix.split()[1:6] == ["20", "0", "B", "800", "B"]
         assert posix.split()[-2:] == ["0", "B/s"]

@@ -38,7 +38,14 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
     from rich.text import Text
 
     tables = [table for table in (layers_table(job, before), ranks_table(job), files_table(job)) if table.rows]
-    return [Text(headline(spools, job), style="bold"), *(part for one in tables for part in table_parts(one, width))]
+    marks = [Text(sentence, style="bold") for sentence in [*incomplete(job), *job.unfollowed]]
+    head = Text(headline(spools, job), style="bold")
+    return [head, *marks, *(part for one in tables for part in table_parts(one, width))]
+
+
+def incomplete(job: Job) -> list[str]:
+    """What is missing already, apart from the end."""
+    return [f"Incomplete. {reason}" for reason in job.partial if not reason.startswith("A snapshot ")]
 
 
 def layers_table(job: Job, before: Job | None) -> Table:
