@@ -119,6 +119,12 @@ def test_no_snapshot_does_not_end_the_run(tmp_path: Path, capfd: pytest.CaptureF
     assert signal.getsignal(signal.SIGUSR1) is handler
 
 
+def test_a_snapshot_into_no_folder_is_one_line(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+    done = live(tmp_path, "4711", "--snapshot", "-o", "absent")
+    assert (done.returncode, done.stderr) == (1, "iolens live: no snapshot into absent: No such file or directory\n")
+    assert waiting.poll() is None
+
+
 def test_no_such_job(tmp_path: Path) -> None:
     assert "no job runs here under the profiler" in live(tmp_path).stdout
     done = live(tmp_path, "4711")

@@ -18,14 +18,16 @@ static size_t add(char *text, size_t size, size_t used, const char *format, ...)
     return used < size ? used : size - 1;
 }
 
-/* "; nothing is left of ranks 2, 5-7" */
+/* "; nothing is left of ranks 2, 5-7"; of a job that runs they may be on other nodes. */
 static size_t add_missing(const struct reason *reason, char *text, size_t size, size_t used)
 {
     int next = 0, ranges = 0;
+    const char *words = reason->snapshot ? "not seen here are" : "nothing is left of";
     for (int i = 0; i <= reason->found_count; i++) {
         int found = i < reason->found_count ? reason->found[i] : reason->ranks;
         if (found > next && ranges++ < MOST_RANGES) {
-            used = add(text, size, used, "%s%d", ranges == 1 ? "; nothing is left of ranks " : ", ", next);
+            used = ranges == 1 ? add(text, size, used, "; %s ranks %d", words, next)
+                               : add(text, size, used, ", %d", next);
             if (found - 1 > next)
                 used = add(text, size, used, "-%d", found - 1);
         }

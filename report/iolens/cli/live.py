@@ -36,7 +36,11 @@ def run(args: argparse.Namespace) -> int:
     if args.snapshot:
         if args.job is None and len(jobs) != 1:
             raise UsageError(f"{len(jobs)} jobs run here; name the one to take a snapshot of")
-        print(snapshot.take(jobs[0] if args.job is None else snapshot.chosen(jobs, args.job), args.output))
+        chosen = jobs[0] if args.job is None else snapshot.chosen(jobs, args.job)
+        try:
+            print(snapshot.take(chosen, args.output))
+        except OSError as error:
+            raise IolensError(f"no snapshot into {args.output}: {error.strerror}") from error
     elif args.job is None:
         list_jobs(jobs, console())
     else:

@@ -25,6 +25,7 @@ def activity_map(
     """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullLocator
 
     both = written + read
     if not both.any():
@@ -39,6 +40,7 @@ def activity_map(
     top = figure.add_axes((left / width, (bottom + body + 0.08) / height, span, 0.5 / height))
     name = unit_of(both.max())
     bytes_each = UNITS[name]
+    moved = both[both > 0] / bytes_each
     image = axes.imshow(
         np.where(both > 0, both / bytes_each, np.nan),
         aspect="auto",
@@ -46,7 +48,7 @@ def activity_map(
         interpolation="none",
         extent=(0, bins * bin_width, -0.5, nprocs - 0.5),
         cmap=colormaps["viridis_r"].resampled(LEVELS),
-        norm=scale(both[both > 0] / bytes_each),
+        norm=scale(moved),
     )
     axes.grid(visible=False)
     axes.set_xlabel("seconds since the start of the job")
@@ -64,7 +66,11 @@ def activity_map(
     top.set_ylabel(f"{speed}/s")
     top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.15))
     bar = figure.add_axes((1 - (right - 0.1) / width, bottom / height, 0.1 / width, body / height))
-    figure.colorbar(image, cax=bar).set_label(f"{name} in a bin", color=INK)
+    legend = figure.colorbar(image, cax=bar)
+    legend.set_label(f"{name} in a bin", color=INK)
+    ticks = marks(moved)
+    legend.set_ticks(ticks, labels=[f"{tick:.2g}" if tick < 10 else f"{tick:.0f}" for tick in ticks], minor=False)
+    bar.yaxis.set_minor_locator(NullLocator())
     bar.grid(visible=False)
     return figure
 
@@ -74,9 +80,20 @@ def unit_of(value: float) -> str:
     return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
 
 
+def is_wide(values: np.ndarray) -> bool:
+    """Whether the values span more than a factor of ten, so that their scale is logarithmic; else it begins at zero."""
+    return bool(values.max() > 10 * values.min())
+
+
 def scale(values: np.ndarray) -> Normalize:
-    """Logarithmic where the values span more than a factor of ten, else from zero."""
+    """The colours' scale."""
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = float(values.min()), float(values.max())
-    return LogNorm(vmin=low, vmax=high) if high > 10 * low else Normalize(vmin=0, vmax=high)
+    return LogNorm(vmin=low, vmax=high) if is_wide(values) else Normalize(vmin=0, vmax=high)
+
+
+def marks(values: np.ndarray) -> list[float]:
+    """Both ends of the scale and its middle."""
+    low, high = float(values.min()), float(values.max())
+    return [low, (low * high) ** 0.5, high] if is_wide(values) else [0.0, high / 2, high]
