@@ -85,5 +85,5 @@ def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path
 def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_path: Path) -> None:
     _, job = run(built, tmp_path, 2, 0, IOLENS_FILE_RANKS="1")
     assert rows(job, "some0") == {}
-    assert rows(job, "posix0") == {3: (1, 4, 4), -1: (3, 1 + 2 + 3, 3)}
+    assert rows(job, "posix0") == {-1: (RANKS, 1 + 2 + 3 + 4, 4)}
     assert any("IOLENS_FILE_RANKS" in reason for reason in job.private["job"]["partial"])
