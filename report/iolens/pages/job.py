@@ -17,6 +17,7 @@ from iolens.figures.timespans import rank_spans, shared_spans
 from iolens.log import Job, read_log
 from iolens.metrics import cost, mpiio, operations, ost, striping, timespans, traces
 from iolens.pages import job_tables as tables
+from iolens.pages import job_tables_striping as striping_tables
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_pdf
@@ -41,15 +42,15 @@ EXHIBITS = (
     tables.average_io,
     tables.spans,
     tables.variance,
-    tables.layouts,
+    striping_tables.layouts,
     tables.other_calls,
-    tables.file_layouts,
-    tables.target_bytes,
-    tables.stripe_ranks,
-    tables.client_counters,
-    tables.hints,
-    tables.aggregators,
-    tables.collectives,
+    striping_tables.file_layouts,
+    striping_tables.target_bytes,
+    striping_tables.stripe_ranks,
+    striping_tables.client_counters,
+    striping_tables.hints,
+    striping_tables.aggregators,
+    striping_tables.collectives,
     tables.other_mpiio_calls,
     tables.hosts,
     tables.modules,

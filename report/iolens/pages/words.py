@@ -65,6 +65,11 @@ def percent(part: float | None, whole: float) -> str:
     return f"{100 * part / whole:.1f} %"
 
 
+def share(value: float) -> str:
+    """A share of one, in per cent."""
+    return percent(value, 1.0)
+
+
 def moment(value: float) -> str:
     """A time since 1970, in UTC."""
     try:
