@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from iolens.lab import mpi
 from iolens.lab.installation import find_library
+from iolens.lab.run import mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE: dict[str, tuple[mpi.Flavour, str]] = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from comparison_example import MIB, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
-from iolens.lab.results import load_results
+from iolens.lab.sweep.results import load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
 from iolens.pages.comparison_remedy import remedy

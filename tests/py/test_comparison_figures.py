@@ -11,7 +11,7 @@ from iolens.figures.compare_heatmap import heatmap
 from iolens.figures.compare_interaction import interaction_lines, nice_ticks
 from iolens.figures.compare_ranking import MOST, ranking
 from iolens.figures.compare_style import reach
-from iolens.lab.results import load_results
+from iolens.lab.sweep.results import load_results
 from iolens.metrics.comparison import Comparison, compare
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure

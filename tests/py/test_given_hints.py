@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import pytest
-from iolens.lab.given_hints import hints_of_files
+from iolens.lab.run.given_hints import hints_of_files
 
 
 @pytest.mark.parametrize(

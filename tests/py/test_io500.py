@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.lab.io500 import (
+from iolens.lab.sweep.io500 import (
     PHASES,
     Outcome,
     Phase,

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import IolensError, UsageError
-from iolens.lab.classes import CLASSES, Choices, class_experiment, data_bytes, default_experiment, fitting_stripe
-from iolens.lab.experiment import load_experiment, to_yaml
-from iolens.lab.matrix import points, schedule
-from iolens.lab.perform import Bench, arguments_of, environment_of, hints_of
-from iolens.lab.romio import effective_hints
 from iolens.lab.sizes import parse_size, short_size
-from iolens.lab.sweep import check_space
+from iolens.lab.sweep.classes import CLASSES, Choices, class_experiment, data_bytes, default_experiment, fitting_stripe
+from iolens.lab.sweep.experiment import load_experiment, to_yaml
+from iolens.lab.sweep.matrix import points, schedule
+from iolens.lab.sweep.perform import Bench, arguments_of, environment_of, hints_of
+from iolens.lab.sweep.romio import effective_hints
+from iolens.lab.sweep.sweep import check_space
 from iolens.metrics.settings import NamedLevel, sorted_levels
 
 GOOD = """name: small

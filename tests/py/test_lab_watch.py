@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from iolens.lab import watch
-from iolens.lab.classes import time_steps
+from iolens.lab.sweep import watch
+from iolens.lab.sweep.classes import time_steps
 
 
 def test_the_latest_step_counts() -> None:

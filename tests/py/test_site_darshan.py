@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import IolensError
-from iolens.lab.site_darshan import settings, site_darshan, staging
+from iolens.lab.run.site_darshan import settings, site_darshan, staging
 
 
 def install(prefix: Path, names: str) -> Path:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import UsageError
-from iolens.lab.ost_mount import make_mount
-from iolens.lab.stripes import Layout, get_stripes, parse_getstripe, set_stripes
+from iolens.lab.storage.ost_mount import make_mount
+from iolens.lab.storage.stripes import Layout, get_stripes, parse_getstripe, set_stripes
 
 FILE = """/scratch/file
 lmm_stripe_count:  2

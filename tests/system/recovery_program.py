@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import darshan
-from iolens.lab import mpi
+from iolens.lab.run import mpi
 from mpi_library import FLAVOUR
 
 SOURCES = Path(__file__).resolve().parents[1] / "c"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from btio_program import BTIO, launch, result
-from iolens.lab.ost_mount import JobStatus, emulated_environment, job_status, make_mount
-from iolens.lab.stripes import set_stripes
+from iolens.lab.storage.ost_mount import JobStatus, emulated_environment, job_status, make_mount
+from iolens.lab.storage.stripes import set_stripes
 
 ROOT = Path(__file__).resolve().parents[2]
 ALIGNMENT = ROOT / "build" / "bin" / "alignment"

@@ -10,8 +10,8 @@ import darshan
 import numpy as np
 import pytest
 from btio_program import BTIO, COMPONENTS, Outcome, btio, launch, result
-from iolens.lab import mpi
 from iolens.lab.installation import find_library
+from iolens.lab.run import mpi
 
 pytestmark = pytest.mark.mpi
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from checkpoint_program import ROOT, needs_netcdf
-from iolens.lab.experiment import load_experiment
-from iolens.lab.matrix import points
+from iolens.lab.sweep.experiment import load_experiment
+from iolens.lab.sweep.matrix import points
 
 FOLDER = ROOT / "workloads" / "checkpoint"
 

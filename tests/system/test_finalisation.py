@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.lab import mpi
+from iolens.lab.run import mpi
 from iolens.log import Job, read_log
 from iolens.metrics.mpiio import aggregators
 from mpi_library import FLAVOUR, PRELOAD

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.io500 import PHASES, geometric_mean
+from iolens.lab.sweep.io500 import PHASES, geometric_mean
 
 pytestmark = pytest.mark.mpi
 

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import darshan
 import pytest
-from iolens.lab import mpi
-from iolens.lab.execute import Setup, snapshots_on_request
 from iolens.lab.installation import find_library
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Setup, snapshots_on_request
 from mpi_library import FLAVOUR
 
 SOURCE = Path(__file__).resolve().parents[1] / "c/spool_killed.c"
@@ -113,7 +113,7 @@ def test_no_snapshot_does_not_end_the_run(tmp_path: Path, capfd: pytest.CaptureF
     handler = signal.getsignal(signal.SIGUSR1)
     with pytest.MonkeyPatch.context() as patch, snapshots_on_request("run", missing):
         spool = SimpleNamespace(run="run", program="app", jobid=1, spool="none")
-        patch.setattr("iolens.lab.execute.running_jobs", lambda: [[spool]])
+        patch.setattr("iolens.lab.run.execute.running_jobs", lambda: [[spool]])
         signal.raise_signal(signal.SIGUSR1)
     assert "iolens: no snapshot: [Errno 2]" in capfd.readouterr().err
     assert signal.getsignal(signal.SIGUSR1) is handler

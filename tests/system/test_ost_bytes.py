@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from iolens.figures.targets import byte_bars
-from iolens.lab.ost_mount import JobStatus, emulated_environment, job_status, make_mount
-from iolens.lab.stripes import set_stripes
+from iolens.lab.storage.ost_mount import JobStatus, emulated_environment, job_status, make_mount
+from iolens.lab.storage.stripes import set_stripes
 from iolens.log import Job, read_log
 from iolens.metrics.ost import stripe_ranks, target_bytes
 from iolens.pages.job import exhibits

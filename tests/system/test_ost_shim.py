@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.ost_mount import JobStatus, emulated_environment, job_status, make_mount
-from iolens.lab.stripes import get_stripes, set_stripes
+from iolens.lab.storage.ost_mount import JobStatus, emulated_environment, job_status, make_mount
+from iolens.lab.storage.stripes import get_stripes, set_stripes
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "build" / "lib" / "libost.so"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import darshan
 import pytest
-from iolens.lab import mpi
+from iolens.lab.run import mpi
 from iolens.log import read_log
 from mpi_library import FLAVOUR, PRELOAD
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import darshan
 import pytest
-from iolens.lab import mpi
 from iolens.lab.installation import find_library
+from iolens.lab.run import mpi
 from iolens.log import read_log
 from mpi_library import FLAVOUR, PRELOAD
 

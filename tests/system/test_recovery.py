@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from iolens.lab import mpi
+from iolens.lab.run import mpi
 from mpi_library import FLAVOUR
 from recovery_program import begin, check_log, children, command, finish, recover, start, wait_until
 

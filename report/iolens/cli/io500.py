@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab import preload
-from iolens.lab.io500 import (
+from iolens.lab.run import preload
+from iolens.lab.sizes import parse_size
+from iolens.lab.sweep.io500 import (
     PHASES,
     WHY_INVALID,
     Outcome,
@@ -18,7 +19,6 @@ from iolens.lab.io500 import (
     score_line,
     score_of,
 )
-from iolens.lab.sizes import parse_size
 
 
 def block(text: str) -> int:

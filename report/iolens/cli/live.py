@@ -13,7 +13,7 @@ from iolens.errors import IolensError, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from iolens.lab.recover import Spool
+    from iolens.lab.recovery.recover import Spool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List jobs, watch one, or write its snapshot."""
-    from iolens.lab import snapshot
+    from iolens.lab.recovery import snapshot
     from iolens.pages.terminal import console
 
     if args.interval <= 0:
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
 
 def list_jobs(jobs: Sequence[list[Spool]], out: Console) -> None:
     """One row a job; those that end meanwhile, or have no records yet, are left out."""
-    from iolens.lab.recover import default_folders
-    from iolens.lab.snapshot import look
+    from iolens.lab.recovery.recover import default_folders
+    from iolens.lab.recovery.snapshot import look
     from iolens.pages.live import jobs_table
     from iolens.pages.terminal import show_table
 
@@ -74,7 +74,7 @@ def watch(job: list[Spool], interval: float, once: bool, out: Console) -> None:
     from rich.console import Group
     from rich.live import Live
 
-    from iolens.lab.snapshot import has_ended, look
+    from iolens.lab.recovery.snapshot import has_ended, look
     from iolens.pages.live import live_parts
 
     before = look(job)

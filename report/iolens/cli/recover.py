@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Recover every job that has ended; 1 when one could not be. Folders named here are taken to be of ended jobs
     where that cannot be told."""
-    from iolens.lab import recover
+    from iolens.lab.recovery import recover
 
     if args.collect:
         return collect(args.collect)
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 def collect(folder: Path) -> int:
     """Bring this node's part of a job to a folder; 1 when something had to stay."""
-    from iolens.lab import rescue
+    from iolens.lab.recovery import rescue
 
     job = os.environ.get("SLURM_JOB_ID", "")
     moved, left = rescue.collect(folder.resolve(), int(job) if job.isdecimal() else None)

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab import mpi, preload
-from iolens.lab.execute import Outcome, Setup, ending, execute, interruptible
-from iolens.lab.given_hints import hints_of_files
-from iolens.lab.launcher import take_apart
+from iolens.lab.run import mpi, preload
+from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
+from iolens.lab.run.given_hints import hints_of_files
+from iolens.lab.run.launcher import take_apart
 from iolens.lab.say import say
 
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     with interruptible():
         outcome = execute(words, setup, *streams)
     if args.output:
-        from iolens.lab.record import write_single
+        from iolens.lab.run.record import write_single
 
         try:
             write_single(args.output, outcome, setup)
@@ -61,7 +61,7 @@ def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
     if args.storage_mount:
-        from iolens.lab.ost_mount import emulated_environment
+        from iolens.lab.storage.ost_mount import emulated_environment
 
         application |= emulated_environment(args.storage_mount)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=None)
@@ -81,7 +81,7 @@ def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
         busiest = outcome.logs[0]
         say(f"log: {busiest}")
     else:
-        from iolens.lab.processes import collect
+        from iolens.lab.run.processes import collect
 
         busiest = collect(outcome.logs, args.output, program)
     if args.profiler == "iolens":

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.overhead import Part, bound
-from iolens.lab.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical, variants
+from iolens.lab.run.overhead import Part, bound
+from iolens.lab.run.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical, variants
 from iolens.log import Job, read_log
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iolens.lab.ost_mount import make_mount
 from iolens.lab.sizes import parse_size
-from iolens.lab.stripes import describe, get_stripes, set_stripes
+from iolens.lab.storage.ost_mount import make_mount
+from iolens.lab.storage.stripes import describe, get_stripes, set_stripes
 
 
 def size(text: str) -> int:

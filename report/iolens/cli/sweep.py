@@ -9,11 +9,11 @@ from typing import Any
 
 from iolens.cli.compare import tell
 from iolens.errors import UsageError
-from iolens.lab.classes import Choices, class_experiment, default_experiment
-from iolens.lab.experiment import Experiment, load_experiment
-from iolens.lab.matrix import schedule
 from iolens.lab.sizes import parse_size
-from iolens.lab.sweep import Sweep, prepare, progress_bar, run_sweep
+from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment
+from iolens.lab.sweep.experiment import Experiment, load_experiment
+from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.sweep import Sweep, prepare, progress_bar, run_sweep
 
 
 def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:

@@ -11,7 +11,7 @@ from iolens.figures.compare_effects import effect_forest
 from iolens.figures.compare_heatmap import heatmap
 from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
-from iolens.lab.results import METRICS, Results, load_results
+from iolens.lab.sweep.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages.blocks import Block, FigureBlock, Page, Text
 from iolens.pages.comparison_jobs import job_pages

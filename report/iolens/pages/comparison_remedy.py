@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from iolens.lab.results import Results
+from iolens.lab.sweep.results import Results
 from iolens.metrics.comparison import Comparison
 
 LUSTRE_UNIT = 65536

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from iolens.lab.results import METRICS, Results
+from iolens.lab.sweep.results import METRICS, Results
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text

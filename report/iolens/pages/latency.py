@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.errors import IolensError
 from iolens.figures.latency_improvement import improvement_bars
 from iolens.figures.latency_lines import latency_lines
-from iolens.lab.results import Results
+from iolens.lab.sweep.results import Results
 from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows
 from iolens.metrics.settings import describe, size_text
 from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text

@@ -14,7 +14,7 @@ from iolens.pages.words import NONE, count, digits, plural, seconds, size
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from iolens.lab.recover import Spool
+    from iolens.lab.recovery.recover import Spool
     from iolens.log import Job
 
 MOST_FILES = 8

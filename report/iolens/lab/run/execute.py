@@ -16,12 +16,12 @@ from types import FrameType
 from typing import IO
 
 from iolens.errors import IolensError
-from iolens.lab import preload, site_darshan
 from iolens.lab.installation import find_library
-from iolens.lab.launcher import Command, take_apart, with_environment
-from iolens.lab.rescue import rescue
+from iolens.lab.recovery.rescue import rescue
+from iolens.lab.recovery.snapshot import MARK, running_jobs, take
+from iolens.lab.run import preload, site_darshan
+from iolens.lab.run.launcher import Command, take_apart, with_environment
 from iolens.lab.say import say
-from iolens.lab.snapshot import MARK, running_jobs, take
 
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.mpi import output_of
+from iolens.lab.run.mpi import output_of
 
 FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
 """Variables that name the folder of logs: Darshan's own, and the one that most sites configure it with."""

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.lab import mpi
-from iolens.lab.execute import Setup, execute
 from iolens.lab.installation import find_workload
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Setup, execute
 
 WHY_INVALID = "not a valid IO500 submission: phases are not held to 300 seconds, so caches may answer"
 GIB, KILO = 2**30, 1000.0

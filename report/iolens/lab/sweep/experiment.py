@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 
 from iolens.errors import UsageError
-from iolens.lab.results import METRICS
 from iolens.lab.sizes import short_size
-from iolens.lab.values import (
+from iolens.lab.sweep.results import METRICS
+from iolens.lab.sweep.values import (
     Change,
     folder,
     hint_table,

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
-from iolens.lab import mpi
 from iolens.lab.installation import find_workload
-from iolens.lab.preload import chain, preload_value
-from iolens.lab.selfbench import Cost, Measured, surroundings
+from iolens.lab.run import mpi
+from iolens.lab.run.preload import chain, preload_value
+from iolens.lab.run.selfbench import Cost, Measured, surroundings
 from iolens.metrics.statistics import median_interval
 
 if TYPE_CHECKING:

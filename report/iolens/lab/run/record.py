@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.execute import Outcome, Setup
-from iolens.lab.ost_mount import write_aside
+from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.storage.ost_mount import write_aside
 
 SCHEMA = 1
 

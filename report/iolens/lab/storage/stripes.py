@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.ost_mount import ANY_TARGET, born, config_value, find_mount, layout_file, write_aside
 from iolens.lab.sizes import parse_size, short_size
+from iolens.lab.storage.ost_mount import ANY_TARGET, born, config_value, find_mount, layout_file, write_aside
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.classes import data_bytes, time_steps
-from iolens.lab.execute import interruptible
-from iolens.lab.experiment import Experiment, to_yaml
-from iolens.lab.matrix import Run, schedule
-from iolens.lab.ost_mount import make_mount, remove_mount, write_aside
-from iolens.lab.perform import Bench, arguments_of, key_of, perform, perform_first, set_up
-from iolens.lab.record import read_record
-from iolens.lab.stripes import file_system
-from iolens.lab.watch import watched
+from iolens.lab.run.execute import interruptible
+from iolens.lab.run.record import read_record
+from iolens.lab.storage.ost_mount import make_mount, remove_mount, write_aside
+from iolens.lab.storage.stripes import file_system
+from iolens.lab.sweep.classes import data_bytes, time_steps
+from iolens.lab.sweep.experiment import Experiment, to_yaml
+from iolens.lab.sweep.matrix import Run, schedule
+from iolens.lab.sweep.perform import Bench, arguments_of, key_of, perform, perform_first, set_up
+from iolens.lab.sweep.watch import watched
 
 MARGIN = 1.05
 """Free space wanted, relative to the data of one run."""

@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.experiment import Experiment
 from iolens.lab.sizes import short_size
+from iolens.lab.sweep.experiment import Experiment
 
 POINT_BYTES = 40
 """Five doubles per grid point (BT-IO)."""

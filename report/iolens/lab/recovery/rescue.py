@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from iolens.lab.recover import Spool, default_folders, jobs, read_spools, recover_job, set_aside, state
+from iolens.lab.recovery.recover import Spool, default_folders, jobs, read_spools, recover_job, set_aside, state
 from iolens.lab.say import say
 
 PATIENCE = 10.0

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab import recover
-from iolens.lab.recover import Spool
+from iolens.lab.recovery import recover
+from iolens.lab.recovery.recover import Spool
 
 if TYPE_CHECKING:
     from iolens.log import Job

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_workload, need_library
-from iolens.lab.site_darshan import site_darshan
+from iolens.lab.run.site_darshan import site_darshan
 
 THREADS = 2
 MOST_PAIRS = 10000

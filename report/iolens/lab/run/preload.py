@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from iolens.lab import mpi
 from iolens.lab.installation import find_library, need_library
-from iolens.lab.launcher import Command
-from iolens.lab.site_darshan import site_darshan
+from iolens.lab.run import mpi
+from iolens.lab.run.launcher import Command
+from iolens.lab.run.site_darshan import site_darshan
 
 PROFILERS = ("iolens", "darshan", "none")
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.lab import mpi
-from iolens.lab.execute import Outcome, Setup, execute
-from iolens.lab.experiment import Experiment
 from iolens.lab.installation import find_library, find_workload, need_library
-from iolens.lab.ior_output import result_of_ior
-from iolens.lab.matrix import Run
-from iolens.lab.observe import observed
-from iolens.lab.ost_mount import STATE, emulated_environment, forget_job, job_status, write_aside
-from iolens.lab.record import RunRecord, run_key, write_record
-from iolens.lab.romio import effective_hints
-from iolens.lab.stripes import file_system, set_stripes
-from iolens.lab.values import Change
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Outcome, Setup, execute
+from iolens.lab.run.record import RunRecord, run_key, write_record
+from iolens.lab.storage.ost_mount import STATE, emulated_environment, forget_job, job_status, write_aside
+from iolens.lab.storage.stripes import file_system, set_stripes
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.ior_output import result_of_ior
+from iolens.lab.sweep.matrix import Run
+from iolens.lab.sweep.observe import observed
+from iolens.lab.sweep.romio import effective_hints
+from iolens.lab.sweep.values import Change
 
 BUNDLED = {"btio", "ior", "checkpoint_simulator", "restart_simulator", "collectives", "alignment", "metadata"}
 """Workloads that take --directory, --hint and --json (workloads/RESULT.md)."""

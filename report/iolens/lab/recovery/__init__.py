@@ -1,0 +1,1 @@
+"""Recovery and live views: logs made from the spools of processes that ended without one, or that still run."""
