@@ -56,6 +56,8 @@ bool emulation_start(void)
         emulation.shared->faults |= 1u << FAULT_CLIENTS;
         emulation.client = (int)((unsigned)emulation.client % OST_MAX_CLIENTS);
     }
+    const char *as_lustre = getenv("OST_AS_LUSTRE");
+    emulation.as_lustre = as_lustre && strcmp(as_lustre, "1") == 0;
     emulation.pid = getpid();
     pthread_atfork(NULL, NULL, forked);
     emulation.on = true;
@@ -230,4 +232,31 @@ ssize_t emulation_layout(int fd, const char *path, void *value, size_t room)
                                          : layout_of_file(emulation.mount, resolved, &info, params);
     size_t bytes = layout_encode(&layout, info.stx_ino, directory, params->targets, value, room);
     return room > 0 && room < bytes ? -ERANGE : (ssize_t)bytes;
+}
+
+bool emulation_holds(int fd)
+{
+    char path[PATH_MAX];
+    return emulation.on && path_of(fd, path, sizeof path) && below_mount(path);
+}
+
+bool emulation_holds_path(const char *path)
+{
+    char resolved[PATH_MAX];
+    return emulation.on && realpath(path, resolved) && below_mount(resolved);
+}
+
+int emulation_set_layout(int fd, const struct ost_layout *layout)
+{
+    struct statx info;
+    struct ost_file *file = emulation_find(fd);
+    if (!emulation_holds(fd) || sys_statx(fd, NULL, &info) != 0)
+        return ENOTTY;
+    if (!S_ISDIR(info.stx_mode) &&
+        (!file || info.stx_size > 0 || (file->books && file->books->accounted > 0)))
+        return EEXIST;
+    struct ost_layout set = layout_set(emulation.mount, &info, layout, &emulation.shared->params);
+    if (file)
+        file->layout = set;
+    return 0;
 }

@@ -29,7 +29,8 @@ struct ost_file {
 /* Set up once, when the library is loaded. */
 struct emulation {
     bool on;
-    pid_t pid; /* a child of vfork still has its parent's: it must not touch the table of files */
+    bool as_lustre; /* statfs reports Lustre's magic number */
+    pid_t pid;      /* a child of vfork still has its parent's: it must not touch the table of files */
     char mount[PATH_MAX];
     const char *job;
     int client;
@@ -72,6 +73,14 @@ void emulation_mapped(int fd);
 /* The `lustre.lov` attribute of a descriptor or path: bytes, -ERANGE, or -1 when it is not below the mount.
  */
 ssize_t emulation_layout(int fd, const char *path, void *value, size_t room);
+
+/* Whether a descriptor or path is the mount point or lies below it. */
+bool emulation_holds(int fd);
+bool emulation_holds_path(const char *path);
+
+/* Give the empty file or the directory behind a descriptor a layout. Returns 0, ENOTTY when it is not below
+ * the mount, or EEXIST when the file has data. */
+int emulation_set_layout(int fd, const struct ost_layout *layout);
 
 /* Charge a transfer of `bytes` at `offset` that began at `began`. Negative or zero bytes cost nothing. */
 void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t bytes, double began);

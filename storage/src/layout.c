@@ -9,24 +9,11 @@
 
 #include "sys.h"
 
-#define LOV_MAGIC_V1 0x0BD10BD0u
-#define LOV_RAID0    1u
-#define ANY_TARGET   (-1)
-#define OBJECT_GROUP 0
-
-struct lov_header {
-    uint32_t magic, pattern;
-    uint64_t object_id, object_seq;
-    uint32_t stripe_size;
-    uint16_t stripe_count, stripe_offset;
-};
-
-struct lov_object {
-    uint64_t id, seq;
-    uint32_t generation, target;
-};
-
-_Static_assert(sizeof(struct lov_header) == 32 && sizeof(struct lov_object) == 24, "lov_user_md_v1");
+#define LOV_RAID0     1u
+#define LOV_ANY       0xffffu
+#define LOV_SIZE_UNIT 65536u
+#define ANY_TARGET    (-1)
+#define OBJECT_GROUP  0
 
 static void layout_path(char *out, size_t room, const char *mount, uint64_t inode)
 {
@@ -97,6 +84,16 @@ static int choose_target(int counter, const struct ost_layout *layout, int targe
     return start;
 }
 
+/* The file of turns, locked: whoever holds it may give files their layouts. Close it to let go. */
+static int lock_turns(const char *mount)
+{
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%s/.ost/next", mount);
+    int counter = sys_open(place, O_RDWR | O_CREAT, 0644);
+    flock(counter, LOCK_EX);
+    return counter;
+}
+
 struct ost_layout layout_of_file(const char *mount, const char *path, const struct statx *info,
                                  const struct ost_params *params)
 {
@@ -104,9 +101,7 @@ struct ost_layout layout_of_file(const char *mount, const char *path, const stru
     char place[PATH_MAX];
     if (load(mount, info, params, &layout) && layout.start != ANY_TARGET)
         return layout;
-    snprintf(place, sizeof place, "%s/.ost/next", mount);
-    int counter = sys_open(place, O_RDWR | O_CREAT, 0644);
-    flock(counter, LOCK_EX);
+    int counter = lock_turns(mount);
     if (!load(mount, info, params, &layout) || layout.start == ANY_TARGET) {
         snprintf(place, sizeof place, "%s", path);
         char *slash = strrchr(place, '/');
@@ -119,6 +114,34 @@ struct ost_layout layout_of_file(const char *mount, const char *path, const stru
     }
     sys_close(counter);
     return layout;
+}
+
+struct ost_layout layout_set(const char *mount, const struct statx *info, const struct ost_layout *layout,
+                             const struct ost_params *params)
+{
+    struct ost_layout set = *layout;
+    int counter = lock_turns(mount);
+    if (set.start == ANY_TARGET && !S_ISDIR(info->stx_mode))
+        set.start = choose_target(counter, &set, params->targets);
+    save(mount, info, &set);
+    sys_close(counter);
+    return set;
+}
+
+bool layout_decode(const struct lov_header *wanted, const struct ost_params *params,
+                   struct ost_layout *layout)
+{
+    if (wanted->magic != LOV_MAGIC_V1 || (wanted->pattern && wanted->pattern != LOV_RAID0) ||
+        wanted->stripe_size % LOV_SIZE_UNIT != 0 ||
+        (wanted->stripe_offset != LOV_ANY && wanted->stripe_offset >= params->targets))
+        return false;
+    int count = wanted->stripe_count ? wanted->stripe_count : params->stripe_count;
+    *layout = (struct ost_layout){
+        .stripe_size = wanted->stripe_size ? wanted->stripe_size : params->stripe_size,
+        .stripe_count = count < params->targets ? count : params->targets,
+        .start = wanted->stripe_offset == LOV_ANY ? ANY_TARGET : wanted->stripe_offset,
+    };
+    return true;
 }
 
 size_t layout_encode(const struct ost_layout *layout, uint64_t inode, bool directory, int targets,

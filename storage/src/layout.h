@@ -13,6 +13,26 @@
 
 #include "model.h"
 
+#define LOV_MAGIC_V1 0x0BD10BD0u
+
+/* struct lov_user_md_v1 and, behind it, struct lov_user_ost_data_v1 for each stripe, from Lustre's
+ * lustre_user.h. */
+struct lov_header {
+    uint32_t magic, pattern;
+    uint64_t object_id, object_seq;
+    uint32_t stripe_size;
+    uint16_t stripe_count, stripe_offset;
+};
+
+struct lov_object {
+    uint64_t id, seq;
+    uint32_t generation, target;
+};
+
+_Static_assert(sizeof(struct lov_header) == 32 && sizeof(struct lov_object) == 24, "lov_user_md_v1");
+
+enum { LOV_MOST_BYTES = sizeof(struct lov_header) + OST_MAX_TARGETS * sizeof(struct lov_object) };
+
 /* The layout of the file at `path` (absolute, below `mount`). A file without one takes the default of its
  * nearest ancestor and, if that names no first target, the next in turn; that is then written down. */
 struct ost_layout layout_of_file(const char *mount, const char *path, const struct statx *info,
@@ -20,6 +40,17 @@ struct ost_layout layout_of_file(const char *mount, const char *path, const stru
 
 /* The default layout that a new file in the directory `path` would take. */
 struct ost_layout layout_of_directory(const char *mount, const char *path, const struct ost_params *params);
+
+/* Give an empty file, or a directory for the files to come, this layout. Where the first target may be any, a
+ * file takes the next in turn. Returns the layout that was written down. */
+struct ost_layout layout_set(const char *mount, const struct statx *info, const struct ost_layout *layout,
+                             const struct ost_params *params);
+
+/* What a request means: 0 stripes or bytes are the default, 65535 stripes all targets, 65535 as first target
+ * any; more stripes than targets are all. False when Lustre refuses it too: a stripe size that is no multiple
+ * of 64 KiB, a target that does not exist, another structure or pattern. */
+bool layout_decode(const struct lov_header *wanted, const struct ost_params *params,
+                   struct ost_layout *layout);
 
 /* The value of the `lustre.lov` attribute: struct lov_user_md_v1 with one object per stripe (none for a
  * directory). Returns its bytes; writes them when `room` is enough. */

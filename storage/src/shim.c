@@ -7,13 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/statfs.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "emulation.h"
+#include "lustre.h"
 #include "sys.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -226,3 +229,13 @@ static void duplicate_command(int fd, int command, int ret)
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)
+
+EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+    va_list list;
+    va_start(list, request);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    int result;
+    return lustre_ioctl(fd, request, argument, &result) ? result : REAL(ioctl)(fd, request, argument);
+}
