@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from comparison_example import MIB, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sweep.results import load_results
+from iolens.metrics import statistics as st
 from iolens.metrics.comparison import Comparison, compare
+from iolens.pages import comparison_tables as tables
 from iolens.pages import comparison_words as words
 from iolens.pages.comparison_remedy import remedy
 
@@ -172,8 +175,108 @@ def test_invalid_and_failed_runs_do_not_count(tmp_path: Path) -> None:
     assert math.isnan(points.loc[2, "low"])
     assert points.loc[4, "left_out"] == "no usable run: exit code 1"
     cautions = " ".join(words.cautions(results, comparison))
+    assert points.loc[2, "left_out"] == "2 of 3 runs lost: uncharged bytes"
     assert "exit code 1" in cautions
-    assert "Too few repetitions" in cautions
+    assert "5 of 9 runs were lost: 3 × exit code 1; 1 × uncharged bytes; 1 × slow disk." in cautions
+    assert comparison.interaction is None
+
+
+SLOW = "the real disk was slower than the emulated storage"
+
+
+def lucky(directory: Path) -> Path:
+    """A sweep in which two slow runs of 4 stripes, 401 and 389 MiB/s, were thrown away and the third gave 641."""
+    folder = write_sweep(directory, {"stripe_count": [1, 2, 4]})
+    for repetition, speed in ((1, 401.0), (2, 389.0), (3, 641.0)):
+        run = folder / f"points/stripe_count4/rep-{repetition}"
+        shutil.rmtree(run)
+        lost = {"status": "invalid", "reason": SLOW} if speed < 600 else {}
+        write_run(run, {"stripe_count": 4}, repetition, speed, **lost)
+    return folder
+
+
+def test_a_setting_that_lost_its_slow_runs_is_neither_best_nor_tied(tmp_path: Path) -> None:
+    results = load_results(lucky(tmp_path / "sweep"))
+    comparison = compare(results.runs, results.settings)
+    point = comparison.points.set_index("stripe_count").loc[4]
+    assert (point["count"], point["planned"], point["lost"], point["tied"]) == (1, 3, 2, False)
+    assert point["name"] == "4 stripes (2 of 3 runs lost)"
+    assert point["left_out"] == f"2 of 3 runs lost: {SLOW}"
+    assert math.isnan(point["low"])
+    assert math.isnan(point["ratio_low"])
+    assert settings_of(comparison, comparison.best) != (4,)
+
+
+def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) -> None:
+    results = load_results(lucky(tmp_path / "sweep"))
+    comparison = compare(results.runs, results.settings)
+    assert f"4 stripes gave 641 MiB/s but cannot be compared (2 of 3 runs lost: {SLOW})." in words.verdict(comparison)
+    cautions = " ".join(words.cautions(results, comparison))
+    assert f"2 of 9 runs were lost: 2 × {SLOW}." in cautions
+    assert f"Left out of the comparison: 4 stripes (641 MiB/s): 2 of 3 runs lost: {SLOW}." in cautions
+    for table in (tables.brief_table(comparison), tables.points_table(comparison)):
+        assert any("1/3, 2 lost" in row for row in table.rows)
+
+
+def test_lost_runs_that_were_repeated_are_said_and_count(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2, 4]}, model=lambda p: 100.0 * p["stripe_count"])
+    change(folder / "points/stripe_count4/rep-2/run.json", lost=[{"reason": SLOW, "seconds": 3.0}])
+    for repetition in (1, 2):
+        run = folder / f"points/stripe_count2/rep-{repetition}/run.json"
+        change(run, lost=[{"reason": SLOW, "seconds": 3.0}] * 2)
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    points = comparison.points.set_index("stripe_count")
+    assert settings_of(comparison, comparison.best) == (4,)
+    assert words.verdict(comparison).startswith("Best: 4 stripes (1 lost run repeated), ")
+    assert points.loc[2, "left_out"] == f"4 of 7 runs lost: {SLOW}"
+    assert f"5 of 14 runs were lost, 5 of them repeated: 5 × {SLOW}." in " ".join(words.cautions(results, comparison))
+
+
+def test_a_single_run_among_repeated_ones_is_not_compared(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]})
+    for repetition in (2, 3):
+        (folder / f"points/stripe_count2/rep-{repetition}/run.json").unlink()
+    points = compared(folder).points.set_index("stripe_count")
+    assert points.loc[2, "left_out"] == "one run only, which says nothing about its spread"
+    assert not points.loc[2, "tied"]
+
+
+@pytest.mark.parametrize("lost", [4, 1])
+def test_a_level_that_lost_every_run_leaves_an_honest_comparison(tmp_path: Path, lost: int) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4], "aggregators": [1, 2]})
+    for run in folder.glob(f"points/stripe_count{lost}_*/*/run.json"):
+        change(run, status="invalid", reason=SLOW)
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert comparison.interaction is None
+    assert comparison.best is not None
+    assert f"{lost} {'stripe' if lost == 1 else 'stripes'}, 1 aggregator" in " ".join(
+        words.cautions(results, comparison)
+    )
+
+
+def test_the_best_by_the_median_is_tied_with_itself(tmp_path: Path) -> None:
+    """From six runs on the typical value is the median, whose largest need not be the largest geometric mean."""
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=6, model=lambda _: 100.0)
+    for repetition, speeds in enumerate(
+        zip((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80), strict=True), 1
+    ):
+        for level, speed in zip((1, 2), speeds, strict=True):
+            run = folder / f"points/stripe_count{level}/rep-{repetition}"
+            shutil.rmtree(run)
+            write_run(run, {"stripe_count": level}, repetition, float(speed))
+    comparison = compared(folder)
+    assert settings_of(comparison, comparison.best) == (2,)
+    assert comparison.points["tied"].all()
+
+
+def test_the_note_promises_what_the_methods_promise(tmp_path: Path) -> None:
+    note = tables.points_table(compared(write_sweep(tmp_path / "sweep", GRID, repetitions=3))).note
+    assert st.claim(st.GEOMETRIC, st.CONFIDENCE) in note
+    assert st.claim(st.RATIO, st.CONFIDENCE, together=True) in note
+    note = tables.points_table(compared(write_sweep(tmp_path / "more", GRID, repetitions=6))).note
+    assert st.claim(st.MEDIAN, 0.96875) in note
 
 
 def test_a_run_without_a_result_is_no_number(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def ranking(points: pd.DataFrame, label: str) -> Figure:
         colour = LEFT_OUT if point["left_out"] else BEST if point["tied"] else POINT
         error_bar(axes, y, point["low"], point["high"], horizontal=True)
         axes.plot(point["value"], y, "o", markersize=4, color=colour, zorder=5)
-    axes.set_yticks(range(len(ranked)), list(ranked["label"]))
+    axes.set_yticks(range(len(ranked)), list(ranked["name"]))
     axes.set_ylim(len(ranked) - 0.4, -0.6)
     axes.set_xlim(0, reach(ranked["value"], ranked["high"]))
     axes.set_xlabel(label)

@@ -23,7 +23,8 @@ from iolens.metrics.statistics import Ratio, family
 class Comparison:
     """The sweep in frames; `baseline`, `best` and `worst` are row labels of `points`.
 
-    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `value`, `low`, `high`
+    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `lost` (runs thrown away,
+    repeated or not), `name` (the label and, where runs were lost, how many), `value`, `low`, `high`
     with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
     empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
     simultaneous over all points). `effects` and `interaction` are those of `comparison_effects`.
@@ -51,16 +52,18 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
     order = list(dict.fromkeys(keys))
     runs = runs.assign(point=[order.index(key) for key in keys])
-    points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i]) for i, key in enumerate(order)])
     speeds = [measured(runs[runs["point"] == i], "bandwidth") for i in range(len(order))]
+    most = max((len(values) for values in speeds), default=0)
+    points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i], most) for i, key in enumerate(order)])
+    points = points.join([typicals(speeds), times(runs, len(order))])
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
+    ranked = points.loc[kept, "value"].astype(float)
+    best = int(ranked.idxmax()) if kept else None
     groups = Groups({order[i]: place for place, i in enumerate(kept)}, family([speeds[i] for i in kept]))
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
-    points = points.join([typicals(speeds), times(runs, len(order)), standing(order, groups, base)])
+    points = points.join(standing(order, groups, base, None if best is None else order[best]))
     points[NUMBERS] = points[NUMBERS].astype(float)
-    ranked = points.loc[points["left_out"] == "", "value"]
-    best = int(ranked.idxmax()) if len(ranked) else None
     return Comparison(
         settings=names,
         factors=factors,
@@ -79,12 +82,22 @@ def measured(runs: pd.DataFrame, column: str) -> list[float]:
     return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
 
 
-def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame) -> dict[str, Any]:
-    """One row of `Comparison.points` but for its numbers."""
-    count = len(measured(runs, "bandwidth"))
+def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int) -> dict[str, Any]:
+    """Levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
     row = dict(zip(names, key, strict=True))
-    row |= {"label": describe(row) or "the only point", "planned": len(runs), "count": count}
-    return row | {"left_out": left_out(runs, count)}
+    label, count = describe(row) or "the only point", len(measured(runs, "bandwidth"))
+    repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
+    tried = len(runs) + repeated
+    losses = {"planned": len(runs), "count": count, "lost": tried - count}
+    name = f"{label} ({lost_text(**losses)})" if tried > count else label
+    return {**row, "label": label, "name": name, **losses, "left_out": left_out(runs, most, **losses)}
+
+
+def lost_text(planned: int, count: int, lost: int) -> str:
+    """How many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run repeated'."""
+    if count < planned:
+        return f"{lost} of {lost + count} runs lost"
+    return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
 
 
 def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
@@ -106,13 +119,24 @@ def times(runs: pd.DataFrame, count: int) -> pd.DataFrame:
     return found.rename(columns=names)[list(names.values())]
 
 
-def left_out(runs: pd.DataFrame, usable: int) -> str:
-    """Why a point cannot be the best; empty when it can."""
-    if not usable:
-        reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
-        return f"no usable run: {reasons[0]}" if reasons else "no usable run"
+def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int) -> str:
+    """Why a point cannot be the best or tied with it; empty when it can.
+
+    A run is lost when it fails, or when the emulated storage was slower than the storage it emulates. The runs that
+    remain are then the lucky ones, so a point that lost more than it kept, or could not make up for a loss, is not
+    compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters.
+    """
+    reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
+    reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
+    why = f": {reasons[0]}" if reasons else ""
+    if not count:
+        return f"no usable run{why}"
     ignored = sorted({key for keys in runs.loc[runs["usable"], "ignored"] for key in keys})
-    return f"{', '.join(ignored)} did not take effect" if ignored else ""
+    if ignored:
+        return f"{', '.join(ignored)} did not take effect"
+    if count < planned or lost > count:
+        return f"{lost} of {lost + count} runs lost{why}"
+    return "one run only, which says nothing about its spread" if count == 1 < most else ""
 
 
 def base_level(name: str, levels: Sequence[Any]) -> Any:
@@ -121,9 +145,9 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
     return usual if usual in levels else sorted_levels(levels)[0]
 
 
-def standing(order: Sequence[Point], groups: Groups, base: Point) -> pd.DataFrame:
-    """Columns `tied` and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
-    tied = groups.family.not_told_from_best() if groups.at else []
+def standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
+    """Columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
+    tied = groups.family.not_told_from(groups.at[best]) if best is not None else []
     rows = []
     for point in order:
         place, found = groups.at.get(point), Ratio(math.nan, None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from iolens.metrics.settings import sorted_levels
-from iolens.metrics.statistics import Family, Ratio
+from iolens.metrics.statistics import CONFIDENCE, Family, Ratio
 
 Point = tuple[Any, ...]
 """The levels of one point, in the order of the settings."""
@@ -23,15 +23,20 @@ class Groups:
     at: Mapping[Point, int]
     family: Family
 
-    def contrast(self, weights: Sequence[tuple[float, Point]]) -> Ratio:
-        """A weighted geometric mean or ratio of points (`Family.contrast`)."""
-        return self.family.contrast([(weight, self.at[point]) for weight, point in weights])
+    def contrast(self, weights: Sequence[tuple[float, Point]], candidates: int = 1) -> Ratio:
+        """A weighted geometric mean or ratio of points (`Family.contrast`).
+
+        When the points were picked by their values, `candidates` is the number of picks there were: by Bonferroni the
+        interval then holds whichever was picked.
+        """
+        return self.family.contrast([(w, self.at[point]) for w, point in weights], (1.0 - CONFIDENCE) / candidates)
 
 
 @dataclass(frozen=True)
 class Interaction:
     """What two settings give alone and together, from `base` to `target` levels, averaged over the others.
 
+    The target is where the best point lies; the intervals of the ratios hold although it was picked by its value.
     `synergy` = both / (first alone x second alone); 1 when the gains simply multiply. `cells` has one row
     per pair of levels: the settings' columns, `value`, `low`, `high` (bandwidth averaged over the others).
     """
@@ -90,7 +95,10 @@ def swap(key: Point, index: int, level: Any) -> Point:
 def interaction(
     names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point
 ) -> Interaction | None:
-    """How stripes and aggregators (or the first two settings varied) act together; None without two."""
+    """How stripes and aggregators (or the first two settings varied) act together.
+
+    None without two settings, or when the points that can be compared are not enough: every run of a level may be lost.
+    """
     pair = ("stripe_count", "aggregators")
     if not set(pair) <= set(factors):
         if len(factors) < 2:
@@ -102,14 +110,18 @@ def interaction(
     def at(first: Any, second: Any) -> list[Point]:
         return [swap(swap(key, i, first), j, second) for key in rest]
 
+    levels = {k: {key[k] for key in groups.at} for k in (i, j)}
+    if min(map(len, levels.values())) < 2:
+        return None
     low = (base[i], base[j])
-    high = tuple(target_level([key[k] for key in groups.at], base[k], best[k]) for k in (i, j))
+    high = tuple(target_level(levels[k], base[k], best[k]) for k in (i, j))
+    candidates = (len(levels[i]) - 1) * (len(levels[j]) - 1)
     corners = {(a, b): at(a, b) for a in (low[0], high[0]) for b in (low[1], high[1])}
     if len(corners) < 4 or not all(key in groups.at for keys in corners.values() for key in keys):
         return None
 
     def combine(weights: Sequence[tuple[float, tuple[Any, Any]]]) -> Ratio:
-        return groups.contrast([(w / len(rest), key) for w, corner in weights for key in corners[corner]])
+        return groups.contrast([(w / len(rest), key) for w, corner in weights for key in corners[corner]], candidates)
 
     hh, hl, lh, ll = (high[0], high[1]), (high[0], low[1]), (low[0], high[1]), low
     return Interaction(
@@ -124,8 +136,11 @@ def interaction(
     )
 
 
-def target_level(levels: Sequence[Any], base: Any, best: Any) -> Any:
-    """The level to hold against the base: the best point's, or the last one when that is the base itself."""
+def target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
+    """The level to hold against the base: the best point's, or the last one when that is the base itself.
+
+    `levels` has at least one besides the base.
+    """
     return best if best != base else sorted_levels(level for level in levels if level != base)[-1]
 
 

@@ -8,9 +8,11 @@ print it). Lower is better.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -25,7 +27,7 @@ class LatencyComparison:
     `improvement` in percent (100 (t_base - t) / t_base, negative when slower) with `improvement_low`,
     `improvement_high`; `clear` when the difference holds among all comparisons of its operation.
     `overall` has one row per operation and variant: geometric mean `ratio` of the baseline's time to the
-    variant's over all sizes, with `low` and `high`; above 1 the variant is faster.
+    variant's over the `sizes` that all their runs have, with `low` and `high`; above 1 the variant is faster.
     """
 
     baseline: str
@@ -80,35 +82,51 @@ def compare_latencies(rows: pd.DataFrame, variants: Sequence[str]) -> LatencyCom
         groups = {key: list(part) for key, part in chosen.groupby(["variant", "bytes"], sort=False)["seconds"]}
         places = {key: i for i, key in enumerate(groups)}
         together = family(list(groups.values()))
+        held = sum(name != variants[0] and (variants[0], size) in places for name, size in places)
         for variant in variants:
             sizes = sorted(size for name, size in places if name == variant)
-            cells += [cell(together, places, str(operation), variants[0], variant, size) for size in sizes]
-            pairs = [(places[variant, size], places.get((variants[0], size))) for size in sizes]
-            known = [(a, b) for a, b in pairs if b is not None]
-            if variant != variants[0] and known:
-                weight = 1 / len(known)
-                mean = together.contrast([term for a, b in known for term in ((weight, b), (-weight, a))])
-                line = {"ratio": mean.value, "low": mean.low, "high": mean.high, "sizes": len(known)}
-                overall.append({"operation": operation, "variant": variant, **line})
+            cells += [cell(together, places, str(operation), variants[0], variant, size, held) for size in sizes]
+            if variant != variants[0]:
+                overall += over_sizes(chosen, str(operation), variants[0], variant)
     columns = ["operation", "variant", "ratio", "low", "high", "sizes"]
     return LatencyComparison(variants[0], tuple(variants), pd.DataFrame(cells), pd.DataFrame(overall, columns=columns))
 
 
+def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> list[dict[str, Any]]:
+    """The row of `LatencyComparison.overall` for one variant; none without a size that all runs of both have.
+
+    What slows one run down slows it at every size. A run therefore counts once, by its geometric mean over the sizes.
+    """
+    both = rows[rows["variant"].isin([base, variant])]
+    table = both.pivot_table(index=["variant", "repetition"], columns="bytes", values="seconds").dropna(axis=1)
+    if table.shape[1] == 0 or not {base, variant} <= set(both["variant"]):
+        return []
+    means = [[math.exp(fmean(map(math.log, run))) for run in table.loc[name].to_numpy()] for name in (base, variant)]
+    ratio = family(means).contrast([(1, 0), (-1, 1)])
+    line = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "sizes": table.shape[1]}
+    return [{"operation": operation, "variant": variant, **line}]
+
+
 def cell(
-    together: Family, places: Mapping[tuple[str, int], int], operation: str, base: str, variant: str, size: int
+    together: Family,
+    places: Mapping[tuple[str, int], int],
+    operation: str,
+    base: str,
+    variant: str,
+    size: int,
+    comparisons: int,
 ) -> dict[str, Any]:
-    """One row of `LatencyComparison.cells`."""
+    """One row of `LatencyComparison.cells`, which is one of so many `comparisons` of its operation."""
     place, against = places[variant, size], places.get((base, size))
     typical = together.typical(place)
-    row = {"operation": operation, "variant": variant, "bytes": size, "seconds": typical.value}
+    row: dict[str, Any] = {"operation": operation, "variant": variant, "bytes": size, "seconds": typical.value}
     row |= {"low": typical.low, "high": typical.high, "count": typical.count}
-    ratio = (
-        Ratio(1.0, None, None) if variant == base or against is None else together.contrast([(1, place), (-1, against)])
-    )
-    row |= {
-        "improvement": 100 * (1 - ratio.value) if against is not None else None,
+    if against is None:
+        return row | {"improvement": None, "improvement_low": None, "improvement_high": None, "clear": False}
+    ratio = Ratio(1.0, None, None) if variant == base else together.contrast([(1, place), (-1, against)])
+    return row | {
+        "improvement": 100 * (1 - ratio.value),
         "improvement_low": None if ratio.high is None else 100 * (1 - ratio.high),
         "improvement_high": None if ratio.low is None else 100 * (1 - ratio.low),
-        "clear": variant != base and against is not None and together.against(place, against).is_clear,
+        "clear": variant != base and together.against(place, against, comparisons=comparisons).is_clear,
     }
-    return row

@@ -1,4 +1,4 @@
-"""Student's t and Fisher's F distributions to ten digits, from the standard library alone."""
+"""Student's t distribution to ten digits, from the standard library alone."""
 
 from __future__ import annotations
 
@@ -22,19 +22,6 @@ def t_quantile(probability: float, freedom: float) -> float:
     while t_cdf(high, freedom) < probability:
         high *= 2.0
     return bisect(lambda t: t_cdf(t, freedom) - probability, 0.0, high)
-
-
-@lru_cache(maxsize=1024)
-def f_quantile(probability: float, above: float, below: float) -> float:
-    """The F below which a ratio of variances with these degrees of freedom lies with `probability` (26.6.2)."""
-
-    def share(f: float) -> float:
-        return incomplete_beta(above * f / (above * f + below), above / 2, below / 2)
-
-    high = 1.0
-    while share(high) < probability:
-        high *= 2.0
-    return bisect(lambda f: share(f) - probability, 0.0, high)
 
 
 def bisect(function: Callable[[float], float], low: float, high: float) -> float:

@@ -13,6 +13,7 @@ from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
 from iolens.lab.sweep.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
+from iolens.metrics.statistics import CONFIDENCE
 from iolens.pages.blocks import Block, FigureBlock, Page, Text
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, remedy
@@ -67,7 +68,7 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
         pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
         rest = [name for name in comparison.factors if name not in pair]
         figure = heatmap(comparison.points, (pair[0], pair[1]), rest, label, comparison.best)
-        caption = "Typical bandwidth of each setting. Framed: the best; hatched: did not take effect."
+        caption = "Typical bandwidth of each setting. Framed: the best; hatched: left out."
         blocks.append(FigureBlock(figure, caption))
     found = remedy(results, comparison)
     if found is not None:
@@ -78,8 +79,8 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
         blocks.append(Text(first))
     if len(comparison.effects):
         caption = (
-            "Effect of each setting, the others balanced: mean ratio (diamond) and 95 % interval; the grey "
-            "bar spans the single pairs: a long one means that the effect depends on the other settings."
+            f"Effect of each setting, the others balanced: mean ratio (diamond) and {CONFIDENCE:.0%} interval; "
+            "the grey bar spans the single pairs: a long one means that the effect depends on the other settings."
         )
         blocks.append(FigureBlock(effect_forest(comparison.effects), caption))
     return Page("The answer", blocks)
@@ -89,7 +90,7 @@ def remedy_blocks(found: Remedy) -> list[Block]:
     """The recommendation as text that can be pasted."""
     lead = "To use the best setting, before the file exists:"
     if not found.proven:
-        lead = "The best setting of this sweep, not proven better than the baseline; to try it, before the file exists:"
+        lead = "The best setting of this sweep, not proven better than a baseline; to try it, before the file exists:"
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
         lines += ["cat > hints.txt <<END", *found.hints, "END", "export ROMIO_HINTS=$PWD/hints.txt"]
@@ -129,7 +130,7 @@ def effects_page(comparison: Comparison, label: str) -> Page:
 
 def standing_page(comparison: Comparison, label: str) -> Page:
     """All points in order, and in numbers."""
-    caption = "From best to worst. Orange: cannot be told from the best; grey: did not take effect."
+    caption = "From best to worst. Orange: cannot be told from the best; grey: left out."
     if len(comparison.points) > MOST:
         caption += f" The best {MOST} of {len(comparison.points)}."
     return Page("Every setting", [FigureBlock(ranking(comparison.points, label), caption), points_table(comparison)])

@@ -44,7 +44,7 @@ def job_pages(comparison: Comparison) -> list[Page]:
     intro += f"; the first {MOST_JOBS} of {len(chosen)} settings." if len(chosen) > MOST_JOBS else "."
     blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
     for _, run in shown.iterrows():
-        blocks += job_blocks(run, str(comparison.points.loc[run["point"], "label"]))
+        blocks += job_blocks(run, str(comparison.points.loc[run["point"], "name"]))
     return [Page("One job per setting", blocks)]
 
 

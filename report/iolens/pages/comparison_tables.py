@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.settings import level_text, name_text, size_text
+from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.pages.blocks import Table
 from iolens.pages.comparison_remedy import plain
 from iolens.pages.comparison_words import interval, number
@@ -22,17 +23,15 @@ LAYERED = ("stripe_count", "stripe_size", "aggregators", "cb_buffer_size")
 
 def points_table(comparison: Comparison) -> Table:
     """Every point: typical bandwidth and time with intervals, ratio to the baseline, its standing."""
-    methods = sorted(set(comparison.points["interval_method"].dropna()))
-    coverage = comparison.points["coverage"].min()
-    note = f"Typical value and interval: {'; '.join(methods) or NONE}"
-    note += f" (coverage at least {100 * coverage:.1f} %). " if coverage == coverage else ". "
-    note += "Ratios are of geometric means; their intervals hold together with 95 % over all points. "
-    note += "Tied: cannot be told from the best."
+    note = f"Typical value and interval: {'; '.join(promises(comparison)) or NONE}. "
+    note += "Each holds by itself; the best's, picked because it is the largest, lies rather high. "
+    note += f"Ratios to the baseline: {claim(RATIO, CONFIDENCE, together=True)}. "
+    note += f"Tied: cannot be told from the best; the truly best is it or tied with it with {CONFIDENCE:.0%}."
     columns = [*map(name_text, comparison.factors), "runs", "MiB/s", "I/O time, s", "× baseline", "standing"]
     rows = [
         [
             *(level_text(name, point[name]) for name in comparison.factors),
-            f"{point['count']}/{point['planned']}",
+            runs_text(point),
             with_interval(point, "value", "low", "high"),
             with_interval(point, "seconds", "seconds_low", "seconds_high"),
             against_baseline(comparison, i, point),
@@ -43,12 +42,19 @@ def points_table(comparison: Comparison) -> Table:
     return Table("Settings and what they gave", columns, rows, note)
 
 
+def promises(comparison: Comparison) -> list[str]:
+    """What is promised of the intervals of the points, a sentence per method that was used."""
+    lowest = comparison.points.groupby("interval_method")["coverage"].min()
+    return [claim(str(method), None if share != share else float(share)) for method, share in lowest.items()]
+
+
 def brief_table(comparison: Comparison) -> Table:
     """The points, best first, narrow enough for a terminal."""
-    columns = [*map(name_text, comparison.factors), "MiB/s", "× baseline", "standing"]
+    columns = [*map(name_text, comparison.factors), "runs", "MiB/s", "× baseline", "standing"]
     rows = [
         [
             *(level_text(name, point[name]) for name in comparison.factors),
+            runs_text(point),
             with_interval(point, "value", "low", "high"),
             against_baseline(comparison, i, point),
             standing(comparison, i, point),
@@ -56,6 +62,11 @@ def brief_table(comparison: Comparison) -> Table:
         for i, point in comparison.points.sort_values("value", ascending=False, kind="stable").iterrows()
     ]
     return Table("Settings and what they gave, best first", columns, rows)
+
+
+def runs_text(point: Mapping[str, Any]) -> str:
+    """Usable of planned runs, and how many were lost on the way: '3/3', '1/3, 2 lost'."""
+    return f"{point['count']}/{point['planned']}" + (f", {point['lost']} lost" if point["lost"] else "")
 
 
 def against_baseline(comparison: Comparison, index: Any, point: Mapping[str, Any]) -> str:
@@ -77,7 +88,7 @@ def standing(comparison: Comparison, index: Any, point: Mapping[str, Any]) -> st
     if index == comparison.best:
         return "best"
     if point["tied"]:
-        return "tied"
+        return "tied" if point["count"] > 1 else "single run"
     return "worst" if index == comparison.worst else ""
 
 
@@ -94,8 +105,9 @@ def effects_table(comparison: Comparison) -> Table:
         for _, row in comparison.effects.iterrows()
     ]
     note = (
-        "Geometric mean of the bandwidth ratios of all pairs of points that differ in this setting alone, "
-        "with a 95 % interval; then the smallest and the largest ratio of a single pair."
+        "Geometric mean of the bandwidth ratios of all pairs of points that differ in this setting alone, with its "
+        f"interval: {claim(RATIO, CONFIDENCE)}, each by itself; then the smallest and the largest ratio of a single "
+        "pair. A point left out of the comparison is in no pair."
     )
     return Table("Effect of each setting", ["setting", "change", "mean ×", "single pairs ×", "pairs"], rows, note)
 

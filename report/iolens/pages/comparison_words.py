@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 from iolens.lab.sweep.results import METRICS, Results
 from iolens.metrics.comparison import Comparison
@@ -13,6 +14,10 @@ from iolens.metrics.statistics import Ratio
 
 BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
+
+
+MOST_NAMED = 4
+"""Settings or reasons that a sentence lists."""
 
 
 def number(value: float) -> str:
@@ -40,23 +45,27 @@ def times(found: Ratio) -> str:
 
 
 def verdict(comparison: Comparison) -> str:
-    """The answer in one or two sentences."""
+    """The answer in a few sentences.
+
+    The best setting's ratio has an interval that holds although it was picked as the best; its MiB/s have none here,
+    because theirs in the table of points holds for a setting picked beforehand.
+    """
     if comparison.best is None:
-        return "No point of this sweep can be compared: " + "; ".join(left_out(comparison)) + "."
+        return "No point of this sweep can be compared. " + " ".join(left_out(comparison))
     best = comparison.points.loc[comparison.best]
-    head = f"Best: {best['label']}, {number(best['value'])} MiB/s{interval(best['low'], best['high'])}"
+    head = f"Best: {best['name']}, {number(best['value'])} MiB/s"
     if comparison.baseline == comparison.best:
-        text = head + "; this is the baseline, no other setting gave more."
+        text = head + "; this is the baseline, no other setting that can be compared gave more."
     elif comparison.baseline is None:
         worst = comparison.points.loc[comparison.worst]
-        text = head + f"; the worst, {worst['label']}, gave {number(worst['value'])} MiB/s."
+        text = head + f"; the worst, {worst['name']}, gave {number(worst['value'])} MiB/s."
     else:
         base = comparison.points.loc[comparison.baseline]
         gain = f"{best['ratio']:.2f} times{interval(best['ratio_low'], best['ratio_high'])}"
-        text = head + f", {gain} the baseline ({base['label']}: {number(base['value'])} MiB/s)."
+        text = head + f", {gain} the baseline ({base['name']}: {number(base['value'])} MiB/s)."
         if not best["ratio_low"] > 1:
             text += " The runs do not prove that it is better than the baseline."
-    return text + rivals(comparison)
+    return text + rivals(comparison) + outside(comparison)
 
 
 def rivals(comparison: Comparison) -> str:
@@ -67,6 +76,16 @@ def rivals(comparison: Comparison) -> str:
     if others == 0:
         return ""
     return f" {others} other {plural('setting', others)} cannot be told from it with these repetitions."
+
+
+def outside(comparison: Comparison) -> str:
+    """The setting that gave more than the best but cannot be compared; empty without one."""
+    points = comparison.points
+    more = points[(points["left_out"] != "") & (points["value"] > points.loc[comparison.best, "value"])]
+    if more.empty:
+        return ""
+    top = more.loc[more["value"].idxmax()]
+    return f" {top['label']} gave {number(top['value'])} MiB/s but cannot be compared ({top['left_out']})."
 
 
 def interaction_sentence(found: Interaction) -> str:
@@ -108,7 +127,8 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
             f"The machine was busy with something else: before half of the runs its load average was above "
             f"{load.median():.0f}, with {ranks.median():.0f} ranks a run. Repeat the sweep when it is quiet."
         )
-    words += [f"Left out of the comparison: {text}." for text in left_out(comparison)]
+    words += lost_runs(comparison)
+    words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     unconfirmed = int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
     if unconfirmed:
         words.append(
@@ -131,10 +151,36 @@ def complete_run(results: Results) -> str | None:
     return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
 
 
+def lost_runs(comparison: Comparison) -> list[str]:
+    """How many runs were thrown away, why, and what that does to the numbers; empty when none was."""
+    runs, lost = comparison.runs, int(comparison.points["lost"].sum())
+    if not lost:
+        return []
+    attempts = [reason for reasons in runs["lost_attempts"] for reason in reasons]
+    final = runs.loc[~runs["usable"], "reason"].fillna("no reason given")
+    reasons = Counter([*attempts, *final, *["no bandwidth reported"] * (lost - len(attempts) - len(final))])
+    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
+    more = f", {len(attempts)} of them repeated" if attempts else ""
+    return [
+        f"{lost} of {len(runs) + len(attempts)} runs were lost{more}: {why}. A slow run is lost more easily than a "
+        "fast one, so the runs that remain may look faster than their setting is; every setting that lost some says so."
+    ]
+
+
 def left_out(comparison: Comparison) -> list[str]:
-    """Reasons for leaving points out, with the number of points each."""
-    reasons = Counter(reason for reason in comparison.points["left_out"] if reason)
-    return [f"{count} {plural('point', count)}, {reason}" for reason, count in reasons.items()]
+    """The points left out of the comparison, by reason."""
+    named: dict[str, list[str]] = {}
+    for _, point in comparison.points.iterrows():
+        if point["left_out"]:
+            value = f" ({number(point['value'])} MiB/s)" if point["value"] == point["value"] else ""
+            named.setdefault(point["left_out"], []).append(f"{point['label']}{value}")
+    return [f"{listed(names)}: {reason}." for reason, names in named.items()]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names, the first few in full: 'a; b; c; d; and 3 more'."""
+    more = len(names) - MOST_NAMED
+    return "; ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def subtitle(results: Results, comparison: Comparison) -> str:

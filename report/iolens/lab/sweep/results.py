@@ -147,6 +147,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "reason": run.get("reason") or storage.get("reason"),
         "usable": sound and storage.get("valid") is not False,
         "ignored": ignored,
+        "lost_attempts": tuple(str(attempt["reason"]) for attempt in run.get("lost") or []),
         "confirmed": bool(took_effect) and all(value is True for value in took_effect.values()),
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
