@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sizes import parse_size, short_size
+from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.classes import CLASSES, Choices, class_experiment, data_bytes, default_experiment, fitting_stripe
 from iolens.lab.sweep.experiment import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import points, schedule
@@ -51,7 +52,7 @@ def test_a_good_file_is_read_with_its_defaults(tmp_path: Path) -> None:
         ("name: small", "name: small\nname: large", ":2: the key name stands there twice"),
         ("  ranks: 4\n", "", "the key workload.ranks is missing"),
         ("[--class, S]", "[--class, S", ":5: expected ',' or ']'"),
-        ("repetitions: 2", "storage: {kind: lustre}", "storage.kind: 'lustre' is not one of emulated, directory"),
+        ("repetitions: 2", "storage: {kind: tape}", "storage.kind: 'tape' is not one of emulated, lustre, directory"),
     ],
 )
 def test_an_error_names_line_and_key(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -146,7 +147,7 @@ def test_an_own_factor_changes_arguments_environment_and_hints(tmp_path: Path) -
     experiment = load_experiment(write(tmp_path, OWN))
     assert experiment.matrix == {"variant": ("plain", "epio, own files"), "stripe_count": (1, 4)}
     assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
-    bench = Bench(experiment, Path("btio"), "openmpi", "mpirun", tmp_path, True)
+    bench = Bench(experiment, Path("btio"), "openmpi", "mpirun", tmp_path, EMULATED)
     run = next(run for run in schedule(experiment) if run.point.settings["variant"] != "plain")
     assert run.point.id.startswith("variant-epio-own-files_sc")
     assert arguments_of(bench, run) == ("--method", "epio")

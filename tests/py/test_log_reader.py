@@ -195,7 +195,7 @@ def test_private_regions(tmp_path: Path) -> None:
     path = tmp_path / "private.darshan"
     path.write_bytes(body)
     job = read_log(path)
-    assert job.emulated
+    assert job.storage == "emulated"
     assert job.partial == ("Cut.",)
     rows = job.private["hints"].itertuples(index=False, name=None)
     assert list(rows) == [(0, "cb", 0.0), (3, "x", 0.75)]

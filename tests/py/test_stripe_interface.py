@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import UsageError
-from iolens.lab.storage.ost_mount import make_mount
-from iolens.lab.storage.stripes import Layout, get_stripes, parse_getstripe, set_stripes
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import BACKENDS, backend_at, backend_for, get_stripes, marks, set_stripes
+from iolens.lab.storage.emulated import make_mount
+from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.lustre import LUSTRE, parse_getstripe
+from iolens.lab.storage.plain import PLAIN
 
 FILE = """/scratch/file
 lmm_stripe_count:  2
@@ -61,7 +65,7 @@ def test_a_composite_layout_counts_by_its_last_component() -> None:
 
 def test_a_file_system_without_stripes_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no stripes on this file system .* iolens stripe mount"):
-        set_stripes(tmp_path, 2, 2**20)
+        set_stripes(tmp_path, Layout(2, 2**20))
     with pytest.raises(UsageError, match="no stripes"):
         get_stripes(tmp_path)
 
@@ -70,9 +74,38 @@ def test_a_file_system_without_stripes_says_what_to_do(tmp_path: Path) -> None:
 def test_impossible_stripes_are_refused(tmp_path: Path, count: int, size: int) -> None:
     make_mount(tmp_path)
     with pytest.raises(UsageError):
-        set_stripes(tmp_path, count, size)
+        set_stripes(tmp_path, Layout(count, size))
 
 
 def test_the_default_of_a_mount_comes_from_its_configuration(tmp_path: Path) -> None:
     make_mount(tmp_path)
     assert get_stripes(tmp_path) == Layout(1, 2**20)
+
+
+def test_a_back_end_of_its_own_is_one_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[Path, Layout] = {}
+    drum = Backend(
+        name="drum",
+        holds=lambda path: path.name == "drum",
+        set_stripes=kept.__setitem__,
+        get_stripes=kept.__getitem__,
+        stripe_command=lambda count, size: f"drum stripes {count} {size}",
+        mark="DRUM STORAGE",
+    )
+    monkeypatch.setitem(BACKENDS, "drum", drum)
+    folder = tmp_path / "drum"
+    folder.mkdir()
+    set_stripes(folder, Layout(3, 2**20))
+    assert get_stripes(folder) == Layout(3, 2**20)
+    assert (backend_at(folder), backend_at(tmp_path)) == (drum, PLAIN)
+    assert (backend_for("directory", folder / "new"), backend_for("drum", folder)) == (drum, drum)
+    assert marks({"drum", "emulated", None}) == ["EMULATED STORAGE", "DRUM STORAGE"]
+    with pytest.raises(UsageError, match=r"but storage\.kind is drum"):
+        backend_for("drum", tmp_path)
+
+
+@pytest.mark.parametrize("size", [4096, 65536 + 4096])
+def test_stripes_that_lustre_cannot_cut_are_refused_before_it_is_asked(tmp_path: Path, size: int) -> None:
+    assert LUSTRE.set_stripes
+    with pytest.raises(UsageError, match="multiple of 64 KiB"):
+        LUSTRE.set_stripes(tmp_path, Layout(1, size))

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from btio_program import BTIO, launch, result
-from iolens.lab.storage.ost_mount import JobStatus, emulated_environment, job_status, make_mount
-from iolens.lab.storage.stripes import set_stripes
+from iolens.lab.storage.backends import set_stripes
+from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
+from iolens.lab.storage.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[2]
 ALIGNMENT = ROOT / "build" / "bin" / "alignment"
@@ -91,8 +92,8 @@ def on_stripes(where: Path, command: Sequence[object], stripes: int, size: int =
     """The storage's books of four ranks of a command on a mount of its own; MOUNT in it is the mount."""
     (where / "mnt").mkdir()
     mount = make_mount(where / "mnt", ROOT / "storage" / "ost.yaml")
-    set_stripes(mount, stripes, size)
-    settings = {**emulated_environment(mount, "job"), "LD_PRELOAD": str(SHIM)}
+    set_stripes(mount, Layout(stripes, size))
+    settings = {**EMULATED.environment(mount, "job"), "LD_PRELOAD": str(SHIM)}
     words = ["env", *(f"{key}={value}" for key, value in settings.items())]
     done = launch(where, words + [str(mount) if word == "MOUNT" else str(word) for word in command], ranks=4)
     assert done.status == 0, done.text + done.errors

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from iolens.figures.targets import byte_bars
-from iolens.lab.storage.ost_mount import JobStatus, emulated_environment, job_status, make_mount
-from iolens.lab.storage.stripes import set_stripes
+from iolens.lab.storage.backends import set_stripes
+from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
+from iolens.lab.storage.layout import Layout
 from iolens.log import Job, read_log
 from iolens.metrics.ost import stripe_ranks, target_bytes
 from iolens.pages.job import exhibits
@@ -27,8 +28,8 @@ def on_stripes(folder: Path, command: Path, ranks: int, **settings: str) -> tupl
     """The log and the storage's books of an MPI program on four stripes of 64 KiB."""
     (folder / "mnt").mkdir()
     mount = make_mount(folder / "mnt", ROOT / "storage" / "ost.yaml")
-    set_stripes(mount, 4, 65536, start=10)
-    storage: Mapping[str, str] = emulated_environment(mount, "job")
+    set_stripes(mount, Layout(4, 65536, start=10))
+    storage: Mapping[str, str] = EMULATED.environment(mount, "job")
     done = start(
         mount,
         ranks,

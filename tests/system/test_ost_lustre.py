@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iolens.lab.storage.ost_mount import emulated_environment, make_mount
-from iolens.lab.storage.stripes import get_stripes
+from iolens.lab.storage.backends import get_stripes
+from iolens.lab.storage.emulated import EMULATED, make_mount
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "build" / "lib" / "libost.so"
@@ -42,13 +42,13 @@ def mount(tmp_path: Path) -> Path:
 def asked(mount: Path, path: Path, *expressions: str) -> list[Any]:
     code = ASK + "".join(f"print(repr({one}))\n" for one in expressions)
     words = [sys.executable, "-c", code, str(path)]
-    environment = {**os.environ, **emulated_environment(mount, "ask"), "LD_PRELOAD": str(SHIM)}
+    environment = {**os.environ, **EMULATED.environment(mount, "ask"), "LD_PRELOAD": str(SHIM)}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     return [eval(line) for line in done.stdout.splitlines()]
 
 
 def kind(mount: Path, path: Path, **more: str) -> str:
-    environment = {**os.environ, **emulated_environment(mount, "kind"), "LD_PRELOAD": str(SHIM), **more}
+    environment = {**os.environ, **EMULATED.environment(mount, "kind"), "LD_PRELOAD": str(SHIM), **more}
     done = subprocess.run(["stat", "-f", "-c", "%t", path], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.storage.ost_mount import JobStatus, emulated_environment, job_status, make_mount
-from iolens.lab.storage.stripes import get_stripes, set_stripes
+from iolens.lab.storage.backends import get_stripes, set_stripes
+from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
+from iolens.lab.storage.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "build" / "lib" / "libost.so"
@@ -32,7 +33,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def under_shim(mount: Path, job: str, *words: object, rank: int = 0) -> str:
-    environment = {**os.environ, **emulated_environment(mount, job), "LD_PRELOAD": str(SHIM), "PMI_RANK": str(rank)}
+    environment = {**os.environ, **EMULATED.environment(mount, job), "LD_PRELOAD": str(SHIM), "PMI_RANK": str(rank)}
     done = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True, check=True)
     return done.stdout
 
@@ -72,7 +73,7 @@ def test_the_data_is_the_same_without_the_library(mount: Path) -> None:
 
 def test_stripes_spread_a_file_over_targets(mount: Path) -> None:
     (mount / "wide").mkdir()
-    set_stripes(mount / "wide", 4, MIB, start=2)
+    set_stripes(mount / "wide", Layout(4, MIB, start=2))
     path = mount / "wide" / "file"
     books = python_writes(mount, "wide", f"open({str(path)!r}, 'wb').write(bytes(8 * {MIB}))")
     assert [target.bytes // MIB for target in books.targets] == [0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0]
@@ -81,9 +82,9 @@ def test_stripes_spread_a_file_over_targets(mount: Path) -> None:
 
 def test_the_layout_is_fixed_once_the_file_exists(mount: Path) -> None:
     path = mount / "file"
-    set_stripes(mount, 2, MIB)
+    set_stripes(mount, Layout(2, MIB))
     python_writes(mount, "fixed", f"open({str(path)!r}, 'wb').write(b'x')")
-    set_stripes(mount, 4, MIB)
+    set_stripes(mount, Layout(4, MIB))
     assert get_stripes(path).stripe_count == 2
     path.unlink()
     python_writes(mount, "fixed2", f"open({str(path)!r}, 'wb').write(b'x')")
@@ -91,7 +92,7 @@ def test_the_layout_is_fixed_once_the_file_exists(mount: Path) -> None:
 
 
 def test_files_take_their_first_targets_in_turn(mount: Path) -> None:
-    set_stripes(mount, 5, MIB)
+    set_stripes(mount, Layout(5, MIB))
     paths = [mount / name for name in "abc"]
     python_writes(mount, "turn", f"for name in 'abc': open({str(mount)!r} + '/' + name, 'wb').write(b'x')")
     assert [get_stripes(path).targets[0] for path in paths] == [0, 5, 10]
@@ -102,13 +103,13 @@ def test_a_folder_does_not_inherit_from_one_that_is_gone(mount: Path) -> None:
         folder = mount / name
         folder.mkdir()
         if name == "gone":
-            set_stripes(folder, 4, MIB)
+            set_stripes(folder, Layout(4, MIB))
             folder.rmdir()
     assert get_stripes(mount / "new").stripe_count == 1
 
 
 def test_subdirectories_inherit_the_default(mount: Path) -> None:
-    set_stripes(mount, 3, 2 * MIB)
+    set_stripes(mount, Layout(3, 2 * MIB))
     (mount / "a" / "b").mkdir(parents=True)
     python_writes(mount, "inherit", f"open({str(mount / 'a/b/f')!r}, 'wb').write(b'x')")
     layout = get_stripes(mount / "a" / "b" / "f")
@@ -116,7 +117,7 @@ def test_subdirectories_inherit_the_default(mount: Path) -> None:
 
 
 def test_lustre_lov_decodes_as_lov_user_md_v1(mount: Path) -> None:
-    set_stripes(mount, 2, MIB, start=11)
+    set_stripes(mount, Layout(2, MIB, start=11))
     code = (
         f"import os; open({str(mount / 'f')!r}, 'wb').write(b'x');"
         f"print(os.getxattr({str(mount / 'f')!r}, 'lustre.lov').hex())"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import uuid
 from pathlib import Path
 
 from iolens.errors import UsageError
@@ -11,6 +12,7 @@ from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptibl
 from iolens.lab.run.given_hints import hints_of_files
 from iolens.lab.run.launcher import take_apart
 from iolens.lab.say import say
+from iolens.lab.storage.emulated import EMULATED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,13 +62,12 @@ def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
-    if args.storage_mount:
-        from iolens.lab.storage.ost_mount import emulated_environment
-
-        application |= emulated_environment(args.storage_mount)
+    storage = EMULATED if args.storage_mount else None
+    if storage:
+        application |= storage.environment(args.storage_mount, f"job-{uuid.uuid4().hex[:12]}")
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=None)
     logs = (args.output or Path.cwd()).resolve()
-    return Setup(args.profiler, logs, bool(args.storage_mount), application, launcher)
+    return Setup(args.profiler, logs, storage, application, launcher)
 
 
 def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from iolens.lab.sizes import parse_size
-from iolens.lab.storage.ost_mount import make_mount
-from iolens.lab.storage.stripes import describe, get_stripes, set_stripes
+from iolens.lab.storage.backends import get_stripes, set_stripes
+from iolens.lab.storage.emulated import make_mount
+from iolens.lab.storage.layout import ANY_TARGET, Layout, describe
 
 
 def size(text: str) -> int:
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     setter = actions.add_parser("set", help="set the stripes of files made in a directory from now on")
     setter.add_argument("-c", "--count", type=int, required=True, help="stripes of a file")
     setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe, such as 1M (default)")
-    setter.add_argument("-i", "--start", type=int, default=-1, help="target of the first stripe (default: any)")
+    setter.add_argument("-i", "--start", type=int, default=ANY_TARGET, help="target of the first stripe (default: any)")
     setter.add_argument("path", type=Path, metavar="DIR")
     getter = actions.add_parser("get", help="print the stripes of a file, or the default of a directory")
     getter.add_argument("path", type=Path, metavar="PATH")
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do the action."""
     if args.action == "set":
-        set_stripes(args.path, args.count, args.size, args.start)
+        set_stripes(args.path, Layout(args.count, args.size, args.start))
     elif args.action == "mount":
         print(f"{make_mount(args.path, args.config)}: emulated storage; use it with: iolens run --storage-mount DIR")
     else:

@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 def announce(sweep: Sweep) -> None:
     """What is about to happen."""
     experiment = sweep.experiment
-    storage = "emulated storage" if sweep.bench.emulated else f"{sweep.bench.data}"
+    storage = f"{sweep.bench.storage.name} storage" if sweep.bench.storage.make else f"{sweep.bench.data}"
     work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
     work += ["the complete run"] if sweep.first_todo else []
     print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")

@@ -87,10 +87,10 @@ class Job:
         )
 
     @property
-    def emulated(self) -> bool:
-        """Whether the storage was emulated on the machine that ran the job."""
+    def storage(self) -> str | None:
+        """What the job's processes were told of the storage below their files, such as "emulated"; None: nothing."""
         info = self.private.get("job")
-        return isinstance(info, dict) and info.get("storage") == "emulated"
+        return str(info["storage"]) if isinstance(info, dict) and info.get("storage") else None
 
     @property
     def anonymized(self) -> bool:

@@ -11,6 +11,7 @@ from iolens.figures.compare_effects import effect_forest
 from iolens.figures.compare_heatmap import heatmap
 from iolens.figures.compare_interaction import interaction_lines
 from iolens.figures.compare_ranking import MOST, ranking
+from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.metrics.statistics import CONFIDENCE
@@ -33,7 +34,7 @@ def write_comparison(results_dir: Path, pdf: Path) -> ComparisonSummary:
     if results.metric == "latency":
         return write_latency_comparison(results, pdf)
     comparison = compare(results.runs, results.settings)
-    labels = ["EMULATED STORAGE"] if (results.runs["storage"] == "emulated").any() else []
+    labels = backends.marks(set(results.runs["storage"]))
     pages = [*sweep_pages(results, comparison), *job_pages(comparison)]
     write_pdf(pdf, results.title, subtitle(results, comparison), pages, labels)
     frames = {"points": comparison.points, "runs": comparison.runs, "effects": comparison.effects}

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from iolens.lab.storage.backends import BACKENDS
+from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
 from iolens.lab.sweep.results import Results
 from iolens.metrics.comparison import Comparison
-
-LUSTRE_UNIT = 65536
-"""Bytes; a Lustre stripe size is a multiple of it (lfs-setstripe(1))."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,12 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         hints |= change.get("hints") or {}
     lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
     holds = holds_for(run)
-    if asked.get("stripe_size", 0) % LUSTRE_UNIT:
+    if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     proven = bool(comparison.points.loc[comparison.best, "ratio_low"] > 1)
     program = str((results.experiment.get("workload") or {}).get("program", "PROGRAM"))
     own = tuple(line for change in changes for line in own_lines(program, change))
-    return Remedy(proven, stripe_line(asked), lines, holds, own)
+    return Remedy(proven, stripe_line(run["storage"], asked), lines, holds, own)
 
 
 def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
@@ -70,20 +69,13 @@ def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def stripe_line(asked: Mapping[str, Any]) -> str | None:
-    """The `lfs setstripe` line for the requested layout; None when none was requested."""
+def stripe_line(kind: str | None, asked: Mapping[str, Any]) -> str | None:
+    """The line that sets the requested layout on this kind of storage; None when none was requested."""
     if "stripe_count" not in asked:
         return None
-    size = f" -S {lfs_size(asked['stripe_size'])}" if "stripe_size" in asked else ""
-    return f"lfs setstripe -c {plain(asked['stripe_count'])}{size} DIRECTORY"
-
-
-def lfs_size(size: float) -> str:
-    """Bytes as `lfs setstripe -S` takes them: 1048576 -> '1M', 65536 -> '64K'."""
-    for unit, suffix in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
-        if size >= unit and size % unit == 0:
-            return f"{size / unit:.0f}{suffix}"
-    return plain(size)
+    command = BACKENDS.get(str(kind), LUSTRE).stripe_command
+    size = asked.get("stripe_size")
+    return command(int(asked["stripe_count"]), int(size) if size else None) if command else None
 
 
 def plain(value: Any) -> str:
@@ -105,7 +97,7 @@ def holds_for(run: Mapping[str, Any]) -> str:
             "what ROMIO's Lustre driver has; elsewhere, the file domains are the MPI library's to choose."
         )
     name = component or "the MPI library's default MPI-IO"
-    if run["storage"] != "emulated" and run["file_system"] == "lustre":
+    if run["file_system"] == "lustre":
         return f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
     return (
         f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives "

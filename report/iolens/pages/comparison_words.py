@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
@@ -108,12 +109,7 @@ def interaction_sentence(found: Interaction) -> str:
 def cautions(results: Results, comparison: Comparison) -> list[str]:
     """What a reader must know before believing the numbers; most important first."""
     runs, points = comparison.runs, comparison.points
-    words = []
-    if (runs["storage"] == "emulated").any():
-        words.append(
-            "The storage is emulated on this machine: the MiB/s are those of a model of object storage "
-            "targets. Take the ratios home, and repeat the sweep on the real file system."
-        )
+    words = backends.cautions(set(runs["storage"]))
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if 0 < fewest < 3:

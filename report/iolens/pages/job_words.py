@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from iolens.lab.storage.backends import marks
 from iolens.metrics import cost, files, mpiio
 from iolens.pages import words
 
 if TYPE_CHECKING:
     from iolens.log import Job
 
-EMULATED, PARTIAL, ANONYMIZED = "EMULATED STORAGE", "PARTIAL LOG", "ANONYMIZED LOG"
+PARTIAL, ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
 
 def program(job: Job) -> str:
@@ -39,8 +40,8 @@ def subtitle(job: Job) -> str:
 
 def labels(job: Job) -> list[str]:
     """What must stand on every page."""
-    marks = ((EMULATED, job.emulated), (PARTIAL, job.partial), (ANONYMIZED, job.anonymized))
-    return [label for label, holds in marks if holds]
+    states = ((PARTIAL, job.partial), (ANONYMIZED, job.anonymized))
+    return [*marks({job.storage}), *(label for label, holds in states if holds)]
 
 
 def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:

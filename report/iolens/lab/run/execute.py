@@ -22,6 +22,7 @@ from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import preload, site_darshan
 from iolens.lab.run.launcher import Command, take_apart, with_environment
 from iolens.lab.say import say
+from iolens.lab.storage.backend import Backend
 
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""
@@ -29,11 +30,12 @@ GRACE = 10.0
 
 @dataclass(frozen=True)
 class Setup:
-    """What surrounds a command: the profiler, where logs go, and variables for the application and the launcher."""
+    """What surrounds a command: the profiler, where logs go, the storage when one is known to lie below its files, and
+    variables for the application and the launcher."""
 
     profiler: str = "iolens"
     logs: Path = field(default_factory=Path.cwd)
-    emulated: bool = False
+    storage: Backend | None = None
     application: Mapping[str, str] = field(default_factory=dict)
     launcher: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,7 +69,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     else:
         for gap in preload.gaps(setup.profiler, flavour):
             say(gap)
-        libraries = preload.chain(setup.profiler, flavour, setup.emulated)
+        libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else ())
         if libraries:
             settings["LD_PRELOAD"] = preload.preload_value(libraries)
     return with_environment(command, settings), command

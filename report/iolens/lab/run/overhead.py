@@ -114,7 +114,7 @@ def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str,
         flavour = mpi.flavour_of_program(program)
         words = ["-a", "MPIIO", "-w", "-t", "8", "-b", "8", "-o", str(folder / "small")]
         launch = [mpi.find_launcher(flavour), "-np", str(ranks)]
-    preload = f"LD_PRELOAD={preload_value(chain('iolens', flavour, False))}"
+    preload = f"LD_PRELOAD={preload_value(chain('iolens', flavour))}"
     settings = ["env", preload, f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
     run = [str(program), *words]
     return [*launch, *run], [*launch, *settings, *run], surroundings(mpi.environment(flavour, ranks, "romio321"))

@@ -1,4 +1,4 @@
-"""The preload chain of one run: MPI adapter, profiler, emulated storage, in that order, then the user's own."""
+"""The preload chain of one run: MPI adapter, profiler, the storage's own, in that order, then the user's own."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from iolens.lab.run.site_darshan import site_darshan
 PROFILERS = ("iolens", "darshan", "none")
 
 
-def chain(profiler: str, flavour: mpi.Flavour | None, emulated: bool) -> list[Path]:
-    """Libraries to preload, first first; the storage library must stand behind the profiler."""
+def chain(profiler: str, flavour: mpi.Flavour | None, storage: Sequence[str] = ()) -> list[Path]:
+    """Libraries to preload, first first; those of the storage must stand behind the profiler."""
     libraries: list[Path] = []
     if profiler == "iolens":
         adapter = find_library(f"libiolens-{flavour}.so") if flavour else None
@@ -24,9 +24,7 @@ def chain(profiler: str, flavour: mpi.Flavour | None, emulated: bool) -> list[Pa
         libraries += [path for path in (adapter, core) if core and path]
     elif profiler == "darshan":
         libraries.append(site_darshan())
-    if emulated:
-        libraries.append(need_library("libost.so"))
-    return libraries
+    return [*libraries, *(need_library(name) for name in storage)]
 
 
 def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:

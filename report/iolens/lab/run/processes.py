@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
+from iolens.lab.files import write_aside
 from iolens.lab.say import say
-from iolens.lab.storage.ost_mount import write_aside
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iolens.lab.files import write_aside
 from iolens.lab.run.execute import Outcome, Setup
-from iolens.lab.storage.ost_mount import write_aside
 
 SCHEMA = 1
+UNKNOWN_STORAGE = "native"
+"""The `storage.kind` of a run whose files lie wherever its program puts them."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         effective={},
         observed={},
         took_effect={},
-        storage={"kind": "emulated" if setup.emulated else "native", "valid": None, "reason": None},
+        storage={"kind": setup.storage.name if setup.storage else UNKNOWN_STORAGE, "valid": None, "reason": None},
         launcher="local",
         mpi={},
         hosts=[platform.node()],

@@ -1,1 +1,1 @@
-"""Storage: stripes set and read, on a real file system or on the emulated one."""
+"""Storage: one file for each back end (emulated targets, Lustre, a plain folder), and the table that finds them."""

@@ -15,6 +15,8 @@ import yaml
 
 from iolens.errors import UsageError
 from iolens.lab.sizes import short_size
+from iolens.lab.storage.backends import BACKENDS, DIRECTORY
+from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.results import METRICS
 from iolens.lab.sweep.values import (
     Change,
@@ -22,6 +24,7 @@ from iolens.lab.sweep.values import (
     hint_table,
     levels,
     name,
+    name_in,
     one_of,
     own_levels,
     positive,
@@ -50,7 +53,7 @@ class Experiment:
     environment: Mapping[str, str] = field(default_factory=dict)
     volume: int | None = None
     repetitions: int = 3
-    storage: str = "emulated"
+    storage: str = EMULATED.name
     directory: Path | None = None
     stripe_size: int = 2**20
     io_component: str | None = "romio321"
@@ -76,7 +79,7 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "workload.ranks": ("ranks", positive),
     "workload.environment": ("environment", variables),
     "workload.volume": ("volume", size),
-    "storage.kind": ("storage", one_of("emulated", "directory")),
+    "storage.kind": ("storage", name_in(BACKENDS, DIRECTORY)),
     "storage.directory": ("directory", folder),
     "storage.stripe_size": ("stripe_size", size),
     "mpi.io_component": ("io_component", one_of("romio321", "ompio")),

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
+from iolens.lab.files import write_aside
 from iolens.lab.installation import find_library, find_workload, need_library
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome, Setup, execute
 from iolens.lab.run.record import RunRecord, run_key, write_record
-from iolens.lab.storage.ost_mount import STATE, emulated_environment, forget_job, job_status, write_aside
-from iolens.lab.storage.stripes import file_system, set_stripes
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import backend_for
+from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.ior_output import result_of_ior
 from iolens.lab.sweep.matrix import Run
@@ -42,25 +44,25 @@ class Bench:
     flavour: mpi.Flavour | None
     launcher: str
     data: Path
-    emulated: bool
+    storage: Backend
 
 
 def set_up(experiment: Experiment, data: Path) -> Bench:
     """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
     program = find_workload(experiment.program)
-    emulated = experiment.storage == "emulated"
-    for library in ("libiolens.so", *(["libost.so"] if emulated else [])):
+    storage = backend_for(experiment.storage, data)
+    for library in ("libiolens.so", *storage.libraries):
         need_library(library)
     linked = mpi.flavour_of_program(program)
     launcher = mpi.find_launcher(linked)
     flavour = linked or mpi.flavour_of_launcher(launcher)
-    return Bench(experiment, program, flavour, launcher, data.resolve(), emulated)
+    return Bench(experiment, program, flavour, launcher, data.resolve(), storage)
 
 
 def requested_settings(bench: Bench, run: Run) -> dict[str, int]:
     """Stripes and hints that this run asks for, in the names of run.json."""
     settings = run.point.numbers
-    if bench.emulated or {"stripe_count", "stripe_size"} & settings.keys():
+    if bench.storage.make or {"stripe_count", "stripe_size"} & settings.keys():
         settings = {"stripe_count": 1, "stripe_size": bench.experiment.stripe_size, **settings}
     if "aggregators" in settings:
         settings["cb_nodes"] = settings.pop("aggregators")
@@ -110,8 +112,9 @@ def command_of(
 
 def key_of(bench: Bench, run: Run | None, arguments: tuple[str, ...]) -> str:
     """What decides the outcome of a run; paths do not."""
-    libraries = [find_library(name) for name in ("libiolens.so", f"libiolens-{bench.flavour}.so", "libost.so")]
-    config = bench.data / STATE / "ost.yaml"
+    libraries = [
+        find_library(name) for name in ("libiolens.so", f"libiolens-{bench.flavour}.so", *bench.storage.libraries)
+    ]
     parts: dict[str, Any] = {
         "arguments": arguments,
         "ranks": bench.experiment.ranks,
@@ -123,7 +126,7 @@ def key_of(bench: Bench, run: Run | None, arguments: tuple[str, ...]) -> str:
         parts |= {"requested": requested, "hints": hints_of(bench, requested, run)}
         parts |= {"io": bench.experiment.io_component, "storage": bench.experiment.storage}
     files = [bench.program, *(path for path in libraries if path)]
-    return run_key(parts, [*files, *([config] if bench.emulated and config.exists() else [])])
+    return run_key(parts, [*files, *bench.storage.settings(bench.data)])
 
 
 def perform(bench: Bench, run: Run, folder: Path) -> RunRecord:
@@ -156,8 +159,8 @@ def carry_out(
     data.mkdir(parents=True)
     job = name.replace("/", "_")
     try:
-        if "stripe_count" in requested:
-            set_stripes(data, requested["stripe_count"], requested["stripe_size"])
+        if bench.storage.set_stripes and "stripe_count" in requested:
+            bench.storage.set_stripes(data, Layout(requested["stripe_count"], requested["stripe_size"]))
         key = key_of(bench, run, arguments)
         command = command_of(bench, arguments, hints, data, folder)
         setup = surroundings(bench, folder, hints, job, environment_of(bench, run))
@@ -165,8 +168,7 @@ def carry_out(
         storage = storage_status(bench, job)
     finally:
         shutil.rmtree(data, ignore_errors=True)
-        if bench.emulated:
-            forget_job(bench.data, job)
+        bench.storage.end(bench.data, job)
     record = collect(bench, folder, name, run, requested, outcome, storage, key)
     write_record(folder, record)
     return record
@@ -175,11 +177,9 @@ def carry_out(
 def surroundings(
     bench: Bench, folder: Path, hints: Mapping[str, str], job: str, environment: Mapping[str, str]
 ) -> Setup:
-    """Environment of launcher and application; a fresh set of clocks for the emulated storage."""
-    application: dict[str, str] = dict(environment)
-    if bench.emulated:
-        forget_job(bench.data, job)
-        application |= emulated_environment(bench.data, job)
+    """Environment of launcher and application, without what an interrupted run of that name left in the storage."""
+    bench.storage.end(bench.data, job)
+    application: dict[str, str] = {**environment, **bench.storage.environment(bench.data, job)}
     if bench.flavour == "openmpi":
         hint_file = folder / "hints.txt"
         hint_file.write_text("".join(f"{key} {value}\n" for key, value in hints.items()), encoding="utf-8")
@@ -187,7 +187,7 @@ def surroundings(
     component = mpi.component_of(bench.launcher, bench.experiment.io_component)
     return Setup(
         logs=folder,
-        emulated=bench.emulated,
+        storage=bench.storage,
         application=application,
         launcher={**mpi.environment(bench.flavour, bench.experiment.ranks, component), **environment},
     )
@@ -195,22 +195,9 @@ def surroundings(
 
 def storage_status(bench: Bench, job: str) -> dict[str, Any]:
     """The `storage` part of run.json."""
-    if not bench.emulated:
-        kind, _ = file_system(bench.data)
-        return {"kind": "native", "file_system": kind, "valid": None, "reason": None}
-    try:
-        books = job_status(bench.data, job)
-    except IolensError as error:
-        return {"kind": "emulated", "file_system": "ost", "valid": False, "reason": str(error)}
-    reason = "; ".join(books.reasons) or None
-    return {
-        "kind": "emulated",
-        "file_system": "ost",
-        "valid": books.valid,
-        "reason": reason,
-        "bytes_written": books.bytes_written,
-        "lock_handovers": books.lock_handovers,
-    }
+    found = bench.storage.health(bench.data, job)
+    judged = {"file_system": found.file_system, "valid": found.valid, "reason": found.reason}
+    return {"kind": bench.storage.name, **judged, **found.counts}
 
 
 def collect(

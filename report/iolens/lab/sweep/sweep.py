@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.files import write_aside
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import read_record
-from iolens.lab.storage.ost_mount import make_mount, remove_mount, write_aside
-from iolens.lab.storage.stripes import file_system
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import existing
+from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.classes import data_bytes, time_steps
 from iolens.lab.sweep.experiment import Experiment, to_yaml
 from iolens.lab.sweep.matrix import Run, schedule
@@ -51,12 +53,12 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     own_data = experiment.directory is None
     data = (experiment.directory or folder / "data") / (experiment.name if not own_data else "")
     check_space(experiment, data)
-    check_stripes(experiment, data)
     bench = set_up(experiment, data)
+    check_stripes(experiment, data, bench.storage)
     folder.mkdir(parents=True, exist_ok=True)
     data.mkdir(parents=True, exist_ok=True)
-    if bench.emulated:
-        make_mount(data)
+    if bench.storage.make:
+        bench.storage.make(data)
     write_aside(folder / "experiment.yaml", to_yaml(experiment))
     runs = schedule(experiment) if with_matrix else []
     todo = tuple(
@@ -90,12 +92,10 @@ def drop_strangers(folder: Path, known: set[str]) -> None:
             record.parent.replace(aside)
 
 
-def check_stripes(experiment: Experiment, data: Path) -> None:
-    """A directory without stripes cannot vary them."""
-    if experiment.storage == "emulated":
-        return
-    kind, mount = file_system(existing(data))
-    if kind != "lustre" and {"stripe_count", "stripe_size"} & set(experiment.matrix):
+def check_stripes(experiment: Experiment, data: Path, storage: Backend) -> None:
+    """Storage without stripes cannot vary them."""
+    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & set(experiment.matrix):
+        kind, mount = file_system(existing(data))
         raise UsageError(
             f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
             "leave stripe_count out of the matrix, or set storage.kind to emulated"
@@ -113,11 +113,6 @@ def check_space(experiment: Experiment, data: Path) -> None:
             f"one run writes {needed / 1e9:.2f} GB below {place}, where {free / 1e9:.2f} GB are free; "
             "make room, or choose another folder with DIR= (storage.directory)"
         )
-
-
-def existing(path: Path) -> Path:
-    """The path itself, or its nearest ancestor that exists."""
-    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
 
 
 def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
@@ -148,7 +143,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
                 progress(done + count, sweep.total, f"{run.id}: {record.reason or 'ok'}", left)
         finally:
             if sweep.own_data:
-                remove_mount(sweep.bench.data)
+                shutil.rmtree(sweep.bench.data, ignore_errors=True)
     return bad
 
 

@@ -69,6 +69,11 @@ def one_of(*choices: str) -> Callable[[Any], str]:
     return check
 
 
+def name_in(table: Mapping[str, Any], *others: str) -> Callable[[Any], str]:
+    """The name of a row of a table as it is when the value is read, or one of a few others."""
+    return lambda value: one_of(*table, *others)(value)
+
+
 def levels(kind: Callable[[Any], int]) -> Callable[[Any], tuple[int, ...]]:
     """A list of levels of one factor, none of them twice."""
 

@@ -1,0 +1,13 @@
+"""Files that others may read at any moment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_aside(path: Path, text: str) -> None:
+    """Write a file under another name, then rename it, so that nobody sees half of it."""
+    aside = path.with_name(f"{path.name}.{os.getpid()}")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)

@@ -1,0 +1,80 @@
+"""The back ends that there are, and which of them a path lies on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from iolens.errors import UsageError
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.emulated import EMULATED
+from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.lustre import LUSTRE
+from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.plain import PLAIN
+
+BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (EMULATED, LUSTRE)}
+"""By name. What none of them holds is a plain folder."""
+
+DIRECTORY = "directory"
+"""The `storage.kind` that takes whatever the given directory lies on."""
+
+
+def backend_at(path: Path) -> Backend:
+    """The back end that holds a path."""
+    return next((backend for backend in BACKENDS.values() if backend.holds(path)), PLAIN)
+
+
+def backend_for(kind: str, directory: Path) -> Backend:
+    """The back end of a sweep in this directory, by the experiment's `storage.kind`; raises when it is not there."""
+    if kind == DIRECTORY:
+        return backend_at(existing(directory))
+    backend = BACKENDS[kind]
+    if backend.make is None and not backend.holds(existing(directory)):
+        there, mount = file_system(existing(directory))
+        raise UsageError(f"{directory} is on {there} (mounted at {mount}), but storage.kind is {kind}")
+    return backend
+
+
+def existing(path: Path) -> Path:
+    """The path itself, or its nearest ancestor that exists."""
+    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+
+
+def set_stripes(path: Path, layout: Layout) -> None:
+    """Set the default layout of a directory: files made in it from now on take it."""
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a directory; stripes are set on a directory before files are made in it")
+    backend = backend_at(path)
+    if backend.set_stripes is None:
+        raise no_stripes(path)
+    backend.set_stripes(path, layout)
+
+
+def get_stripes(path: Path) -> Layout:
+    """The layout of a file, or the default layout of a directory."""
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or directory")
+    backend = backend_at(path)
+    if backend.get_stripes is None:
+        raise no_stripes(path)
+    return backend.get_stripes(path)
+
+
+def no_stripes(path: Path) -> UsageError:
+    """The error for a file system without stripes."""
+    kind, mount = file_system(path)
+    return UsageError(
+        f"no stripes on this file system ({kind} at {mount}): use a directory on Lustre, "
+        "or emulate one: iolens stripe mount DIR"
+    )
+
+
+def marks(kinds: Collection[str | None]) -> list[str]:
+    """What must stand on every page about runs on these kinds of storage (`storage.kind` of run.json)."""
+    return [backend.mark for name, backend in BACKENDS.items() if name in kinds and backend.mark]
+
+
+def cautions(kinds: Collection[str | None]) -> list[str]:
+    """What a reader must know about these kinds of storage before believing the numbers."""
+    return [backend.caution for name, backend in BACKENDS.items() if name in kinds and backend.caution]

@@ -1,0 +1,195 @@
+"""Emulated targets: a mount point's folder of state, its layouts and the books of each job (storage/README.md)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.files import write_aside
+from iolens.lab.installation import storage_config
+from iolens.lab.sizes import parse_size
+from iolens.lab.storage.backend import Backend, Health
+from iolens.lab.storage.layout import ANY_TARGET, Layout
+from iolens.lab.storage.lustre import setstripe
+
+NAME = "emulated"
+STATE = ".ost"
+PAGE = 4096
+"""Bytes; a stripe size is a multiple of it."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What one target did in a job: bytes moved, seconds at work."""
+
+    bytes: int
+    busy_seconds: float
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """The books of one job: whether its timing may be used, and if not why; sizes in bytes."""
+
+    valid: bool
+    reasons: tuple[str, ...]
+    bytes_written: int
+    bytes_read: int
+    modelled_seconds: float
+    lock_handovers: int
+    targets: tuple[Target, ...]
+
+
+def make_mount(directory: Path, config: Path | None = None) -> Path:
+    """Make `directory` an emulated mount point, or renew its configuration; returns its full path."""
+    source = config or storage_config()
+    try:
+        text = source.read_text(encoding="utf-8")
+        for name in ("layouts", "jobs"):
+            (directory / STATE / name).mkdir(parents=True, exist_ok=True)
+        write_aside(directory / STATE / "ost.yaml", text)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    return directory.resolve()
+
+
+def find_mount(path: Path) -> Path | None:
+    """The emulated mount point that holds `path`, or None."""
+    resolved = path.resolve()
+    return next((folder for folder in (resolved, *resolved.parents) if (folder / STATE).is_dir()), None)
+
+
+def mount_of(path: Path) -> Path:
+    """The emulated mount point that holds `path`; raises when none does."""
+    mount = find_mount(path)
+    if mount is None:
+        raise UsageError(f"{path} is not an emulated mount point; make it one: iolens stripe mount {path}")
+    return mount
+
+
+def environment(path: Path, job: str) -> dict[str, str]:
+    """Variables that make one run emulate the storage below `path`; every run needs a job name of its own."""
+    root = mount_of(path)
+    return {
+        "OST_MOUNT": str(root),
+        "OST_CONFIG": str(root / STATE / "ost.yaml"),
+        "OST_JOB": job,
+        "IOLENS_STORAGE": NAME,
+        "IOLENS_MOUNTS": f"ost:{root}",
+        "IOLENS_INCLUDE": str(root),
+    }
+
+
+def job_status(mount: Path, job: str) -> JobStatus:
+    """The books that the job left; raises when it left none."""
+    path = mount / STATE / "jobs" / f"{job}.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise IolensError(f"the emulated storage left no account of the run at {path}") from error
+    return JobStatus(
+        valid=content["valid"],
+        reasons=tuple(content["reasons"]),
+        bytes_written=content["bytes_written"],
+        bytes_read=content["bytes_read"],
+        modelled_seconds=content["modelled_seconds"],
+        lock_handovers=content["lock_handovers"],
+        targets=tuple(Target(**target) for target in content["targets"]),
+    )
+
+
+def forget_job(mount: Path, job: str) -> None:
+    """Remove the job's clocks, which are large; its books stay."""
+    (mount / STATE / "jobs" / f"{job}.state").unlink(missing_ok=True)
+
+
+def health(mount: Path, job: str) -> Health:
+    """The job's books; a job without them cannot be judged, and that makes it invalid."""
+    try:
+        books = job_status(mount, job)
+    except IolensError as error:
+        return Health("ost", valid=False, reason=str(error))
+    counts = {"bytes_written": books.bytes_written, "lock_handovers": books.lock_handovers}
+    return Health("ost", books.valid, "; ".join(books.reasons) or None, counts)
+
+
+def settings(mount: Path) -> tuple[Path, ...]:
+    """The configuration of a mount that has one."""
+    config = mount / STATE / "ost.yaml"
+    return (config,) if config.exists() else ()
+
+
+def config_value(mount: Path, key: str) -> str:
+    """One value of the mount's configuration."""
+    for line in (mount / STATE / "ost.yaml").read_text(encoding="utf-8").splitlines():
+        name, _, value = line.partition("#")[0].partition(":")
+        if name.strip() == key:
+            return value.strip()
+    raise IolensError(f"{mount / STATE / 'ost.yaml'} has no key {key}")
+
+
+def layout_file(mount: Path, path: Path) -> Path:
+    """Where the layout of an existing file or directory is kept."""
+    return mount / STATE / "layouts" / str(path.stat().st_ino)
+
+
+def born(path: Path) -> int:
+    """When the inode of `path` was made, in nanoseconds; 0 where the file system does not record it."""
+    done = subprocess.run(
+        ["stat", "--dereference", "--format=%.9W", "--", str(path)], capture_output=True, text=True, check=False
+    )
+    seconds, _, fraction = done.stdout.strip().partition(".")
+    return int(seconds + fraction) if fraction.isdigit() else 0
+
+
+def set_stripes(directory: Path, layout: Layout) -> None:
+    """Set a directory's default layout; raises when its mount has too few targets, or cannot cut such stripes."""
+    mount = mount_of(directory)
+    targets = int(config_value(mount, "targets"))
+    if not 1 <= layout.stripe_count <= targets or not ANY_TARGET <= layout.start < targets:
+        raise UsageError(
+            f"{directory} has {targets} targets: at most that many stripes, first target 0 to {targets - 1}"
+        )
+    if layout.stripe_size < PAGE or layout.stripe_size % PAGE:
+        raise UsageError(f"a stripe is a multiple of {PAGE} bytes, not {layout.stripe_size}")
+    kept = f"{layout.stripe_count} {layout.stripe_size} {layout.start} {born(directory)}\n"
+    write_aside(layout_file(mount, directory), kept)
+
+
+def get_stripes(path: Path) -> Layout:
+    """A file's own layout, else that of its nearest ancestor, else the configuration's default."""
+    mount = mount_of(path)
+    targets = int(config_value(mount, "targets"))
+    for place in (path.resolve(), *path.resolve().parents):
+        kept = layout_file(mount, place)
+        words = kept.read_text(encoding="utf-8").split() if kept.exists() else []
+        if len(words) == 4 and int(words[3]) == born(place):
+            count, size, start = (int(word) for word in words[:3])
+            fixed = tuple((start + i) % targets for i in range(count)) if place.is_file() else ()
+            return Layout(count, size, start, fixed)
+        if place == mount:
+            break
+    return Layout(int(config_value(mount, "stripe_count")), parse_size(config_value(mount, "stripe_size")))
+
+
+EMULATED = Backend(
+    name=NAME,
+    holds=lambda path: find_mount(path) is not None,
+    set_stripes=set_stripes,
+    get_stripes=get_stripes,
+    stripe_command=setstripe,  # of the file system that it imitates
+    make=make_mount,
+    settings=settings,
+    environment=environment,
+    libraries=("libost.so",),
+    health=health,
+    end=forget_job,
+    one_node=True,
+    mark="EMULATED STORAGE",
+    caution=(
+        "The storage is emulated on this machine: the MiB/s are those of a model of object storage "
+        "targets. Take the ratios home, and repeat the sweep on the real file system."
+    ),
+)

@@ -1,0 +1,7 @@
+"""A folder on any other file system: it takes files, and has no stripes to set."""
+
+from __future__ import annotations
+
+from iolens.lab.storage.backend import Backend
+
+PLAIN = Backend(name="plain", holds=lambda path: True)
