@@ -42,6 +42,7 @@ class RunRecord:
     log: str | None
     result: str | None
     key: str
+    lost: Sequence[Mapping[str, Any]] = ()
     schema: int = field(default=SCHEMA)
 
 

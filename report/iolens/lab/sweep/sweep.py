@@ -15,7 +15,7 @@ from typing import Any
 from iolens.errors import IolensError, UsageError
 from iolens.lab.files import write_aside
 from iolens.lab.run.execute import interruptible
-from iolens.lab.run.record import read_record
+from iolens.lab.run.record import RunRecord, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
 from iolens.lab.storage.mounts import file_system
@@ -23,6 +23,7 @@ from iolens.lab.sweep.classes import data_bytes, time_steps
 from iolens.lab.sweep.experiment import Experiment, to_yaml
 from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.perform import Bench, arguments_of, key_of, perform, perform_first, set_up
+from iolens.lab.sweep.repeat import until_kept
 from iolens.lab.sweep.watch import watched
 
 MARGIN = 1.05
@@ -134,17 +135,20 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
                 bad += [vars(record)] if record.status != "ok" else []
                 began = time.monotonic()
             for count, run in enumerate(sweep.todo, 1):
-                record = perform(sweep.bench, run, sweep.folder / "points" / run.id)
-                if record.status == "invalid" and record.storage.get("valid") is False:
-                    # Something else kept this machine busy; the emulation says so, once more may be luckier.
-                    record = perform(sweep.bench, run, sweep.folder / "points" / run.id)
+                place = sweep.folder / "points" / run.id
+                record = until_kept(partial(perform, sweep.bench, run, place), place)
                 bad += [vars(record)] if record.status != "ok" else []
                 left = (time.monotonic() - began) / count * (len(sweep.todo) - count)
-                progress(done + count, sweep.total, f"{run.id}: {record.reason or 'ok'}", left)
+                progress(done + count, sweep.total, f"{run.id}: {record.reason or 'ok'}{lost_text(record)}", left)
         finally:
             if sweep.own_data:
                 shutil.rmtree(sweep.bench.data, ignore_errors=True)
     return bad
+
+
+def lost_text(record: RunRecord) -> str:
+    """How often a run was repeated because its timing could not be used."""
+    return f" ({len(record.lost)} lost before)" if record.lost else ""
 
 
 def plain_progress(done: int, total: int, line: str, left: float) -> None:

@@ -1,0 +1,75 @@
+"""Lost runs are repeated up to a limit, and what was lost stays known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from iolens.lab.run.record import RunRecord, write_record
+from iolens.lab.sweep.repeat import REPEATS, until_kept
+
+SLOW = "the real disk was slower than the emulated storage"
+
+
+def record(kept: bool, key: str = "same") -> RunRecord:
+    return RunRecord(
+        id="sc1/rep-1",
+        status="ok" if kept else "invalid",
+        reason=None if kept else SLOW,
+        command=["btio"],
+        started="2026-11-21T10:00:00+00:00",
+        seconds=1.5,
+        exit_code=0,
+        point={"stripe_count": 1, "repetition": 1},
+        requested={},
+        effective={},
+        observed={},
+        took_effect={},
+        storage={"kind": "emulated", "valid": kept},
+        launcher="local",
+        mpi={},
+        hosts=["laptop"],
+        load_before=0.1,
+        log=None,
+        result=None,
+        key=key,
+    )
+
+
+def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> Callable[[], RunRecord]:
+    """Attempts that go as `outcomes` say, each leaving its record as a real one does; one too many raises."""
+    left = iter(outcomes)
+
+    def attempt() -> RunRecord:
+        made = record(next(left), key)
+        write_record(folder, made)
+        return made
+
+    return attempt
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status", "lost"),
+    [
+        ([True], "ok", 0),
+        ([False, False, True], "ok", 2),
+        ([False] * (REPEATS + 1), "invalid", REPEATS),
+    ],
+)
+def test_a_lost_run_is_repeated_up_to_the_limit(tmp_path: Path, outcomes: list[bool], status: str, lost: int) -> None:
+    until_kept(played(tmp_path, outcomes), tmp_path)
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert written["status"] == status
+    assert written["lost"] == [{"reason": SLOW, "seconds": 1.5}] * lost
+
+
+def test_a_later_sweep_does_not_forget_what_an_earlier_one_lost(tmp_path: Path) -> None:
+    until_kept(played(tmp_path, [False] * (REPEATS + 1)), tmp_path)
+    assert len(until_kept(played(tmp_path, [True]), tmp_path).lost) == REPEATS + 1
+
+
+def test_runs_of_another_setting_or_program_are_no_losses_of_this_one(tmp_path: Path) -> None:
+    until_kept(played(tmp_path, [False] * (REPEATS + 1), key="before the change"), tmp_path)
+    assert until_kept(played(tmp_path, [True]), tmp_path).lost == ()
