@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.layers import LAYERS, MIB, io_time, seconds, total
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+@once_per_job
 def io_cost(job: Job) -> pd.DataFrame:
     """Seconds per process spent in read, write, meta and other, one row a layer (`module`).
 
@@ -46,6 +48,7 @@ class Performance:
     mib_per_second: float | None
 
 
+@once_per_job
 def performance(job: Job, name: str) -> Performance:
     """The estimate "by slowest" of darshan-util.
 
@@ -61,11 +64,13 @@ def performance(job: Job, name: str) -> Performance:
     return Performance(name, int(frame["id"].nunique()), read, written, spent, speed)
 
 
+@once_per_job
 def all_performance(job: Job) -> list[Performance]:
     """Every layer's performance."""
     return [performance(job, name) for name in LAYERS if name in job.frames]
 
 
+@once_per_job
 def average_io(job: Job) -> pd.DataFrame:
     """Average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
 

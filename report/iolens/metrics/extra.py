@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.metrics.once import once_per_job
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 KEYS = ("file", "rank", "seconds")
 
 
+@once_per_job
 def other_calls(job: Job) -> pd.DataFrame:
     """One row per kind of call that occurred: `call` (plural, as in the region), `count` and `files` over all ranks."""
     import pandas as pd
@@ -26,6 +29,7 @@ def other_calls(job: Job) -> pd.DataFrame:
     return found[found["count"] > 0].sort_values("count", ascending=False, ignore_index=True)
 
 
+@once_per_job
 def other_mpiio_calls(job: Job) -> pd.DataFrame:
     """One row per kind of MPI-IO call that occurred: `call`, `count`, `files` and `seconds`, over all ranks."""
     import pandas as pd

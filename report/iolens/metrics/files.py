@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.metrics.layers import LAYERS, io_time
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +21,7 @@ LOWEST = ("POSIX", "STDIO")
 CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
 
 
+@once_per_job
 def files(job: Job, name: str) -> pd.DataFrame:
     """One row a file of a layer, its records added up.
 
@@ -67,12 +68,9 @@ def paths(job: Job, ids: Iterable[int]) -> list[str]:
     return [job.names.get(int(key)) or f"record {int(key)}" for key in ids]
 
 
-@lru_cache(maxsize=1)
+@once_per_job
 def all_files(job: Job) -> pd.DataFrame:
-    """`files` of POSIX and STDIO together, one row a path, with `module` (the first that saw it).
-
-    The last job's answer is kept, for six metrics build on it: do not change it.
-    """
+    """`files` of POSIX and STDIO together, one row a path, with `module` (the first that saw it)."""
     import pandas as pd
 
     parts = [files(job, name).assign(module=name) for name in LOWEST if name in job.frames]
@@ -86,6 +84,7 @@ def all_files(job: Job) -> pd.DataFrame:
     return both.groupby("id", sort=False, as_index=False).agg(how)
 
 
+@once_per_job
 def file_counts(job: Job) -> pd.DataFrame:
     """Number, average and largest size of the files per `category`, over POSIX and STDIO.
 
@@ -105,6 +104,7 @@ def file_counts(job: Job) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["category", "files", "average_size", "largest_size"])
 
 
+@once_per_job
 def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
     """The files with the most `by` (`seconds` or `bytes`), most first; files without any are left out."""
     found = all_files(job)
@@ -114,6 +114,7 @@ def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
     return found[found[by] > 0].nlargest(limit, by).reset_index(drop=True)
 
 
+@once_per_job
 def file_systems(job: Job) -> pd.DataFrame:
     """Bytes written and read and the number of files per mount point, over POSIX and STDIO, most bytes first.
 
@@ -130,6 +131,7 @@ def file_systems(job: Job) -> pd.DataFrame:
     return sums.sort_values(["bytes", "mount"], ascending=[False, True], ignore_index=True).drop(columns="bytes")
 
 
+@once_per_job
 def mount_options(job: Job) -> dict[str, str]:
     """The options of each mount point on the first rank's node, where the log has them."""
     info = job.private.get("job")

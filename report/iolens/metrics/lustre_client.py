@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.metrics.once import once_per_job
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 KEYS = ["node", "layer", "device", "counter"]
 
 
+@once_per_job
 def client_counters(job: Job) -> pd.DataFrame | None:
     """One row a counter: layer, counter, unit, nodes, samples and sum (differences over the job, all nodes together).
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.files import paths
 from iolens.metrics.layers import total
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+@once_per_job
 def hints(job: Job) -> pd.DataFrame | None:
     """MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside in its place
     (`iolens run --hints`), `effective` as MPI_File_get_info said at close.
@@ -28,6 +30,7 @@ def hints(job: Job) -> pd.DataFrame | None:
     return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "given", "effective"]]
 
 
+@once_per_job
 def file_ranks(job: Job) -> pd.DataFrame | None:
     """What each rank did to the files that several ranks used: the private table `file_ranks`, see profiler/LOG.md.
 
@@ -42,6 +45,7 @@ def file_ranks(job: Job) -> pd.DataFrame | None:
     return found if len(found) else None
 
 
+@once_per_job
 def aggregators(job: Job) -> pd.DataFrame | None:
     """Who wrote to each file that several ranks opened: the observed aggregators.
 
@@ -79,6 +83,7 @@ def aggregators(job: Job) -> pd.DataFrame | None:
     return table.nlargest(20, "bytes").reset_index(drop=True) if rows else table
 
 
+@once_per_job
 def byte_ratios(job: Job) -> dict[str, float | None]:
     """Bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files that both saw.
 
@@ -116,6 +121,7 @@ def rank_list(ranks: Sequence[Any]) -> str:
     return ", ".join(parts)
 
 
+@once_per_job
 def collective_time(job: Job) -> pd.DataFrame | None:
     """Where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the others.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from iolens.log.counters import BUCKETS
 from iolens.metrics.layers import LAYERS, total
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+@once_per_job
 def operation_counts(job: Job) -> pd.DataFrame:
     """Calls by `module` and `operation`, summed over all records; None (NaN) where they were not recorded."""
     import pandas as pd
@@ -26,6 +28,7 @@ def operation_counts(job: Job) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["module", "operation", "count"])
 
 
+@once_per_job
 def access_sizes(job: Job, name: str) -> pd.DataFrame:
     """Reads and writes per range of sizes (`bucket`), summed over all records of one layer.
 
@@ -47,6 +50,7 @@ def access_sizes(job: Job, name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["bucket", "reads", "writes"])
 
 
+@once_per_job
 def common_sizes(job: Job, name: str, limit: int = 4) -> pd.DataFrame:
     """The most frequent access sizes of a layer: `size` in bytes, `count`, most frequent first.
 
@@ -65,6 +69,7 @@ def common_sizes(job: Job, name: str, limit: int = 4) -> pd.DataFrame:
     return sums.sort_values(["count", "size"], ascending=False, ignore_index=True).head(limit)
 
 
+@once_per_job
 def access_pattern(job: Job) -> pd.DataFrame | None:
     """POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive.
 
@@ -83,6 +88,7 @@ def access_pattern(job: Job) -> pd.DataFrame | None:
     return pd.DataFrame(rows, columns=["kind", "total", "sequential", "consecutive"])
 
 
+@once_per_job
 def alignment(job: Job) -> pd.DataFrame | None:
     """Share of POSIX accesses not aligned in the file and in memory, and switches between reading and writing."""
     import pandas as pd

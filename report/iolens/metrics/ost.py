@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iolens.metrics.files import paths
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ class TargetBytes:
     unplaced: int = 0
 
 
+@once_per_job
 def target_bytes(job: Job) -> TargetBytes:
     """Bytes, ranks and files per target, over all files with a layout."""
     rows, reason = stripe_bytes(job)
@@ -55,6 +57,7 @@ def target_bytes(job: Job) -> TargetBytes:
     return TargetBytes(table, "", unplaced)
 
 
+@once_per_job
 def stripe_ranks(job: Job, limit: int = 15) -> pd.DataFrame | None:
     """How many ranks share the stripes of a file; the files with most bytes first.
 
@@ -89,6 +92,7 @@ def imbalance(table: pd.DataFrame) -> float:
     return float(table["bytes"].max() / table["bytes"].mean())
 
 
+@once_per_job
 def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
     """Bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
     import pandas as pd

@@ -9,6 +9,7 @@ import numpy as np
 
 from iolens.metrics.cost import all_performance
 from iolens.metrics.files import LOWEST
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
     return rows
 
 
+@once_per_job
 def rank_bytes(job: Job) -> pd.DataFrame | None:
     """Bytes `read` and `written` by each rank (index) at POSIX and STDIO, from the heat maps; None without them."""
     frame = job.frames.get("HEATMAP")

@@ -8,6 +8,7 @@ import numpy as np
 
 from iolens.metrics.files import LOWEST, paths
 from iolens.metrics.layers import io_time
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SIDES = ("fastest", "slowest")
 
 
+@once_per_job
 def variance(job: Job, limit: int = 20) -> pd.DataFrame:
     """The files of several ranks whose slowest rank took longest, in the layer that knows them lowest.
 

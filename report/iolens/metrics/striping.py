@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.metrics.files import all_files, paths
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+@once_per_job
 def layouts(job: Job) -> pd.DataFrame | None:
     """One row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example path.
 
@@ -35,6 +37,7 @@ def layouts(job: Job) -> pd.DataFrame | None:
     return found.sort_values(["bytes", "files"], ascending=False, ignore_index=True)
 
 
+@once_per_job
 def targets(job: Job) -> pd.DataFrame | None:
     """How many files have a stripe on each object storage target (`ost`); None without a LUSTRE module."""
     frame = job.frames.get("LUSTRE")
@@ -44,6 +47,7 @@ def targets(job: Job) -> pd.DataFrame | None:
     return pairs.groupby("osts", as_index=False).agg(files=("id", "count")).rename(columns={"osts": "ost"})
 
 
+@once_per_job
 def file_layouts(job: Job, limit: int = 15) -> pd.DataFrame | None:
     """The layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
     frame = job.frames.get("LUSTRE")

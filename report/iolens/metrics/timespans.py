@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.files import LOWEST, paths
+from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+@once_per_job
 def spans(job: Job) -> pd.DataFrame:
     """The time from the first access's start to the last one's end of every record.
 
@@ -37,6 +39,7 @@ def spans(job: Job) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@once_per_job
 def rank_spans(job: Job) -> pd.DataFrame:
     """Per `rank` and `kind`: first start and last end over the files that the rank has for itself in the log."""
     found = spans(job)
@@ -44,6 +47,7 @@ def rank_spans(job: Job) -> pd.DataFrame:
     return own.groupby(["kind", "rank"], as_index=False).agg(start=("start", "min"), end=("end", "max"))
 
 
+@once_per_job
 def shared_spans(job: Job, limit: int = 20) -> pd.DataFrame:
     """The spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`."""
     found = spans(job)
@@ -54,6 +58,7 @@ def shared_spans(job: Job, limit: int = 20) -> pd.DataFrame:
     return kept.assign(path=paths(job, kept["id"]))
 
 
+@once_per_job
 def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.metrics.files import paths
+from iolens.metrics.once import once_per_job
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Places:
     calls: int
 
 
+@once_per_job
 def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
     """The traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None where none was traced.
 
