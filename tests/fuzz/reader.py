@@ -26,7 +26,8 @@ from types import FrameType
 
 from iolens.log import LogError, container, read_log, reader
 from iolens.log.rewrite import Contents, put_together, take_apart
-from iolens.pages.job import exhibits, write_job_pdf
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.job import write_job_pdf
 from mutate import mutate, mutate_json
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
@@ -125,7 +126,9 @@ def attempt(number: int, path: Path, tally: Tally, with_pages: bool) -> None:
         if with_pages:
             tally.pages += 1
             with within(PAGES_SECONDS):
-                exhibits(job)
+                for exhibit in JOB_EXHIBITS:
+                    exhibit.table(job)
+                    exhibit.numbers(job)
                 write_job_pdf(job, path.with_suffix(".pdf"))
     except LogError as error:
         tally.refused += 1

@@ -9,7 +9,8 @@ import profiler_harness as harness
 import pytest
 from iolens.log import Job, read_log
 from iolens.pages.blocks import Text
-from iolens.pages.job import exhibits, job_pages
+from iolens.pages.job import PAGES
+from iolens.pages.layout import joined
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,7 +55,7 @@ def test_a_ring_by_number_is_named(tmp_path: Path) -> None:
     assert (posix["POSIX_WRITES"], posix["POSIX_BYTES_WRITTEN"]) == (1, 1)
     (sentence,) = job.unfollowed
     assert "io_uring" in sentence
-    texts = [block.text for page in job_pages(job, exhibits(job)) for block in page.blocks if isinstance(block, Text)]
+    texts = [block.text for page in joined(PAGES, job) for block in page.blocks if isinstance(block, Text)]
     assert f"Not followed: {sentence}" in texts
 
 

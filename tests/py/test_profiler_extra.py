@@ -6,7 +6,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 from iolens.log import read_log
-from iolens.pages.job import exhibits
+from iolens.pages.exhibits.files import OTHER_CALLS
 
 
 def test_each_call_is_counted_and_the_bytes_it_moves(tmp_path: Path) -> None:
@@ -39,5 +39,4 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     harness.build_library()
     harness.run(harness.build_program("posix_extra"), folder=tmp_path)
     (path,) = harness.logs(tmp_path)
-    shown = exhibits(read_log(path))["other_calls"]
-    assert ["unlinks", "3", "3"] in [list(row) for row in shown.table.rows]
+    assert ["unlinks", "3", "3"] in OTHER_CALLS.table(read_log(path)).rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.log import read_log
-from iolens.pages.job import exhibits
+from iolens.pages.exhibits.striping import LUSTRE_CLIENT
 from test_profiler_lustre import plain, shim
 
 __all__ = ["shim"]
@@ -80,7 +80,7 @@ def test_what_changed_is_in_the_log(before_and_after: Path, shim: Path) -> None:
         ("llite", "scratch-ffff81019a4eb000"),
         ("osc", "scratch-OST0000-osc-ffff8101"),
     }
-    rows = [list(row) for row in exhibits(job)["lustre_client"].table.rows]
+    rows = LUSTRE_CLIENT.table(job).rows
     assert ["programs", "read_bytes", "10", "977 KiB", "1"] in rows
     assert ["storage targets", "req_waittime", "7", "700 usec", "1"] in rows
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import read_log
-from iolens.pages.job import exhibits
+from iolens.pages.exhibits.mpiio import OTHER_MPIIO_CALLS
 from test_profiler_mpi import programs, start, the_log
 
 __all__ = ["programs"]
@@ -28,7 +28,7 @@ def test_each_call_is_counted_on_each_rank(programs: Path, tmp_path: Path) -> No
         assert {name: row[name] for name in calls if row[name]} == expected
         assert all((row[f"{name}_seconds"] > 0) == (row[name] > 0) for name in calls)
     assert dict(zip(table["name"], table["deletes"], strict=True)) == {"shared": 0, "gone.0": 1, "gone.1": 1}
-    shown = {row[0]: row[1] for row in exhibits(job)["other_mpiio_calls"].table.rows}
+    shown = {row[0]: row[1] for row in OTHER_MPIIO_CALLS.table(job).rows}
     assert shown["split ends"] == "12"
     assert shown["deletes"] == "2"
 

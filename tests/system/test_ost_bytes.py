@@ -13,7 +13,7 @@ from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mo
 from iolens.lab.storage.layout import Layout
 from iolens.log import Job, read_log
 from iolens.metrics.ost import stripe_ranks, target_bytes
-from iolens.pages.job import exhibits
+from iolens.pages.exhibits.striping import TARGET_BYTES
 from mpi_libraries import ROOT, library
 from test_profiler_mpi import programs, start, the_log
 
@@ -63,6 +63,5 @@ def test_they_are_those_that_the_storage_moved(programs: Path, tmp_path: Path) -
     assert stripes is not None
     (shared,) = [row for row in stripes.itertuples() if row.path.endswith("/shared")]
     assert (shared.stripes, shared.fewest_ranks, shared.most_ranks) == (4, 3, 3)
-    shown = exhibits(job)
-    assert len(shown["target_bytes"].table.rows) == 4
+    assert len(TARGET_BYTES.table(job).rows) == 4
     assert byte_bars(found.table) is not None

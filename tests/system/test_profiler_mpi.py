@@ -11,7 +11,7 @@ import darshan
 import numpy as np
 import pytest
 from iolens.log import read_log
-from iolens.pages.job import exhibits
+from iolens.pages.exhibits.mpiio import COLLECTIVES
 from mpi_libraries import ROOT, library
 
 BLOCK = 4096
@@ -277,5 +277,5 @@ def test_collective_time_is_parted_into_waiting_access_and_exchange(programs: Pa
 
 def test_the_report_parts_aggregators_from_the_others(programs: Path, tmp_path: Path) -> None:
     assert start(tmp_path, 3, programs / "mpi_late", tmp_path).returncode == 0
-    shown = exhibits(read_log(the_log(tmp_path)))["collectives"]
-    assert [row[1] for row in shown.table.rows] in (["aggregators", "other ranks"], ["aggregators"])
+    shown = COLLECTIVES.table(read_log(the_log(tmp_path)))
+    assert [row[1] for row in shown.rows] in (["aggregators", "other ranks"], ["aggregators"])

@@ -22,12 +22,15 @@ def run(args: argparse.Namespace) -> int:
     """Write a PDF per log and say where; 0 when all are done."""
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one PDF, but {len(args.logs)} logs are given; leave it out")
+    from iolens.log import read_log
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
     from iolens.pages.export import export
     from iolens.pages.job import write_job_pdf
 
     for path in args.logs:
-        pdf = args.output or Path(f"{path.name}.pdf")
-        shown = write_job_pdf(path, pdf)
-        export({name: one.frame for name, one in shown.items()}, path.name, args.csv, args.json)
+        job, pdf = read_log(path), args.output or Path(f"{path.name}.pdf")
+        write_job_pdf(job, pdf)
+        if args.csv or args.json:
+            export(JOB_EXHIBITS, job, path.name, args.csv, args.json)
         print(f"report: {pdf}")
     return 0

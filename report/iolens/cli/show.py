@@ -14,11 +14,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the summaries."""
     from iolens.log import read_log
-    from iolens.pages.job import exhibits
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
     from iolens.pages.terminal import console, show_job
 
     out = console()
     for path in args.logs:
         job = read_log(path)
-        show_job(job, [one.table for one in exhibits(job).values()], out)
+        tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]
+        show_job(job, [table for table in tables if table is not None], out)
     return 0

@@ -112,10 +112,11 @@ def finish(sweep: Sweep) -> None:
     """Write the PDFs and print where they are; the best setting comes from the comparison."""
     first = sorted((sweep.folder / "first").glob("*.darshan"))
     if first:
+        from iolens.log import read_log
         from iolens.pages.job import write_job_pdf
 
         pdf = sweep.folder / "first.pdf"
-        write_job_pdf(first[-1], pdf)
+        write_job_pdf(read_log(first[-1]), pdf)
         print(f"complete run: {pdf}")
     if sweep.total:
         from iolens.pages.comparison import write_comparison

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,6 +68,14 @@ def performance(job: Job, name: str) -> Performance:
 def all_performance(job: Job) -> list[Performance]:
     """Every layer's performance."""
     return [performance(job, name) for name in LAYERS if name in job.frames]
+
+
+@once_per_job
+def performance_rows(job: Job) -> pd.DataFrame:
+    """`all_performance`, a row a layer: module, files, bytes_read, bytes_written, seconds, mib_per_second."""
+    import pandas as pd
+
+    return pd.DataFrame([asdict(one) for one in all_performance(job)])
 
 
 @once_per_job

@@ -118,8 +118,10 @@ def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
 def file_systems(job: Job) -> pd.DataFrame:
     """Bytes written and read and the number of files per mount point, over POSIX and STDIO, most bytes first.
 
-    Columns: mount, type, files, bytes_written, bytes_read. A path belongs to the longest mount point that is one of
-    its parents; standard streams and names without a path stand under `(no mount point)`.
+    Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN without any), bytes_read,
+    read_share, options (as mounted on the first rank's node, empty where the log has none). A path belongs to the
+    longest mount point that is one of its parents; standard streams and names without a path stand under
+    `(no mount point)`.
     """
     found = all_files(job)
     kinds = {mount.point: mount.kind for mount in job.mounts}
@@ -128,6 +130,10 @@ def file_systems(job: Job) -> pd.DataFrame:
     sums = table[["files", "bytes_written", "bytes_read"]].sum()
     sums.insert(1, "type", [kinds.get(mount, "") for mount in sums["mount"]])
     sums["bytes"] = sums["bytes_written"] + sums["bytes_read"]
+    for kind in ("written", "read"):
+        sums[f"{kind}_share"] = sums[f"bytes_{kind}"] / (sums[f"bytes_{kind}"].sum() or float("nan"))
+    options = mount_options(job)
+    sums["options"] = [options.get(mount, "") for mount in sums["mount"]]
     return sums.sort_values(["bytes", "mount"], ascending=[False, True], ignore_index=True).drop(columns="bytes")
 
 

@@ -29,6 +29,18 @@ def operation_counts(job: Job) -> pd.DataFrame:
 
 
 @once_per_job
+def operations_called(job: Job) -> pd.DataFrame:
+    """`operation_counts` without the operations that were never called."""
+    found = operation_counts(job)
+    return found[~(found["count"] == 0)]
+
+
+def sized_layers(job: Job) -> list[str]:
+    """The job's layers that keep access sizes."""
+    return [name for name, layer in LAYERS.items() if layer.sized and name in job.frames]
+
+
+@once_per_job
 def access_sizes(job: Job, name: str) -> pd.DataFrame:
     """Reads and writes per range of sizes (`bucket`), summed over all records of one layer.
 
@@ -51,6 +63,15 @@ def access_sizes(job: Job, name: str) -> pd.DataFrame:
 
 
 @once_per_job
+def all_access_sizes(job: Job) -> pd.DataFrame | None:
+    """`access_sizes` of every layer (`module`), without the ranges in which nothing was accessed."""
+    import pandas as pd
+
+    parts = [access_sizes(job, name).assign(module=name) for name in sized_layers(job)]
+    return pd.concat([part[part["reads"] + part["writes"] > 0] for part in parts]) if parts else None
+
+
+@once_per_job
 def common_sizes(job: Job, name: str, limit: int = 4) -> pd.DataFrame:
     """The most frequent access sizes of a layer: `size` in bytes, `count`, most frequent first.
 
@@ -70,11 +91,21 @@ def common_sizes(job: Job, name: str, limit: int = 4) -> pd.DataFrame:
 
 
 @once_per_job
+def all_common_sizes(job: Job) -> pd.DataFrame | None:
+    """`common_sizes` of every layer (`module`)."""
+    import pandas as pd
+
+    parts = [common_sizes(job, name).assign(module=name) for name in sized_layers(job)]
+    return pd.concat(parts, ignore_index=True) if any(len(part) for part in parts) else None
+
+
+@once_per_job
 def access_pattern(job: Job) -> pd.DataFrame | None:
-    """POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive.
+    """POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive, and their shares of total.
 
     Sequential: at a higher offset than the last access of the same process to the file; consecutive: exactly where
-    that one ended (so consecutive accesses are sequential, too). None without POSIX.
+    that one ended (so consecutive accesses are sequential, too). Shares (sequential_share, consecutive_share) are NaN
+    without accesses. None without POSIX.
     """
     import pandas as pd
 
@@ -85,12 +116,20 @@ def access_pattern(job: Job) -> pd.DataFrame | None:
         (kind, *(total(frame, f"POSIX_{start}{kind.upper()}S") or 0 for start in ("", "SEQ_", "CONSEC_")))
         for kind in ("read", "write")
     ]
-    return pd.DataFrame(rows, columns=["kind", "total", "sequential", "consecutive"])
+    found = pd.DataFrame(rows, columns=["kind", "total", "sequential", "consecutive"])
+    some = found["total"].where(found["total"] > 0)
+    return found.assign(
+        sequential_share=found["sequential"] / some,
+        consecutive_share=found["consecutive"] / some,
+    )
 
 
 @once_per_job
 def alignment(job: Job) -> pd.DataFrame | None:
-    """Share of POSIX accesses not aligned in the file and in memory, and switches between reading and writing."""
+    """POSIX accesses not aligned in the file and in memory, and switches between reading and writing.
+
+    Columns: what, count, accesses (reads and writes), share (count / accesses). None without POSIX or accesses.
+    """
     import pandas as pd
 
     frame = job.frames.get("POSIX")
@@ -105,4 +144,5 @@ def alignment(job: Job) -> pd.DataFrame | None:
             ("switches between reading and writing", "POSIX_RW_SWITCHES"),
         )
     ]
-    return pd.DataFrame(rows, columns=["what", "count", "accesses"])
+    found = pd.DataFrame(rows, columns=["what", "count", "accesses"])
+    return found.assign(share=found["count"] / found["accesses"]) if accesses else None

@@ -58,6 +58,12 @@ def target_bytes(job: Job) -> TargetBytes:
 
 
 @once_per_job
+def target_rows(job: Job) -> pd.DataFrame | None:
+    """The table of `target_bytes`; None for its reason."""
+    return target_bytes(job).table
+
+
+@once_per_job
 def stripe_ranks(job: Job, limit: int = 15) -> pd.DataFrame | None:
     """How many ranks share the stripes of a file; the files with most bytes first.
 

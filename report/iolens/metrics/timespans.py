@@ -59,6 +59,18 @@ def shared_spans(job: Job, limit: int = 20) -> pd.DataFrame:
 
 
 @once_per_job
+def heatmap(job: Job) -> pd.DataFrame | None:
+    """Bytes over time as the log has them, one row a rank and bin: module, rank, start and end (of the bin), written,
+    read. None without a HEATMAP.
+    """
+    frame = job.frames.get("HEATMAP")
+    if frame is None:
+        return None
+    start = frame["bin"] * frame["width"]
+    return frame.assign(start=start, end=start + frame["width"])[["module", "rank", "start", "end", "written", "read"]]
+
+
+@once_per_job
 def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
 

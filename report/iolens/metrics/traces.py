@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.log import Job
 from iolens.metrics.files import paths
 from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+TRACES = {"DXT_MPIIO": "MPI-IO", "DXT_POSIX": "POSIX"}
+"""Modules of single transfers, and the layer of each."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,19 @@ class Places:
     seconds: float
     """From the start of the job to the right edge of the last column."""
     calls: int
+
+
+@once_per_job
+def busiest_files(job: Job) -> pd.DataFrame | None:
+    """Of each traced layer the file that moved most bytes (`places`): module, layer, path, calls (traced), end (bytes).
+
+    None where nothing was traced.
+    """
+    import pandas as pd
+
+    found = [(module, layer, places(job, module)) for module, layer in TRACES.items()]
+    rows = [(module, layer, one.path, one.calls, one.end) for module, layer, one in found if one is not None]
+    return pd.DataFrame(rows, columns=["module", "layer", "path", "calls", "end"]) if rows else None
 
 
 @once_per_job

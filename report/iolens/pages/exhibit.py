@@ -1,32 +1,104 @@
-"""A table with the numbers behind it: the words are shown, the numbers exported."""
+"""One metric with its table, its figures and its words: declared once, shown on pages and in terminals, exported.
+
+Pages name an exhibit as an object. `S` is what its metric is computed from: a Job, or the comparison of a sweep.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from iolens.pages.blocks import Table
+from iolens.pages.blocks import Block, FigureBlock, Table, Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Column: TypeAlias = "tuple[str, str, Callable[[Any], str]]"
-"""A column's head, the frame's column, and what turns its values into words."""
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class Exhibit:
-    """`name` names the file of an export; `frame` has full numbers, bytes and seconds."""
+class Column:
+    """A column's head, the frame's column (or columns) behind it, and what turns their values into words.
+
+    An `optional` column is left out where it would be empty.
+    """
+
+    head: str
+    source: str | tuple[str, ...]
+    say: Callable[..., str] = str
+    optional: bool = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The frame's columns."""
+        return (self.source,) if isinstance(self.source, str) else self.source
+
+    def words(self, frame: pd.DataFrame) -> list[str]:
+        """What stands in the column, row by row."""
+        return [self.say(*values) for values in zip(*(frame[name] for name in self.sources), strict=True)]
+
+    def is_shown(self, frame: pd.DataFrame) -> bool:
+        """Whether there is anything to show."""
+        return not self.optional or bool(frame[list(self.sources)].any(axis=None))
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit(Generic[S]):
+    """`metric` gives the rows, in bytes and seconds; its docstring has their definition and source.
+
+    `name` names the file of an export. Without `columns` there is no table, and the whole frame is exported. `note`
+    stands below the table. `needs` is a column without which the rows say nothing: when all of it is 0, the exhibit is
+    left out. `draw` makes the figures from the subject and the metric's rows. `absent` says why there is no table,
+    where a reader would expect one.
+    """
 
     name: str
-    table: Table
-    frame: pd.DataFrame
+    title: str
+    metric: Callable[[S], pd.DataFrame | None]
+    columns: Sequence[Column] = ()
+    note: str | Callable[[S], str] = ""
+    needs: str = ""
+    draw: Callable[[S, pd.DataFrame], Iterable[FigureBlock]] | None = None
+    absent: Callable[[S], str] | None = None
 
+    def frame(self, subject: S) -> pd.DataFrame | None:
+        """The metric's rows; None when there is nothing to show."""
+        found = self.metric(subject)
+        if found is None or found.empty or (self.needs and not found[self.needs].any()):
+            return None
+        return found
 
-def exhibit(name: str, title: str, frame: pd.DataFrame, columns: Sequence[Column], note: str = "") -> Exhibit:
-    """The frame's rows in words."""
-    words = [[say(value) for value in frame[source]] for _, source, say in columns]
-    rows = [list(row) for row in zip(*words, strict=True)]
-    table = Table(title, [head for head, _, _ in columns], rows, note)
-    return Exhibit(name, table, frame[[source for _, source, _ in columns]])
+    def shown(self, frame: pd.DataFrame) -> list[Column]:
+        """The columns that have something to show."""
+        return [column for column in self.columns if column.is_shown(frame)]
+
+    def table(self, subject: S) -> Table | None:
+        """The rows in words."""
+        frame = self.frame(subject) if self.columns else None
+        if frame is None:
+            return None
+        columns = self.shown(frame)
+        rows = [list(row) for row in zip(*(column.words(frame) for column in columns), strict=True)]
+        note = self.note if isinstance(self.note, str) else self.note(subject)
+        return Table(self.title, [column.head for column in columns], rows, note)
+
+    def numbers(self, subject: S) -> pd.DataFrame | None:
+        """The full numbers behind what is shown, for an export."""
+        frame = self.frame(subject)
+        if frame is None or not self.columns:
+            return frame
+        return frame[list(dict.fromkeys(name for column in self.shown(frame) for name in column.sources))]
+
+    def tables(self, subject: S) -> list[Block]:
+        """The table for a page, or the reason for having none."""
+        table = self.table(subject)
+        if table is not None:
+            return [table]
+        reason = self.absent(subject) if self.absent else ""
+        return [Text(reason)] if reason else []
+
+    def figures(self, subject: S) -> list[Block]:
+        """The figures for a page."""
+        frame = self.frame(subject) if self.draw else None
+        return [] if self.draw is None or frame is None else list(self.draw(subject, frame))

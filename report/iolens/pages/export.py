@@ -1,25 +1,26 @@
-"""Tables as files: CSV and JSON with full numbers, bytes and seconds."""
+"""Exhibits as files: CSV and JSON with full numbers, bytes and seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from iolens.pages.exhibit import Exhibit
 from iolens.pages.output import written_aside
 
-if TYPE_CHECKING:
-    import pandas as pd
+S = TypeVar("S")
 
 
-def export(frames: Mapping[str, pd.DataFrame], stem: str, csv: Path | None, json: Path | None) -> list[Path]:
-    """Write `<stem>.<table>.csv` into `csv` and `.json` into `json`, where given; returns the files."""
+def export(exhibits: Iterable[Exhibit[S]], subject: S, stem: str, csv: Path | None, json: Path | None) -> list[Path]:
+    """Write `<stem>.<exhibit>.csv` into `csv` and `.json` into `json`, where given; returns the files."""
     written = []
-    for name, frame in frames.items():
+    for exhibit in exhibits:
+        frame = exhibit.numbers(subject)
         for folder, ending in ((csv, "csv"), (json, "json")):
-            if folder is None:
+            if folder is None or frame is None:
                 continue
-            path = folder / f"{stem}.{name}.{ending}"
+            path = folder / f"{stem}.{exhibit.name}.{ending}"
             with written_aside(path) as aside:
                 if ending == "csv":
                     frame.to_csv(aside, index=False)

@@ -1,0 +1,51 @@
+"""What the log itself holds: modules with their records, and the hosts of the ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job, ModuleInfo
+
+
+@once_per_job
+def modules(job: Job) -> pd.DataFrame | None:
+    """One row a module: module, version (of its records), records (NaN where they were not read), bytes (compressed),
+    remark. None for a log without modules.
+    """
+    import pandas as pd
+
+    rows = [
+        (module.name, module.version, len(job.frames.get(module.name, ())), module.bytes, remark(module))
+        for module in job.modules
+    ]
+    if not rows:
+        return None
+    found = pd.DataFrame(rows, columns=["module", "version", "records", "bytes", "remark"])
+    found["records"] = found["records"].where(found["module"].isin(list(job.frames)))
+    return found
+
+
+def remark(module: ModuleInfo) -> str:
+    """What to know about a module."""
+    said = "incomplete: the profiler ran out of room" if module.partial else ""
+    return "; ".join(part for part in (said, module.unread and f"not read: {module.unread}", module.note) if part)
+
+
+@once_per_job
+def hosts(job: Job) -> pd.DataFrame | None:
+    """Which ranks ran where, one row a host: host, count, ranks (a list). None where the log does not tell."""
+    import pandas as pd
+
+    info = job.private.get("job")
+    if not isinstance(info, dict) or not info.get("hosts") or not info.get("rank_host"):
+        return None
+    ranks: dict[int, list[int]] = {}
+    for rank, host in enumerate(info["rank_host"]):
+        ranks.setdefault(int(host), []).append(rank)
+    rows = [(str(name), len(ranks.get(i, [])), ranks.get(i, [])) for i, name in enumerate(info["hosts"])]
+    return pd.DataFrame(rows, columns=["host", "count", "ranks"])

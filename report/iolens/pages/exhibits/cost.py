@@ -1,0 +1,67 @@
+"""How much was transferred, how fast, and where the time of a process went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics import cost
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Shares of the run time."""
+    from iolens.figures.cost import cost_bars
+
+    caption = "Share of the run time of an average process. MPI-IO contains the POSIX time below it."
+    yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
+
+
+PERFORMANCE: Exhibit[Job] = Exhibit(
+    name="performance",
+    title="Transferred, and how fast",
+    metric=cost.performance_rows,
+    columns=[
+        Column("layer", "module"),
+        Column("files", "files", words.count),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("I/O time, s", "seconds", words.seconds),
+        Column("MiB/s", "mib_per_second", words.ratio),
+    ],
+    note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. MiB/s: "
+    "all bytes over that time (an estimate; n/a without I/O time). A layer's time contains that of the layers "
+    "below it.",
+)
+
+IO_COST: Exhibit[Job] = Exhibit(
+    name="io_cost",
+    title="Average seconds of a process",
+    metric=cost.io_cost,
+    columns=[
+        Column("layer", "module"),
+        *(Column(name, name, words.seconds) for name in ("read", "write", "meta", "other")),
+    ],
+    draw=cost_figure,
+)
+
+AVERAGE_IO: Exhibit[Job] = Exhibit(
+    name="average_io",
+    title="Average I/O of a process",
+    metric=cost.average_io,
+    needs="seconds",
+    columns=[
+        Column("files", "kind"),
+        Column("", "what"),
+        Column("seconds", "seconds", words.seconds),
+        Column("transferred", "bytes", words.size),
+    ],
+    note="POSIX and STDIO. Shared: files that all ranks opened and the profiler merged into one record.",
+)

@@ -1,0 +1,110 @@
+"""Files: how they were used, where they lie, which cost most, and how unevenly ranks shared them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics import extra, files, shared
+from iolens.metrics.once import once_per_job
+from iolens.pages import words
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+@once_per_job
+def file_counts(job: Job) -> pd.DataFrame:
+    """metrics.files.file_counts, and a last row for what no log tells: which files were created."""
+    import pandas as pd
+
+    found = files.file_counts(job)
+    unknown = pd.DataFrame({"category": ["created"], "files": [None], "average_size": [None], "largest_size": [None]})
+    return pd.concat([found.astype({"files": object}), unknown.astype(object)], ignore_index=True)
+
+
+FILE_COUNTS: Exhibit[Job] = Exhibit(
+    name="file_counts",
+    title="Files",
+    metric=file_counts,
+    needs="files",
+    columns=[
+        Column("", "category"),
+        Column("files", "files", words.count),
+        Column("average size", "average_size", words.size),
+        Column("largest", "largest_size", words.size),
+    ],
+    note="Through POSIX and STDIO. Size: the highest offset that was read or written. Created: n/a, a log does not "
+    "tell whether a file existed before.",
+)
+
+FILE_SYSTEMS: Exhibit[Job] = Exhibit(
+    name="file_systems",
+    title="Transfer per file system",
+    metric=files.file_systems,
+    columns=[
+        Column("mount point", "mount"),
+        Column("type", "type"),
+        Column("files", "files", words.count),
+        Column("written", "bytes_written", words.size),
+        Column("of all", "written_share", words.share),
+        Column("read", "bytes_read", words.size),
+        Column("of all", "read_share", words.share),
+        Column("mounted with", "options", optional=True),
+    ],
+)
+
+FILE_COLUMNS = [
+    Column("file", "path"),
+    Column("ranks", "processes", words.count),
+    Column("read", "bytes_read", words.size),
+    Column("written", "bytes_written", words.size),
+    Column("slowest rank, s", "seconds", words.seconds),
+    Column("all ranks, s", "seconds_sum", words.seconds),
+]
+
+
+def by_seconds(job: Job) -> pd.DataFrame:
+    """metrics.files.top_files by time."""
+    return files.top_files(job, "seconds")
+
+
+def by_bytes(job: Job) -> pd.DataFrame:
+    """metrics.files.top_files by bytes read and written."""
+    return files.top_files(job, "bytes")
+
+
+FILES_BY_SECONDS: Exhibit[Job] = Exhibit("files_by_seconds", "Files that took most time", by_seconds, FILE_COLUMNS)
+
+FILES_BY_BYTES: Exhibit[Job] = Exhibit("files_by_bytes", "Files with the most bytes", by_bytes, FILE_COLUMNS)
+
+SHARED_FILES: Exhibit[Job] = Exhibit(
+    name="shared_files",
+    title="Files of several ranks: fastest and slowest rank",
+    metric=shared.variance,
+    columns=[
+        Column("file", "path"),
+        Column("layer", "module"),
+        Column("ranks", "processes"),
+        Column("fastest rank", "fastest_rank"),
+        Column("s", "fastest_seconds", words.seconds),
+        Column("bytes", "fastest_bytes", words.size),
+        Column("slowest rank", "slowest_rank"),
+        Column("s", "slowest_seconds", words.seconds),
+        Column("bytes", "slowest_bytes", words.size),
+        Column("σ s", "sigma_seconds", words.seconds),
+        Column("σ bytes", "sigma_bytes", words.size),
+    ],
+    note="s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file.",
+)
+
+OTHER_CALLS: Exhibit[Job] = Exhibit(
+    name="other_calls",
+    title="Other calls on files and folders",
+    metric=extra.other_calls,
+    columns=[Column("calls", "call"), Column("count", "count", words.count), Column("files", "files", words.count)],
+    note="Summed over all ranks; Darshan has no counters for these. Bytes of sendfiles, copies and splices are among "
+    "the POSIX reads and writes.",
+)

@@ -1,0 +1,45 @@
+"""Every exhibit of a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.pages.exhibits import about, cost, files, mpiio, operations, striping, timeline
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+    from iolens.pages.exhibit import Exhibit
+
+JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
+    cost.PERFORMANCE,
+    cost.IO_COST,
+    operations.OPERATIONS,
+    operations.ACCESS_SIZES,
+    operations.COMMON_SIZES,
+    operations.PATTERN,
+    operations.ALIGNMENT,
+    files.FILE_COUNTS,
+    files.FILE_SYSTEMS,
+    files.FILES_BY_SECONDS,
+    files.FILES_BY_BYTES,
+    cost.AVERAGE_IO,
+    timeline.ACTIVITY,
+    timeline.PLACES,
+    timeline.RANK_SPANS,
+    timeline.SHARED_SPANS,
+    files.SHARED_FILES,
+    striping.LAYOUTS,
+    striping.TARGETS,
+    files.OTHER_CALLS,
+    striping.FILE_LAYOUTS,
+    striping.TARGET_BYTES,
+    striping.STRIPE_RANKS,
+    striping.LUSTRE_CLIENT,
+    mpiio.HINTS,
+    mpiio.AGGREGATORS,
+    mpiio.COLLECTIVES,
+    mpiio.OTHER_MPIIO_CALLS,
+    about.HOSTS,
+    about.MODULES,
+)
+"""In the order of the terminal's summary and of the exports."""

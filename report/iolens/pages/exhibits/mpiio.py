@@ -1,0 +1,85 @@
+"""MPI-IO: hints requested and effective, who really wrote, and where the time of collective calls went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics import extra, mpiio
+from iolens.pages import words
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+
+def no_hints(job: Job) -> str:
+    """Why a job with MPI-IO has no hints."""
+    return "MPI-IO hints: n/a, this log does not record them (Darshan counts them only)." * ("MPI-IO" in job.frames)
+
+
+HINTS: Exhibit[Job] = Exhibit(
+    name="hints",
+    title="MPI-IO hints",
+    metric=mpiio.hints,
+    columns=[
+        Column("file", "path"),
+        Column("hint", "key"),
+        Column("requested", "requested", lambda value: value or "not given"),
+        Column("from outside", "given", optional=True),
+        Column("effective", "effective", lambda value: value or "n/a"),
+    ],
+    note="Effective: what MPI_File_get_info said before the file was closed; n/a: it said nothing. Some libraries "
+    "repeat what they were given: compare with who really wrote.",
+    absent=no_hints,
+)
+
+AGGREGATORS: Exhibit[Job] = Exhibit(
+    name="aggregators",
+    title="Who wrote to the files that several ranks opened",
+    metric=mpiio.aggregators,
+    columns=[
+        Column("file", "path"),
+        Column("writers", ("writers", "others"), mpiio.writer_count),
+        Column("their ranks", "writers", mpiio.rank_list),
+        Column("written", "bytes", words.size),
+        Column("writes", "writes", words.count),
+        Column("most common", "common_write", words.exact_size),
+        Column("largest", "largest_write", words.exact_size),
+        Column("unaligned", "not_aligned", words.share),
+    ],
+    note="Ranks with POSIX writes: with collective buffering, the observed aggregators. Unaligned: offset no multiple "
+    "of the file's alignment.",
+)
+
+COLLECTIVES: Exhibit[Job] = Exhibit(
+    name="collectives",
+    title="Collective MPI-IO: where the time of a rank went",
+    metric=mpiio.collective_time,
+    columns=[
+        Column("file", "path"),
+        Column("who", "who"),
+        Column("ranks", "ranks", words.count),
+        Column("calls", "calls", words.ratio),
+        Column("in calls, s", "seconds", words.seconds),
+        Column("waiting, s", "waiting", words.seconds),
+        Column("file access, s", "access", words.seconds),
+        Column("exchange, s", "exchange", words.seconds),
+    ],
+    note="Means over these ranks. Waiting: until the last rank had entered the call; file access: POSIX time "
+    "meanwhile; exchange: the rest. Aggregators: ranks that accessed the file. n/a: ranks made different numbers of "
+    "calls.",
+)
+
+OTHER_MPIIO_CALLS: Exhibit[Job] = Exhibit(
+    name="other_mpiio_calls",
+    title="Other MPI-IO calls",
+    metric=extra.other_mpiio_calls,
+    columns=[
+        Column("calls", "call"),
+        Column("count", "count", words.count),
+        Column("files", "files", words.count),
+        Column("all ranks, s", "seconds", words.seconds),
+    ],
+    note="Summed over all ranks; Darshan has no counters for these. Split ends: the second halves of split "
+    "collectives, in which they may do all of their work.",
+)

@@ -1,0 +1,107 @@
+"""How often each operation was called, in which sizes, in which order of offsets, and how well aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics import operations
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """A bar an operation."""
+    from iolens.figures.operations import operation_bars
+
+    yield FigureBlock(operation_bars(found), "Summed over all ranks.", title="Operations")
+
+
+def uncounted(job: Job) -> str:
+    """What to say where an operation's counter is missing."""
+    missing = operations.operations_called(job)["count"].isna().any()
+    return "n/a: this version of the log does not count it." if missing else ""
+
+
+def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """A histogram a layer."""
+    from iolens.figures.sizes import size_bars
+
+    for name in dict.fromkeys(found["module"]):
+        caption = "" if name == "POSIX" else "Whole accesses, however many pieces they have."
+        yield FigureBlock(size_bars(operations.access_sizes(job, name)), caption, title=f"Access sizes: {name}")
+
+
+def pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Bars of all, sequential and consecutive accesses."""
+    from iolens.figures.pattern import pattern_bars
+
+    yield FigureBlock(pattern_bars(found), title="Order of POSIX accesses")
+
+
+OPERATIONS: Exhibit[Job] = Exhibit(
+    name="operations",
+    title="Operations",
+    metric=operations.operations_called,
+    columns=[Column("layer", "module"), Column("operation", "operation"), Column("calls", "count", words.count)],
+    note=uncounted,
+    draw=operations_figure,
+)
+
+ACCESS_SIZES: Exhibit[Job] = Exhibit(
+    name="access_sizes",
+    title="Access sizes",
+    metric=operations.all_access_sizes,
+    columns=[
+        Column("layer", "module"),
+        Column("bytes", "bucket", lambda bucket: bucket.replace("_PLUS", " and more").replace("_", " to ")),
+        Column("reads", "reads", words.count),
+        Column("writes", "writes", words.count),
+    ],
+    draw=size_figures,
+)
+
+COMMON_SIZES: Exhibit[Job] = Exhibit(
+    name="common_sizes",
+    title="Most common access sizes",
+    metric=operations.all_common_sizes,
+    columns=[
+        Column("layer", "module"),
+        Column("size", "size", words.exact_size),
+        Column("accesses", "count", words.count),
+    ],
+    note="From the four most frequent sizes of each record, reads and writes together.",
+)
+
+PATTERN: Exhibit[Job] = Exhibit(
+    name="pattern",
+    title="Order of POSIX accesses",
+    metric=operations.access_pattern,
+    needs="total",
+    columns=[
+        Column("", "kind", lambda kind: f"{kind}s"),
+        Column("total", "total", words.count),
+        Column("sequential", "sequential_share", words.share),
+        Column("consecutive", "consecutive_share", words.share),
+    ],
+    note="Sequential: at a higher offset than the process's last access to the file. Consecutive: where that one "
+    "ended.",
+    draw=pattern_figure,
+)
+
+ALIGNMENT: Exhibit[Job] = Exhibit(
+    name="alignment",
+    title="Alignment",
+    metric=operations.alignment,
+    columns=[
+        Column("POSIX accesses", "what"),
+        Column("count", "count", words.count),
+        Column("of all", "share", words.share),
+    ],
+)

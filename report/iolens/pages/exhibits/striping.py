@@ -1,0 +1,137 @@
+"""How files are striped, what each storage target moved, and who met on a stripe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics import lustre_client, mpiio, ost, striping
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Files a target; one target needs no figure."""
+    from iolens.figures.targets import target_bars
+
+    if len(found) > 1:
+        yield FigureBlock(target_bars(found), "Files that have a stripe on each target.", title="Targets in use")
+
+
+def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Bytes a target; one target needs no figure."""
+    from iolens.figures.targets import byte_bars
+
+    if len(found) > 1:
+        yield FigureBlock(byte_bars(found), title="Bytes per target")
+
+
+def target_note(job: Job) -> str:
+    """How even the targets are, and which bytes are not among them."""
+    found = ost.target_bytes(job)
+    if found.table is None:
+        return ""
+    note = f"The busiest target moved {words.ratio(ost.imbalance(found.table))} times the mean of these targets."
+    if found.unplaced:
+        note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
+    return note
+
+
+def no_target_bytes(job: Job) -> str:
+    """Why the bytes of a target are not known, for files whose layout is."""
+    return f"Bytes per target: n/a, {ost.target_bytes(job).reason}." if "LUSTRE" in job.frames else ""
+
+
+def counted(total: float, unit: str) -> str:
+    """A sum of a Lustre counter in its unit; nothing where it has none."""
+    if unit == "bytes":
+        return words.size(total)
+    return f"{words.count(total)} {unit}" if total else ""
+
+
+CLIENT_LAYERS = {"llite": "programs", "osc": "storage targets"}
+
+LAYOUTS: Exhibit[Job] = Exhibit(
+    name="layouts",
+    title="Stripe layouts",
+    metric=striping.layouts,
+    columns=[
+        Column("stripes", "stripe_count"),
+        Column("stripe size", "stripe_size", words.exact_size),
+        Column("component", "component", lambda value: str(value + 1)),
+        Column("up to", "extent_end", lambda value: "end of file" if value == -1 else words.exact_size(value)),
+        Column("pool", "pool", lambda value: value or "none"),
+        Column("files", "files", words.count),
+        Column("transferred", "bytes", words.size),
+        Column("for example", "path"),
+    ],
+)
+
+TARGETS: Exhibit[Job] = Exhibit("targets", "Targets in use", striping.targets, draw=targets_figure)
+
+FILE_LAYOUTS: Exhibit[Job] = Exhibit(
+    name="file_layouts",
+    title="Stripes of the files with the most bytes",
+    metric=striping.file_layouts,
+    columns=[
+        Column("file", "path"),
+        Column("transferred", "bytes", words.size),
+        Column("stripes", "stripe_count"),
+        Column("stripe size", "stripe_size", words.exact_size),
+        Column("targets (OSTs)", "osts", lambda osts: mpiio.rank_list(sorted(osts))),
+    ],
+)
+
+TARGET_BYTES: Exhibit[Job] = Exhibit(
+    name="target_bytes",
+    title="Bytes per object storage target",
+    metric=ost.target_rows,
+    columns=[
+        Column("target (OST)", "ost"),
+        Column("ranks", "ranks", words.count),
+        Column("files", "files", words.count),
+        Column("written", "bytes_written", words.size),
+        Column("read", "bytes_read", words.size),
+    ],
+    note=target_note,
+    draw=target_bytes_figure,
+    absent=no_target_bytes,
+)
+
+STRIPE_RANKS: Exhibit[Job] = Exhibit(
+    name="stripe_ranks",
+    title="Ranks on the stripes of a file",
+    metric=ost.stripe_ranks,
+    columns=[
+        Column("file", "path"),
+        Column("transferred", "bytes", words.size),
+        Column("ranks", "ranks", words.count),
+        Column("stripes used", "stripes", words.count),
+        Column("fewest ranks on one", "fewest_ranks", words.count),
+        Column("most", "most_ranks", words.count),
+        Column("fullest stripe", "fullest", words.ratio),
+    ],
+    note="Ranks that read or wrote on a stripe: those that write there take its lock from one another. Fullest stripe: "
+    "its bytes over the mean of the file's stripes in use.",
+)
+
+LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
+    name="lustre_client",
+    title="Lustre clients of the job's nodes, from its begin to its end",
+    metric=lustre_client.client_counters,
+    columns=[
+        Column("between client and", "layer", lambda layer: CLIENT_LAYERS.get(str(layer), str(layer))),
+        Column("counter", "counter"),
+        Column("samples", "samples", words.count),
+        Column("sum", ("sum", "unit"), counted),
+        Column("nodes", "nodes", words.count),
+    ],
+    note="Of all programs on these nodes, not of this job alone. Bytes between client and storage targets differ from "
+    "those of programs by what the client keeps, reads ahead or has not yet written.",
+)

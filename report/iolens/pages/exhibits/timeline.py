@@ -1,0 +1,94 @@
+"""When bytes moved: over time and ranks, in the busiest file, and from the first to the last access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics import timespans, traces
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+FEWEST_BINS = 3
+"""Time bins without which a map over time says nothing."""
+
+
+def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """A map a layer."""
+    from iolens.figures.activity import activity_map
+
+    for module in ("MPI-IO", "POSIX", "STDIO"):
+        grids = timespans.activity(job, module)
+        if grids is None or grids[0].shape[1] < FEWEST_BINS or not (grids[0].any() or grids[1].any()):
+            continue
+        written, read, width = grids
+        each = -(-job.nprocs // len(written))
+        row = "each rank" if each == 1 else f"{each} neighbouring ranks"
+        caption = f"Bytes of {row} in bins of {words.seconds(width)} s; above: all ranks together."
+        figure = activity_map(written, read, width, job.nprocs)
+        yield FigureBlock(figure, caption, title=f"{module}: bytes over time")
+
+
+def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """A map a traced layer."""
+    from iolens.figures.places import place_map
+
+    for module, layer in zip(found["module"], found["layer"], strict=True):
+        one = traces.places(job, module)
+        if one is None:
+            continue
+        caption = f"{one.path}: {one.calls} traced calls of all ranks; the file that moved most bytes."
+        if layer == "MPI-IO":
+            caption += " Accesses through a view are drawn in one piece from their first byte on."
+        figure = place_map(one.written, one.read, one.end, one.seconds)
+        yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time")
+
+
+def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Reads and writes."""
+    from iolens.figures.timespans import rank_spans
+
+    for kind in ("read", "write"):
+        if (found["kind"] == kind).any():
+            figure = rank_spans(found, kind, job.nprocs, job.run_time)
+            yield FigureBlock(figure, title=f"First to last {kind} of each rank in its own files")
+
+
+def shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Bars a file."""
+    from iolens.figures.timespans import shared_spans
+
+    yield FigureBlock(shared_spans(found, job.run_time), title="First to last access of files shared by all ranks")
+
+
+ACTIVITY: Exhibit[Job] = Exhibit("activity", "Bytes over time", timespans.heatmap, draw=activity_figures)
+
+PLACES: Exhibit[Job] = Exhibit(
+    "places", "Places in the busiest file over time", traces.busiest_files, draw=place_figures
+)
+
+RANK_SPANS: Exhibit[Job] = Exhibit(
+    name="rank_spans",
+    title="First and last access of each rank in its own files",
+    metric=timespans.rank_spans,
+    columns=[
+        Column("", "kind"),
+        Column("rank", "rank"),
+        Column("first, s", "start", words.seconds),
+        Column("last, s", "end", words.seconds),
+    ],
+    draw=rank_span_figures,
+)
+
+SHARED_SPANS: Exhibit[Job] = Exhibit(
+    "shared_spans",
+    "First to last access of files shared by all ranks",
+    timespans.shared_spans,
+    draw=shared_span_figure,
+)

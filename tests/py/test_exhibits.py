@@ -1,0 +1,124 @@
+"""Exhibits: declared once, listed all, and their metrics computed once per log."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import FrameType
+from typing import Any
+
+import iolens.metrics
+import iolens.pages.exhibits
+import pandas as pd
+import pytest
+from iolens.log import read_log
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.export import export
+from iolens.pages.job import write_job_pdf
+from iolens.pages.terminal import console, show_job
+
+DATA = Path(__file__).parents[1] / "data"
+LOGS = [
+    DATA / "darshan" / "mpi-io-test-x86_64-3.5.0.darshan",
+    DATA / "darshan" / "hdf5_diagonal_write_half_ranks_dxt.darshan",
+    DATA / "iolens" / "mpi_calls.darshan",
+]
+METRICS = str(Path(iolens.metrics.__file__).parent)
+
+
+def metric_calls(run: Any) -> Counter[tuple[Any, ...]]:
+    """How often `run` enters each function of `iolens.metrics` that is given a job, by its other arguments.
+
+    Functions that are given rows or records as well are parts of a metric.
+    """
+    calls: Counter[tuple[Any, ...]] = Counter()
+
+    def enter(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(METRICS) or code.co_varnames[:1] != ("job",):
+            return
+        others = [frame.f_locals[name] for name in code.co_varnames[1 : code.co_argcount]]
+        if code.co_name != "answer" and all(isinstance(each, (str, int)) for each in others):
+            calls[(Path(code.co_filename).stem, code.co_name, *others)] += 1
+
+    sys.setprofile(enter)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> None:
+    job = read_log(path)
+
+    def everything() -> None:
+        write_job_pdf(job, tmp_path / "job.pdf")
+        tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]
+        show_job(job, [table for table in tables if table is not None], console())
+        export(JOB_EXHIBITS, job, "job", tmp_path, tmp_path)
+
+    calls = metric_calls(everything)
+    assert {("cost", "io_cost"), ("files", "all_files"), ("timespans", "spans")} <= set(calls)
+    unkept = {("operations", "sized_layers")}  # five names of a dict
+    assert {call: count for call, count in calls.items() if count > 1 and call not in unkept} == {}
+
+
+def test_another_log_has_answers_of_its_own() -> None:
+    first, second = (read_log(path) for path in LOGS[:2])
+    for exhibit in JOB_EXHIBITS:
+        here, there = exhibit.frame(first), exhibit.frame(second)
+        assert here is None or here is not there
+    assert len({tuple(JOB_EXHIBITS[0].frame(job)["bytes_written"]) for job in (first, second)}) == 2
+
+
+def declared() -> list[Exhibit[Any]]:
+    """The exhibits of a job in the files of `pages/exhibits`."""
+    names = [one.name for one in iter_modules(iolens.pages.exhibits.__path__) if one.name != "job"]
+    modules = [import_module(f"iolens.pages.exhibits.{name}") for name in names]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Exhibit)]
+
+
+def test_every_exhibit_is_listed_under_a_name_of_its_own() -> None:
+    assert set(declared()) == set(JOB_EXHIBITS)
+    assert len({exhibit.name for exhibit in JOB_EXHIBITS}) == len(JOB_EXHIBITS)
+
+
+def test_every_exhibit_has_a_definition() -> None:
+    assert [exhibit.name for exhibit in JOB_EXHIBITS if not inspect.getdoc(exhibit.metric)] == []
+
+
+def exhibit_of(frame: pd.DataFrame, **given: Any) -> Exhibit[str]:
+    """An exhibit of a ready frame."""
+    return Exhibit("name", "Title", lambda _: frame, **given)
+
+
+def test_columns_in_words_and_in_numbers() -> None:
+    frame = pd.DataFrame({"file": ["a", "b"], "low": [1.5, 2.0], "high": [3.0, 4.0], "note": ["", ""], "inner": [7, 8]})
+    columns = [
+        Column("file", "file"),
+        Column("from to", ("low", "high"), lambda low, high: f"{low:g}-{high:g}"),
+        Column("remark", "note", optional=True),
+        Column("again", "file", str.upper),
+    ]
+    exhibit = exhibit_of(frame, columns=columns, note=lambda subject: f"Of {subject}.")
+    table = exhibit.table("this")
+    assert (list(table.columns), table.note) == (["file", "from to", "again"], "Of this.")
+    assert table.rows == [["a", "1.5-3", "A"], ["b", "2-4", "B"]]
+    assert list(exhibit.numbers("this").columns) == ["file", "low", "high"]
+    assert list(exhibit_of(frame).numbers("this").columns) == list(frame.columns)
+    assert exhibit_of(frame).table("this") is None
+
+
+def test_what_has_nothing_to_show_gives_its_reason_or_nothing() -> None:
+    zero = pd.DataFrame({"count": [0, 0]})
+    silent = exhibit_of(zero, columns=[Column("count", "count")], needs="count", draw=lambda *_: 1 / 0)
+    assert (silent.table("it"), silent.tables("it"), silent.figures("it"), silent.numbers("it")) == (None, [], [], None)
+    said = exhibit_of(pd.DataFrame(), columns=silent.columns, absent=lambda subject: f"n/a for {subject}")
+    assert [block.text for block in said.tables("it")] == ["n/a for it"]
