@@ -165,7 +165,7 @@ def test_sizes_and_order(made: Job) -> None:
     assert common.values.tolist() == [[MIB, 8], [100, 6]]
     pattern = operations.access_pattern(made)
     assert pattern is not None
-    assert pattern.iloc[1].tolist() == ["write", 8, 6, 4]
+    assert pattern.iloc[1].tolist() == ["write", 8, 6, 4, 0.75, 0.5]
 
 
 def test_files_by_use(made: Job) -> None:
