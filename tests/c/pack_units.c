@@ -1,6 +1,7 @@
 /* pack_units ROW PIECE: standard input, in pieces of PIECE bytes, packed in rows of ROW bytes to standard
  * output. */
 #define _GNU_SOURCE
+#include "../../profiler/src/core/adler.c"
 #include "../../profiler/src/core/buffer.c"
 #include "../../profiler/src/core/pack.c"
 #include "posix_expect.h"

@@ -22,7 +22,6 @@
 #include "../../profiler/src/core/context.h"
 #include "../../profiler/src/core/finish.h"
 #include "../../profiler/src/core/serial.h"
-#include "../../profiler/src/core/zlib_abi.h"
 #include "../../profiler/src/recover/load.h"
 #include "damage.h"
 
@@ -50,30 +49,6 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__ubsan_default_options(void);
 const char *__asan_default_options(void) { return "exitcode=77:detect_leaks=0:allocator_may_return_null=1"; }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1:halt_on_error=1:exitcode=77"; }
-
-/* Compression that copies: it is not what is tried here, and takes most of the time. */
-int deflateInit_(z_stream *stream, int level, const char *version, int stream_size)
-{
-    (void)stream, (void)level, (void)version, (void)stream_size;
-    return Z_OK;
-}
-
-int deflate(z_stream *stream, int flush)
-{
-    unsigned count = stream->avail_in < stream->avail_out ? stream->avail_in : stream->avail_out;
-    if (count > 0)
-        memcpy(stream->next_out, stream->next_in, count);
-    stream->next_in += count;
-    stream->avail_in -= count;
-    stream->avail_out -= count;
-    return flush == Z_FINISH && stream->avail_in == 0 ? Z_STREAM_END : Z_OK;
-}
-
-int deflateEnd(z_stream *stream)
-{
-    (void)stream;
-    return Z_OK;
-}
 
 /* Two more ranks that hold exactly what this one holds. */
 static int mirror_allreduce(void *buffer, size_t count, enum iolens_type type, enum iolens_op op)

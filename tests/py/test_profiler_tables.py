@@ -12,10 +12,7 @@ import pytest
 MODULES = harness.ROOT / "profiler/src/modules"
 TABLES = [MODULES / f"{name}.def" for name in ("posix", "async", "stdio", "hdf5", "pnetcdf")]
 NEEDED = {
-    "libz.so.1",
     "libc.so.6",
-    "libdl.so.2",
-    "libpthread.so.0",
     "ld-linux-x86-64.so.2",
     "ld-linux-aarch64.so.1",
 }

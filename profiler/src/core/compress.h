@@ -1,4 +1,5 @@
-/* From bytes to zlib streams. */
+/* From bytes to zlib streams: by zlib where there is one, else as they are, in blocks that are only stored.
+ */
 #ifndef IOLENS_COMPRESS_H
 #define IOLENS_COMPRESS_H
 
@@ -6,12 +7,16 @@
 #include <stddef.h>
 
 #include "buffer.h"
+#include "zlib_abi.h"
 
-/* zlib's memory, without malloc: the same for one stream after the other. */
 struct compressor {
-    char *memory; /* NULL: there was none */
+    struct zlib zlib;
+    char *memory; /* zlib's, without malloc: the same for one stream after the other; NULL: there was none */
     size_t used;
 };
+
+/* Look for zlib. Not linked: a library that a preloaded one lacks would keep the program from starting. */
+void compress_load(void);
 
 /* Before the first stream. */
 void compress_start(void);

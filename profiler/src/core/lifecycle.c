@@ -94,6 +94,7 @@ __attribute__((constructor)) static void start(void)
         if (positive(iolens.settings.memory, 0) == 0)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
                        DEFAULT_MEMORY);
+        compress_load();
         choice_read(&iolens.choice);
         dxt_choose(&iolens.dxt);
         spool_start();

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "zlib_abi.h"
+#include "adler.h"
 
 enum {
     WORD = sizeof(uint64_t),
@@ -161,7 +161,7 @@ void pack(struct packer *packer, const void *bytes, size_t count)
             return;
         put_words(packer, at, now);
         end_codes(packer);
-        packer->checksum = adler32(packer->checksum, at, (unsigned)now);
+        packer->checksum = adler(packer->checksum, at, now);
         packer->packed += now;
     }
 }

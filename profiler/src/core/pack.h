@@ -23,7 +23,7 @@ struct packer {
     unsigned char *next; /* where in `out` the next bits go, during a call */
     uint64_t bits;       /* not written yet, first bit lowest */
     int bit_count;
-    unsigned long checksum;
+    uint32_t checksum;
     size_t row_bytes, packed;
     struct pack_code literal[PACK_LITERALS], length[PACK_LENGTHS], distance;
     uint64_t history[PACK_LONGEST_ROW / sizeof(uint64_t)]; /* the latest row_bytes, as a ring */

@@ -1,5 +1,4 @@
 #include "spin.h"
-#include "old_libc.h"
 
 #include <dlfcn.h>
 

@@ -202,6 +202,13 @@ void spool_start(void)
         remove_earlier(asked);
 }
 
+/* One sentence is enough: without a place for the log either, the end says it. */
+static bool log_has_a_place(void)
+{
+    return iolens.settings.logfile ||
+           syscall(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
+}
+
 static bool create(void)
 {
     const char *asked = iolens.settings.spool;
@@ -209,10 +216,13 @@ static bool create(void)
         return false;
     if (*asked ? create_in(asked) : create_in(FOLDERS[0]) || create_in(FOLDERS[1]))
         return true;
+    int error = errno;
+    if (!log_has_a_place())
+        return false;
     iolens_say(
         "no spool in %s: %s; if this process is killed, there will be no log of it. IOLENS_SPOOL names "
         "another folder, IOLENS_SPOOL=none means that this is well",
-        *asked ? asked : "/dev/shm or /tmp", strerror(errno));
+        *asked ? asked : "/dev/shm or /tmp", strerror(error));
     return false;
 }
 

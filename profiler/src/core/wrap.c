@@ -1,5 +1,4 @@
 #include "wrap.h"
-#include "old_libc.h"
 #include "library.h"
 
 #include <dlfcn.h>

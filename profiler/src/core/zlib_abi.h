@@ -1,13 +1,9 @@
-/* zlib's stable binary interface, as far as it is used here: for machines that have the library, as every
- * system does, but not its development package. */
+/* zlib's stable binary interface, as far as it is used here: for machines that have the library, as nearly
+ * every system does, but not its development package. */
 #ifndef IOLENS_ZLIB_ABI_H
 #define IOLENS_ZLIB_ABI_H
 
-#if defined(__has_include) && __has_include(<zlib.h>)
-#include <zlib.h>
-#else
-
-typedef struct z_stream {
+struct zlib_stream {
     const unsigned char *next_in;
     unsigned avail_in;
     unsigned long total_in;
@@ -21,17 +17,18 @@ typedef struct z_stream {
     void *opaque;
     int data_type;
     unsigned long adler, reserved;
-} z_stream;
+};
 
-enum { Z_NO_FLUSH = 0, Z_FINISH = 4, Z_OK = 0, Z_STREAM_END = 1 };
-
-int deflateInit_(z_stream *stream, int level, const char *version, int stream_size);
-int deflate(z_stream *stream, int flush);
-int deflateEnd(z_stream *stream);
-unsigned long adler32(unsigned long checksum, const unsigned char *bytes, unsigned count);
+enum { ZLIB_NO_FLUSH = 0, ZLIB_FINISH = 4, ZLIB_OK = 0, ZLIB_STREAM_END = 1 };
 
 /* zlib compares the first digit of the version and the size of the structure. */
-#define deflateInit(stream, level) deflateInit_(stream, level, "1", (int)sizeof(z_stream))
+#define ZLIB_VERSION_WANTED "1"
 
-#endif
+/* Its functions; all NULL without the library. */
+struct zlib {
+    int (*deflateInit_)(struct zlib_stream *stream, int level, const char *version, int stream_size);
+    int (*deflate)(struct zlib_stream *stream, int flush);
+    int (*deflateEnd)(struct zlib_stream *stream);
+};
+
 #endif

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../core/old_libc.h"
-
 struct mpi_handles mpi;
 struct mpi_calls pmpi;
 

@@ -120,5 +120,6 @@ int main(int argc, char **argv)
         return usage();
     if (!owner_become(argv[optind]))
         return 1;
+    compress_load();
     return merge_spools(argv + optind, argc - optind, &options);
 }
