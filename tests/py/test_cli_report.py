@@ -59,7 +59,7 @@ def test_tables_are_exported_with_full_numbers(tmp_path: Path) -> None:
     again = json.loads((folder / f"{SMALL.name}.performance.json").read_text())
     assert [row["bytes_written"] for row in again] == [int(row["bytes_written"]) for row in rows]
     names = {file.name.removeprefix(f"{SMALL.name}.") for file in folder.iterdir()}
-    assert {"operations.csv", "access_sizes.csv", "files_by_bytes.csv", "layouts.json", "modules.csv"} <= names
+    assert {"operations.csv", "access_sizes.csv", "costly_files.csv", "layouts.json", "modules.csv"} <= names
 
 
 def test_a_file_that_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +80,12 @@ def test_what_the_report_says(tmp_path: Path) -> None:
     for word in (
         *("PARTIAL LOG", "407752450: I/O of job 1452113755", "496 processes", "Average I/O cost per process"),
         *("Operations", "Access sizes: POSIX", "Access sizes: MPI-IO", "Most common access sizes", "101,184"),
-        *("Transfer per file system", "/lus/theta-fs0", "Files that took most time", "Stripe layouts"),
+        *(
+            "Transfer per file system",
+            "/lus/theta-fs0",
+            "Files that took most time or moved most bytes",
+            "Stripe layouts",
+        ),
         *("First to last write", "Average I/O of a process", "Modules of this log", "MPI-IO hints: n/a"),
         *("page 1 of", "seconds since the start of the job"),
     ):

@@ -13,8 +13,10 @@ from typing import Any
 
 import iolens.metrics
 import iolens.pages.exhibits
+import numpy as np
 import pandas as pd
 import pytest
+from iolens.figures.activity import activity_map
 from iolens.log import read_log
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -122,3 +124,13 @@ def test_what_has_nothing_to_show_gives_its_reason_or_nothing() -> None:
     assert (silent.table("it"), silent.tables("it"), silent.figures("it"), silent.numbers("it")) == (None, [], [], None)
     said = exhibit_of(pd.DataFrame(), columns=silent.columns, absent=lambda subject: f"n/a for {subject}")
     assert [block.text for block in said.tables("it")] == ["n/a for it"]
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 40])
+def test_the_ranks_of_a_map_are_whole_numbers(ranks: int) -> None:
+    ones = np.ones((ranks, 10))
+    axis = activity_map(ones, ones, 0.1, ranks).axes[0]
+    marks = [mark for mark in axis.get_yticks() if axis.get_ylim()[0] <= mark <= axis.get_ylim()[1]]
+    assert marks
+    assert all(mark == round(mark) for mark in marks)
+    assert ranks > 4 or marks == list(range(ranks))

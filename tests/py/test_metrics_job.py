@@ -13,6 +13,7 @@ from darshan.backend import cffi_backend as backend
 from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
 from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans, traces
+from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 MIB = 1 << 20
@@ -166,6 +167,29 @@ def test_sizes_and_order(made: Job) -> None:
     pattern = operations.access_pattern(made)
     assert pattern is not None
     assert pattern.iloc[1].tolist() == ["write", 8, 6, 4, 0.75, 0.5]
+    (figure,) = PATTERN.figures(made)
+    assert "writes 75.0 % and 50.0 %" in figure.caption
+
+
+def test_calls_on_standard_streams_are_told_from_those_on_files() -> None:
+    rows = [{"id": 1, "rank": 0, "WRITES": 9000, "OPENS": 1}, {"id": 2, "rank": 0, "WRITES": 5, "OPENS": 2}]
+    printing = job({"STDIO": frame("STDIO", rows)}, {1: "<STDOUT>", 2: "/scratch/notes"})
+    found = operations.operations_called(printing).set_index("operation")
+    assert found.loc["write", ["count", "on_streams"]].tolist() == [9005, 9000]
+    assert found.loc["open", ["count", "on_streams"]].tolist() == [3, 1]
+    (figure,) = OPERATIONS.figures(printing)
+    assert [round(bar.get_width()) for bar in figure.figure.axes[0].patches] == [5, 2]
+    assert figure.caption.endswith("Without 9,001 calls on standard input, output and error.")
+
+
+def test_costly_files_stand_in_one_list() -> None:
+    slow = [{"id": n, "rank": 0, "F_READ_TIME": 10.0 + n, "BYTES_READ": 1} for n in range(1, 17)]
+    large = [{"id": 100 + n, "rank": 0, "F_READ_TIME": 1.0, "BYTES_READ": MIB * n} for n in range(1, 15)]
+    found = files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])}))
+    # by time: 16 to 2; by bytes: all of the large ones and one of the slow ones, which move one byte each
+    assert found["path"][:15].tolist() == [f"record {n}" for n in range(16, 1, -1)]
+    assert {f"record {100 + n}" for n in range(1, 15)} <= set(found["path"][15:])
+    assert found["path"].is_unique
 
 
 def test_files_by_use(made: Job) -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
+FEW_RANKS = 6
+"""Up to so many, each has a mark on the axis."""
+
 LEVELS = 24
 """Colours of the map: each is one rectangle of the legend."""
 
@@ -53,7 +56,10 @@ def activity_map(
     axes.grid(visible=False)
     axes.set_xlabel("seconds since the start of the job")
     axes.set_ylabel("rank")
-    axes.locator_params(axis="y", integer=True, nbins=5)
+    if nprocs <= FEW_RANKS:
+        axes.set_yticks(range(nprocs))
+    else:
+        axes.locator_params(axis="y", integer=True, nbins=5)
     speed = unit_of(both.sum(axis=0).max() / bin_width)
     speed_bytes = UNITS[speed]
     edges = np.arange(bins + 1) * bin_width

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from iolens.figures.activity import FEW_RANKS
 from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, nothing, styled
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     margin = max(0.7, 0.04 * nprocs)
     axes.set_ylim(-margin, nprocs - 1 + margin)
     axes.set_xlim(0, max(run_time, float(part["end"].max())))
-    if nprocs <= 6:
+    if nprocs <= FEW_RANKS:
         axes.set_yticks(range(nprocs))
     axes.set_ylabel("rank")
     axes.set_xlabel("seconds since the start of the job")

@@ -115,6 +115,16 @@ def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
 
 
 @once_per_job
+def costly_files(job: Job) -> pd.DataFrame:
+    """The `top_files` by time and by bytes together, each file once, those with most time first."""
+    import pandas as pd
+
+    both = pd.concat([top_files(job, "seconds"), top_files(job, "bytes")])
+    found = both.drop_duplicates("path")
+    return found.sort_values("seconds", ascending=False, kind="stable", ignore_index=True)
+
+
+@once_per_job
 def file_systems(job: Job) -> pd.DataFrame:
     """Bytes written and read and the number of files per mount point, over POSIX and STDIO, most bytes first.
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
+STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
+"""Names of the standard streams' records."""
+
 
 @once_per_job
 def operation_counts(job: Job) -> pd.DataFrame:
@@ -30,9 +33,22 @@ def operation_counts(job: Job) -> pd.DataFrame:
 
 @once_per_job
 def operations_called(job: Job) -> pd.DataFrame:
-    """`operation_counts` without the operations that were never called."""
+    """`operation_counts` without the operations that were never called.
+
+    `on_streams`: how many of the calls were on standard input, output and error, by the names of STDIO's records.
+    """
     found = operation_counts(job)
-    return found[~(found["count"] == 0)]
+    found = found[~(found["count"] == 0)]
+    return found.assign(
+        on_streams=[stream_calls(job, each.operation) if each.module == "STDIO" else 0 for each in found.itertuples()]
+    )
+
+
+def stream_calls(job: Job, operation: str) -> int:
+    """Calls of a STDIO operation on standard streams."""
+    frame, layer = job.frames["STDIO"], LAYERS["STDIO"]
+    streams = frame[frame["id"].isin([key for key, name in job.names.items() if name in STREAMS])]
+    return total(streams, *(f"{layer.prefix}_{counter}" for counter in layer.operations[operation])) or 0
 
 
 def sized_layers(job: Job) -> list[str]:

@@ -10,14 +10,7 @@ from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_pdf
 from iolens.pages.exhibits.about import HOSTS, MODULES
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
-from iolens.pages.exhibits.files import (
-    FILE_COUNTS,
-    FILE_SYSTEMS,
-    FILES_BY_BYTES,
-    FILES_BY_SECONDS,
-    OTHER_CALLS,
-    SHARED_FILES,
-)
+from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
 from iolens.pages.exhibits.striping import (
@@ -66,7 +59,7 @@ PAGES: tuple[Layout[Job], ...] = (
         [
             abreast(ACCESS_SIZES.figures),
             abreast(PATTERN.figures, COMMON_SIZES.tables),
-            abreast(PATTERN.tables, ALIGNMENT.tables),
+            ALIGNMENT.tables,
         ],
     ),
     Layout(
@@ -74,8 +67,7 @@ PAGES: tuple[Layout[Job], ...] = (
         [
             FILE_COUNTS.tables,
             FILE_SYSTEMS.tables,
-            FILES_BY_SECONDS.tables,
-            FILES_BY_BYTES.tables,
+            COSTLY_FILES.tables,
             OTHER_CALLS.tables,
         ],
     ),

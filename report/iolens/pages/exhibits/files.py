@@ -56,29 +56,20 @@ FILE_SYSTEMS: Exhibit[Job] = Exhibit(
     ],
 )
 
-FILE_COLUMNS = [
-    Column("file", "path"),
-    Column("ranks", "processes", words.count),
-    Column("read", "bytes_read", words.size),
-    Column("written", "bytes_written", words.size),
-    Column("slowest rank, s", "seconds", words.seconds),
-    Column("all ranks, s", "seconds_sum", words.seconds),
-]
-
-
-def by_seconds(job: Job) -> pd.DataFrame:
-    """metrics.files.top_files by time."""
-    return files.top_files(job, "seconds")
-
-
-def by_bytes(job: Job) -> pd.DataFrame:
-    """metrics.files.top_files by bytes read and written."""
-    return files.top_files(job, "bytes")
-
-
-FILES_BY_SECONDS: Exhibit[Job] = Exhibit("files_by_seconds", "Files that took most time", by_seconds, FILE_COLUMNS)
-
-FILES_BY_BYTES: Exhibit[Job] = Exhibit("files_by_bytes", "Files with the most bytes", by_bytes, FILE_COLUMNS)
+COSTLY_FILES: Exhibit[Job] = Exhibit(
+    name="costly_files",
+    title="Files that took most time or moved most bytes",
+    metric=files.costly_files,
+    columns=[
+        Column("file", "path"),
+        Column("ranks", "processes", words.count),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("slowest rank, s", "seconds", words.seconds),
+        Column("all ranks, s", "seconds_sum", words.seconds),
+    ],
+    note="Up to 15 with most time of their slowest rank and up to 15 with most bytes, those with most time first.",
+)
 
 SHARED_FILES: Exhibit[Job] = Exhibit(
     name="shared_files",

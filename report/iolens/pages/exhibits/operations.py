@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 
 def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A bar an operation."""
+    """A bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
     from iolens.figures.operations import operation_bars
 
-    yield FigureBlock(operation_bars(found), "Summed over all ranks.", title="Operations")
+    caption, printed = "Summed over all ranks.", int(found["on_streams"].sum())
+    if printed:
+        caption += f" Without {words.plural(printed, 'call')} on standard input, output and error."
+    in_files = found.assign(count=found["count"] - found["on_streams"])
+    yield FigureBlock(operation_bars(in_files), caption, title="Operations")
 
 
 def uncounted(job: Job) -> str:
@@ -39,17 +43,29 @@ def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Bars of all, sequential and consecutive accesses."""
+    """Bars of all, sequential and consecutive accesses, with their shares below."""
     from iolens.figures.pattern import pattern_bars
 
-    yield FigureBlock(pattern_bars(found), title="Order of POSIX accesses")
+    shares = [
+        f"{row.kind}s {words.share(row.sequential_share)} and {words.share(row.consecutive_share)}"
+        for row in found[found["total"] > 0].itertuples()
+    ]
+    caption = f"Sequential and consecutive: {', '.join(shares)}. {ORDER}"
+    yield FigureBlock(pattern_bars(found), caption, title="Order of POSIX accesses")
 
+
+ORDER = "Sequential: at a higher offset than the process's last access to the file. Consecutive: where that one ended."
 
 OPERATIONS: Exhibit[Job] = Exhibit(
     name="operations",
     title="Operations",
     metric=operations.operations_called,
-    columns=[Column("layer", "module"), Column("operation", "operation"), Column("calls", "count", words.count)],
+    columns=[
+        Column("layer", "module"),
+        Column("operation", "operation"),
+        Column("calls", "count", words.count),
+        Column("on standard streams", "on_streams", words.count, optional=True),
+    ],
     note=uncounted,
     draw=operations_figure,
 )
@@ -90,8 +106,7 @@ PATTERN: Exhibit[Job] = Exhibit(
         Column("sequential", "sequential_share", words.share),
         Column("consecutive", "consecutive_share", words.share),
     ],
-    note="Sequential: at a higher offset than the process's last access to the file. Consecutive: where that one "
-    "ended.",
+    note=ORDER,
     draw=pattern_figure,
 )
 
