@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import pandas as pd
 import pytest
 from comparison_example import MIB, write_sweep
@@ -43,6 +46,73 @@ def test_every_point_is_a_bar_and_every_run_a_dot(comparison: Comparison) -> Non
         "16 MiB collective buffer",
     ]
     assert figure.axes[0].get_ylabel() == LABEL
+
+
+LONG = [
+    "a folder of its own for each of the ranks",
+    "one folder, flushed after every single write",
+    "posix, direct, aligned to 4096 bytes",
+    "mpiio collective with large buffers",
+    "everything_in_a_single_word_without_a_blank",
+]
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    matrix = {"variant": LONG, "kind of file that is written": LONG[:4]}
+    folder = write_sweep(tmp_path_factory.mktemp("figures") / "long", matrix, model=lambda p: 100.0 + len(p["variant"]))
+    for run in folder.glob("points/*/rep-1/run.json"):
+        content = json.loads(run.read_text())
+        if content["point"]["variant"] == LONG[1]:
+            run.write_text(json.dumps(content | {"status": "invalid", "reason": "slow disk"}))
+    results = load_results(folder)
+    return compare(results.runs, results.settings)
+
+
+def overlapping(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of names of an axis that run into each other once drawn; slanted ones are held by their baselines."""
+    figure.canvas.draw()
+    pairs = []
+    for axes in figure.axes:
+        for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+            shown = [label for label in labels if label.get_text()]
+            for one, two in pairwise(shown):
+                first, second = one.get_window_extent(), two.get_window_extent()
+                lines = 1 + max(one.get_text().count("\n"), two.get_text().count("\n"))
+                slanted = one.get_rotation() != 0 and second.x1 - first.x1 > lines * 1.5 * one.get_fontsize()
+                if first.overlaps(second) and not slanted:
+                    pairs.append((one.get_text(), two.get_text()))
+    return pairs
+
+
+@pytest.mark.parametrize("count", [4, 5])
+def test_long_names_do_not_run_into_each_other(long_names: Comparison, count: int) -> None:
+    """Four names that can be parted into lines, and a fifth that cannot."""
+    points = long_names.points[long_names.points["variant"].isin(LONG[:count])]
+    columns = ("value", "low", "high", "bandwidth")
+    factors = long_names.factors
+    pair, label = (factors[1], factors[0]), LABEL
+    figures = [
+        grouped_bars(points, long_names.runs, factors, columns, label, long_names.best),
+        heatmap(points, pair, [], label, long_names.best),
+        ranking(points, label),
+        effect_forest(long_names.effects),
+    ]
+    found = long_names.interaction
+    assert found is not None
+    figures.append(interaction_lines(found.cells, (found.names[1], found.names[0]), label))
+    for figure in figures:
+        assert overlapping(figure) == []
+
+
+def test_a_setting_that_lost_runs_says_so_in_every_figure(long_names: Comparison) -> None:
+    columns = ("value", "low", "high", "bandwidth")
+    bars = grouped_bars(long_names.points, long_names.runs, long_names.factors, columns, LABEL, long_names.best)
+    assert words_of(bars) == ["1 lost"] * 4
+    pair = (long_names.factors[0], long_names.factors[1])
+    assert sum("1 lost" in text for text in words_of(heatmap(long_names.points, pair, [], LABEL, None))) == 4
+    names = [name.get_text() for name in ranking(long_names.points, LABEL).axes[0].get_yticklabels()]
+    assert sum("(1 of 3 runs lost)" in name.replace("\n", " ") for name in names) == 4
 
 
 def test_every_number_is_in_the_map_and_a_missing_one_says_so(comparison: Comparison) -> None:

@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, level_colours, reach
+from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, level_colours, name_places, reach, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+PLOT_WIDTH = 5.2
+"""Inches that are left for the bars beside the axis and the key."""
+KEY_WIDTH = 20
+"""Characters in a line of the key."""
+LOST: dict[str, Any] = {
+    "textcoords": "offset points",
+    "ha": "center",
+    "fontsize": 5.5,
+    "zorder": 6,
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+}
+"""How the number of lost runs is written onto a bar."""
 
 
 @styled
@@ -31,7 +45,7 @@ def grouped_bars(
     """Bars of `columns` = (value, low, high) of `points` and (each run's measure) of `runs`, as dots.
 
     `factors` are the settings with more than one level; `label` names the axis with its unit. A bar in grey
-    was left out of the comparison.
+    was left out of the comparison; a setting that lost runs says how many.
     """
     groups, colours, rest = factors[0], factors[1] if len(factors) > 1 else None, list(factors[2:])
     panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
@@ -48,7 +62,9 @@ def grouped_bars(
     grid[-1, 0].set_ylim(0, reach(shown, points[columns[2]]))
     grid[-1, 0].set_xlabel(name_text(groups))
     if colours:
-        handles = [Patch(color=palette[level], label=level_text(colours, level)) for level in palette]
+        handles = [
+            Patch(color=palette[level], label=wrapped(level_text(colours, level), KEY_WIDTH)) for level in palette
+        ]
         figure.legend(handles=handles, title=name_text(colours), loc="outside right upper")
     return figure
 
@@ -89,6 +105,8 @@ def draw_panel(
     for index, point in points.iterrows():
         place = order.index(point[colours]) if colours else 0
         x = levels.index(point[groups]) + (place - (len(order) - 1) / 2) * width
+        if point["lost"]:
+            axes.annotate(f"{point['lost']} lost", (x, 0), (0, 10), **LOST)
         if math.isnan(point[value]):
             axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
             continue
@@ -106,4 +124,5 @@ def draw_panel(
         error_bar(axes, x, point[low], point[high])
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
         axes.scatter(spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
-    axes.set_xticks(range(len(levels)), [level_text(groups, level) for level in levels])
+    axes.set_xlim(-0.5, len(levels) - 0.5)
+    name_places(axes, [level_text(groups, level) for level in levels], PLOT_WIDTH)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from iolens.figures.compare_interaction import nice_ticks
-from iolens.figures.compare_style import POINT, error_bar
+from iolens.figures.compare_style import POINT, error_bar, lines_of, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import level_text, name_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+ROW_NAME = 48
+"""Characters in a line of a row's name."""
 
 
 @styled
@@ -24,22 +29,15 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     to the largest effect that a single pair of points showed: a long one means that it depends on the other
     settings.
     """
-    figure = Figure(figsize=(FULL_WIDTH, 0.6 + 0.26 * len(effects)), layout="constrained")
+    texts = [wrapped(row_text(row), ROW_NAME) for _, row in effects.iterrows()]
+    height = max(0.26, 0.05 + 0.13 * max(map(lines_of, texts)))
+    figure = Figure(figsize=(FULL_WIDTH, 0.6 + height * len(effects)), layout="constrained")
     axes = figure.subplots()
-    texts = []
     for y, row in enumerate(effects.itertuples()):
         axes.plot([row.smallest, row.largest], [y, y], color="#bbbbbb", linewidth=3.5, solid_capstyle="round")
         axes.plot(row.ratio, y, marker="D", markersize=5, color=POINT, zorder=5)
         error_bar(axes, y, row.low, row.high, horizontal=True)
-        base, level = level_text(row.setting, row.base), level_text(row.setting, row.level)
-        texts.append(f"{name_text(row.setting)}  {base} → {level}")
-        axes.annotate(
-            f"{row.ratio:.2f}×",
-            (1.01, y),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=INK,
-        )
+        axes.annotate(f"{row.ratio:.2f}×", (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
     axes.axvline(1.0, color=INK, linewidth=0.8)
     axes.set_xscale("log")
     low, high = limits(effects)
@@ -53,6 +51,12 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")
     return figure
+
+
+def row_text(effect: Mapping[str, Any]) -> str:
+    """The change of a setting: 'stripe count  1 → 4'."""
+    name, base, level = effect["setting"], effect["base"], effect["level"]
+    return f"{name_text(name)}  {level_text(name, base)} → {level_text(name, level)}"
 
 
 def limits(effects: pd.DataFrame) -> tuple[float, float]:

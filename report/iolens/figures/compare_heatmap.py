@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from iolens.figures.compare_bars import matching
-from iolens.figures.compare_style import BEST
+from iolens.figures.compare_style import BEST, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
 
@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 
 COLUMNS = 12
 """Columns of numbers that stay readable across a page, over all panels side by side."""
+PLOT_WIDTH = 5.0
+"""Inches that are left for the cells beside the names of the rows and the scale."""
+ROW_NAME = 26
+"""Characters in a line of a row's name."""
 
 
 @styled
 def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None) -> Figure:
     """Typical bandwidth of each point; rows are `pair[0]`, columns `pair[1]`, panels the levels of `rest`.
 
-    Cells left out of the comparison are hatched, the best one is framed; a cell without a value says n/a.
+    Cells left out of the comparison are hatched, the best one is framed; a cell without a value says n/a, and one that
+    lost runs how many.
     """
     panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
     across = max(1, min(len(panels), COLUMNS // len(sorted_levels(points[pair[1]]))))
@@ -39,7 +44,7 @@ def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], la
     grid = figure.subplots(down, across, squeeze=False)
     scale = Normalize(0, float(points["value"].max()))
     for axes, panel in zip(grid.flat, panels, strict=False):
-        draw_cells(axes, points[matching(points, panel)], pair, scale, best)
+        draw_cells(axes, points[matching(points, panel)], pair, scale, best, PLOT_WIDTH / across)
         axes.set_title(describe(panel))
     for axes in grid.flat[len(panels) :]:
         axes.remove()
@@ -48,8 +53,15 @@ def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], la
     return figure
 
 
-def draw_cells(axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: Any, best: int | None) -> None:
-    """One panel: a coloured rectangle and a number per point."""
+def short_number(value: float) -> str:
+    """A whole number, or two digits where that would say too little: 571, 5.7, 0.45."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def draw_cells(
+    axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: Any, best: int | None, inches: float
+) -> None:
+    """One panel, `inches` wide: a coloured rectangle and a number per point."""
     down, across = (sorted_levels(points[name]) for name in pair)
     for index, point in points.iterrows():
         x, y = across.index(point[pair[1]]), down.index(point[pair[0]])
@@ -58,22 +70,23 @@ def draw_cells(axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: A
         colour = matplotlib.colormaps["viridis"](share) if known else "#f0f0f0"
         hatch = "////" if point["left_out"] and known else None
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch))
-        text = f"{point['value']:.0f}" if known else "n/a"
+        text = short_number(point["value"]) if known else "n/a"
+        text += f"\n{point['lost']} lost" if point["lost"] else ""
         axes.text(
             x,
             y,
             text,
             ha="center",
             va="center",
-            fontsize=8,
+            fontsize=6.5 if point["lost"] else 8,
             color="black" if share > 0.6 or not known else "white",
         )
         if index == best:
             frame = Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, edgecolor=BEST, linewidth=2.2)
             axes.add_patch(frame)
     axes.set(xlim=(-0.5, len(across) - 0.5), ylim=(-0.5, len(down) - 0.5))
-    axes.set_xticks(range(len(across)), [level_text(pair[1], level) for level in across])
-    axes.set_yticks(range(len(down)), [level_text(pair[0], level) for level in down])
+    name_places(axes, [level_text(pair[1], level) for level in across], inches)
+    axes.set_yticks(range(len(down)), [wrapped(level_text(pair[0], level), ROW_NAME) for level in down])
     axes.set(xlabel=name_text(pair[1]), ylabel=name_text(pair[0]))
     axes.tick_params(length=0)
     axes.grid(visible=False)

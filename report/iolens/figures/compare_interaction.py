@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iolens.figures.compare_style import error_bar, level_colours
+from iolens.figures.compare_style import error_bar, level_colours, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.settings import describe_one, level_text, name_text, sorted_levels
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vP*X"
 MOST_TICKS = 9
+PLOT_WIDTH = 4.6
+"""Inches that are left for the lines beside the axis and the key."""
+KEY_WIDTH = 28
+"""Characters in a line of the key."""
 
 
 @styled
@@ -32,7 +36,14 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
         chosen = cells[cells[pair[0]] == level]
         x = [across.index(v) + (i - (len(lines) - 1) / 2) * 0.04 for v in chosen[pair[1]]]
         marker = MARKERS[i % len(MARKERS)]
-        axes.plot(x, chosen["value"], color=colour, marker=marker, label=describe_one(pair[0], level), zorder=3)
+        axes.plot(
+            x,
+            chosen["value"],
+            color=colour,
+            marker=marker,
+            label=wrapped(describe_one(pair[0], level), KEY_WIDTH),
+            zorder=3,
+        )
         for at, low, high in zip(x, chosen["low"], chosen["high"], strict=True):
             error_bar(axes, at, low, high)
     axes.set_yscale("log")
@@ -41,7 +52,7 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
     axes.set_ylim(low, high)
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_xticks(range(len(across)), [level_text(pair[1], level) for level in across])
+    name_places(axes, [level_text(pair[1], level) for level in across], PLOT_WIDTH)
     axes.set(xlabel=name_text(pair[1]), ylabel=label)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure

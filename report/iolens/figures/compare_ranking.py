@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, reach
+from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, lines_of, reach, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
 
 if TYPE_CHECKING:
@@ -14,21 +14,37 @@ if TYPE_CHECKING:
 
 MOST = 36
 """Rows that stay readable on a page."""
+ROW_NAME = 72
+"""Characters in a line of a row's name."""
+TALLEST, LINE, GAP, AXIS = 8.6, 0.125, 0.05, 0.5
+"""Inches: the tallest figure, a line of a row's name, the space between rows, and the axis below them."""
+
+
+def ranked(points: pd.DataFrame) -> pd.DataFrame:
+    """The points that are shown, best first: as many of those with a value as find room; `row` has their names."""
+    order = points.dropna(subset=["value"]).sort_values("value", ascending=False).head(MOST)
+    order = order.assign(row=[wrapped(str(name), ROW_NAME) for name in order["name"]])
+    return order.head(int((TALLEST - AXIS) / row_height(order)))
+
+
+def row_height(order: pd.DataFrame) -> float:
+    """Inches of each row: all have room for the longest name."""
+    return GAP + LINE * max(map(lines_of, order["row"]), default=1)
 
 
 @styled
 def ranking(points: pd.DataFrame, label: str) -> Figure:
-    """The points with a value, best first (the `MOST` best); orange: cannot be told from the best."""
-    ranked = points.dropna(subset=["value"]).sort_values("value", ascending=False).head(MOST)
-    figure = Figure(figsize=(FULL_WIDTH, 0.5 + 0.17 * len(ranked)), layout="constrained")
+    """The points that `ranked` chooses; orange: cannot be told from the best."""
+    order = ranked(points)
+    figure = Figure(figsize=(FULL_WIDTH, AXIS + row_height(order) * len(order)), layout="constrained")
     axes = figure.subplots()
-    for y, (_, point) in enumerate(ranked.iterrows()):
+    for y, (_, point) in enumerate(order.iterrows()):
         colour = LEFT_OUT if point["left_out"] else BEST if point["tied"] else POINT
         error_bar(axes, y, point["low"], point["high"], horizontal=True)
         axes.plot(point["value"], y, "o", markersize=4, color=colour, zorder=5)
-    axes.set_yticks(range(len(ranked)), list(ranked["name"]))
-    axes.set_ylim(len(ranked) - 0.4, -0.6)
-    axes.set_xlim(0, reach(ranked["value"], ranked["high"]))
+    axes.set_yticks(range(len(order)), list(order["row"]))
+    axes.set_ylim(len(order) - 0.4, -0.6)
+    axes.set_xlim(0, reach(order["value"], order["high"]))
     axes.set_xlabel(label)
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")

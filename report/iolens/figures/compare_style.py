@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BEST = WRITE
+CHARACTER = 0.06
+"""Inches that a character of a tick's label takes on average."""
+ANGLED = 28
+"""Characters in a line of a label that stands at an angle."""
 POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 
 
@@ -29,6 +34,30 @@ def reach(singles: pd.Series[float], highs: pd.Series[float]) -> float:
     """Where an axis ends: all runs fit, and intervals too unless they are far wider than the runs."""
     top = float(singles.max())
     return 1.06 * min(max(top, float(highs.max())), 1.5 * top) if highs.notna().any() else 1.06 * top
+
+
+def wrapped(text: str, width: int) -> str:
+    """The text in lines of at most `width` characters, but for words that are longer."""
+    return textwrap.fill(text, width, break_long_words=False)
+
+
+def lines_of(text: str) -> int:
+    """Number of lines of a label."""
+    return text.count("\n") + 1
+
+
+def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
+    """Name the places 0, 1, … of the x axis, in lines that fit side by side into `inches`.
+
+    Where a single word is wider than its place, the names stand at an angle.
+    """
+    width = max(4, int(inches / max(1, len(names)) / CHARACTER) - 1)
+    labels = [wrapped(name, width) for name in names]
+    if max((len(line) for label in labels for line in label.split("\n")), default=0) <= width:
+        axes.set_xticks(range(len(names)), labels)
+    else:
+        upright = [wrapped(name, ANGLED) for name in names]
+        axes.set_xticks(range(len(names)), upright, rotation=35, ha="right", rotation_mode="anchor")
 
 
 def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = False) -> None:

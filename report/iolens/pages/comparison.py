@@ -10,7 +10,7 @@ from iolens.figures.compare_bars import grouped_bars
 from iolens.figures.compare_effects import effect_forest
 from iolens.figures.compare_heatmap import heatmap
 from iolens.figures.compare_interaction import interaction_lines
-from iolens.figures.compare_ranking import MOST, ranking
+from iolens.figures.compare_ranking import ranked, ranking
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results, load_results
 from iolens.metrics.comparison import Comparison, compare
@@ -69,28 +69,30 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
         pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
         rest = [name for name in comparison.factors if name not in pair]
         figure = heatmap(comparison.points, (pair[0], pair[1]), rest, label, comparison.best)
-        caption = "Typical bandwidth of each setting. Framed: the best; hatched: left out."
+        caption = "Typical bandwidth of each setting. Framed: the best; hatched: left out of the comparison."
         blocks.append(FigureBlock(figure, caption))
     found = remedy(results, comparison)
     if found is not None:
-        blocks += remedy_blocks(found)
+        blocks += remedy_blocks(found, comparison.best == comparison.baseline)
     blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
     first = complete_run(results)
     if first is not None:
         blocks.append(Text(first))
     if len(comparison.effects):
         caption = (
-            f"Effect of each setting, the others balanced: mean ratio (diamond) and {CONFIDENCE:.0%} interval; "
+            f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
             "the grey bar spans the single pairs: a long one means that the effect depends on the other settings."
         )
         blocks.append(FigureBlock(effect_forest(comparison.effects), caption))
     return Page("The answer", blocks)
 
 
-def remedy_blocks(found: Remedy) -> list[Block]:
+def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:
     """The recommendation as text that can be pasted."""
     lead = "To use the best setting, before the file exists:"
-    if not found.proven:
+    if is_baseline:
+        lead = "The best setting is the baseline; to be sure to have it, before the file exists:"
+    elif not found.proven:
         lead = "The best setting of this sweep, not proven better than a baseline; to try it, before the file exists:"
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
@@ -131,7 +133,8 @@ def effects_page(comparison: Comparison, label: str) -> Page:
 
 def standing_page(comparison: Comparison, label: str) -> Page:
     """All points in order, and in numbers."""
-    caption = "From best to worst. Orange: cannot be told from the best; grey: left out."
-    if len(comparison.points) > MOST:
-        caption += f" The best {MOST} of {len(comparison.points)}."
+    caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison."
+    shown, measured = len(ranked(comparison.points)), int(comparison.points["value"].notna().sum())
+    if shown < measured:
+        caption += f" The best {shown} of {measured}."
     return Page("Every setting", [FigureBlock(ranking(comparison.points, label), caption), points_table(comparison)])

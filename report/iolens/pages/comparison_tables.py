@@ -26,7 +26,7 @@ def points_table(comparison: Comparison) -> Table:
     note = f"Typical value and interval: {'; '.join(promises(comparison)) or NONE}. "
     note += "Each holds by itself; the best's, picked because it is the largest, lies rather high. "
     note += f"Ratios to the baseline: {claim(RATIO, CONFIDENCE, together=True)}. "
-    note += f"Tied: cannot be told from the best; the truly best is it or tied with it with {CONFIDENCE:.0%}."
+    note += f"Tied: cannot be told from the best; the truly best is it or tied with it with {100 * CONFIDENCE:.0f} %."
     columns = [*map(name_text, comparison.factors), "runs", "MiB/s", "I/O time, s", "× baseline", "standing"]
     rows = [
         [
@@ -57,7 +57,7 @@ def brief_table(comparison: Comparison) -> Table:
             runs_text(point),
             with_interval(point, "value", "low", "high"),
             against_baseline(comparison, i, point),
-            standing(comparison, i, point),
+            standing(comparison, i, point).partition(":")[0],
         ]
         for i, point in comparison.points.sort_values("value", ascending=False, kind="stable").iterrows()
     ]
