@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from iolens.lab.sweep.ior_output import parse_ior, result_of_ior
+from iolens.lab.workloads.ior_output import parse_ior, result_of_ior
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ior"
 

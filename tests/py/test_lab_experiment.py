@@ -8,12 +8,13 @@ import pytest
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sizes import parse_size, short_size
 from iolens.lab.storage.emulated import EMULATED
-from iolens.lab.sweep.classes import CLASSES, Choices, class_experiment, data_bytes, default_experiment, fitting_stripe
+from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.check import check_space, check_workload
+from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, fitting_stripe
 from iolens.lab.sweep.experiment import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import points, schedule
-from iolens.lab.sweep.perform import Bench, arguments_of, environment_of, hints_of
 from iolens.lab.sweep.romio import effective_hints
-from iolens.lab.sweep.sweep import check_space
+from iolens.lab.workloads.btio import BTIO, CLASSES, data_bytes
 from iolens.metrics.settings import NamedLevel, sorted_levels
 
 GOOD = """name: small
@@ -116,8 +117,28 @@ def test_every_block_holds_every_point_once_in_a_shuffled_but_repeatable_order()
 
 
 def test_too_little_space_is_said_beforehand(tmp_path: Path) -> None:
+    experiment = class_experiment("E", Choices())
+    runs = [asked_of(experiment, schedule(experiment)[0], EMULATED)]
     with pytest.raises(IolensError, match=r"one run writes 2228\.\d\d GB below .* are free"):
-        check_space(class_experiment("E", Choices()), tmp_path)
+        check_space(experiment, BTIO, runs, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("ranks: 4", "ranks: 6", r"ranks: 6: btio needs a square number of ranks, such as 4 or 9 \(run sc"),
+        ("repetitions: 2", "report: {metric: latency}", "btio has no latency; it has write_bandwidth, read_bandwidth"),
+    ],
+)
+def test_what_the_workload_cannot_do_is_said_beforehand(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    experiment = load_experiment(write(tmp_path, GOOD.replace(old, new)))
+    with pytest.raises(UsageError, match=problem):
+        check_workload(experiment, BTIO, [asked_of(experiment, run, EMULATED) for run in schedule(experiment)])
+
+
+def test_the_metric_is_what_the_workload_measures_unless_one_is_named(tmp_path: Path) -> None:
+    assert load_experiment(write(tmp_path, GOOD)).metric == "write_bandwidth"
+    assert load_experiment(write(tmp_path, GOOD.replace("btio", "collectives"))).metric == "latency"
 
 
 @pytest.mark.parametrize(("text", "size"), [("16M", 2**24), ("1MiB", 2**20), ("4k", 4096), (7, 7), ("2 GB", 2**31)])
@@ -147,14 +168,15 @@ def test_an_own_factor_changes_arguments_environment_and_hints(tmp_path: Path) -
     experiment = load_experiment(write(tmp_path, OWN))
     assert experiment.matrix == {"variant": ("plain", "epio, own files"), "stripe_count": (1, 4)}
     assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
-    bench = Bench(experiment, Path("btio"), "openmpi", "mpirun", tmp_path, EMULATED)
     run = next(run for run in schedule(experiment) if run.point.settings["variant"] != "plain")
     assert run.point.id.startswith("variant-epio-own-files_sc")
-    assert arguments_of(bench, run) == ("--method", "epio")
-    assert environment_of(bench, run) == {"COLOUR": "blue"}
-    assert hints_of(bench, {}, run)["cb_nodes"] == "2"
+    asked = asked_of(experiment, run, EMULATED)
+    assert (asked.arguments, asked.environment) == (("--method", "epio"), {"COLOUR": "blue"})
+    assert asked.hints["cb_nodes"] == "2"
+    assert asked.requested.keys() == {"stripe_count", "stripe_size"}
     plain = next(run for run in schedule(experiment) if run.point.settings["variant"] == "plain")
-    assert (arguments_of(bench, plain), environment_of(bench, plain)) == ((), {"COLOUR": "red"})
+    asked = asked_of(experiment, plain, EMULATED)
+    assert (asked.arguments, asked.environment) == ((), {"COLOUR": "red"})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from btio_program import ROOT, Outcome, launch
-from iolens.lab.sweep.ior_output import IorOutput, parse_ior
+from iolens.lab.workloads.ior_output import IorOutput, parse_ior
 
 IOR = ROOT / "build" / "bin" / "ior"
 LIBRARIES = (ROOT / "build" / "obj" / "workloads" / "libraries.mk").read_text(encoding="utf-8")

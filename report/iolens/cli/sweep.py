@@ -104,7 +104,7 @@ def announce(sweep: Sweep) -> None:
     experiment = sweep.experiment
     storage = f"{sweep.bench.storage.name} storage" if sweep.bench.storage.make else f"{sweep.bench.data}"
     work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
-    work += ["the complete run"] if sweep.first_todo else []
+    work += ["the complete run"] if sweep.first else []
     print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
 
 

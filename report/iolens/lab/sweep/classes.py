@@ -4,41 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from iolens.errors import UsageError
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import Experiment
-
-POINT_BYTES = 40
-"""Five doubles per grid point (BT-IO)."""
-
-DEFAULT_INTERVAL = 5
-
-
-@dataclass(frozen=True)
-class NpbClass:
-    """A class of BT: points per edge and time steps."""
-
-    edge: int
-    steps: int
-
-    @property
-    def dump_bytes(self) -> int:
-        """Bytes of one dump of the whole field."""
-        return POINT_BYTES * self.edge**3
-
-
-CLASSES = {
-    "S": NpbClass(12, 60),
-    "W": NpbClass(24, 200),
-    "A": NpbClass(64, 200),
-    "B": NpbClass(102, 200),
-    "C": NpbClass(162, 200),
-    "D": NpbClass(408, 250),
-    "E": NpbClass(1020, 250),
-}
+from iolens.lab.workloads.btio import BTIO, CLASSES, DEFAULT_INTERVAL, NpbClass
 
 
 @dataclass(frozen=True)
@@ -106,7 +77,7 @@ def experiment(
     return Experiment(
         name=name,
         title=title,
-        program="btio",
+        program=BTIO.program,
         arguments=tuple(sweep),
         ranks=choices.ranks,
         matrix={
@@ -119,21 +90,3 @@ def experiment(
         stripe_size=stripe_size,
         first=tuple(first),
     )
-
-
-def time_steps(arguments: Sequence[str]) -> int | None:
-    """Time steps of a btio command line; None when its arguments do not tell."""
-    given = dict(pairwise(arguments))
-    npb = CLASSES.get(given.get("--class", ""))
-    return int(given.get("--steps", npb.steps)) if npb else None
-
-
-def data_bytes(arguments: Sequence[str]) -> int | None:
-    """Bytes that a btio command line writes; None when its arguments do not tell."""
-    given = dict(pairwise(arguments))
-    npb = CLASSES.get(given.get("--class", ""))
-    if npb is None:
-        return None
-    steps = int(given.get("--steps", npb.steps))
-    interval = int(given.get("--write-interval", DEFAULT_INTERVAL))
-    return npb.dump_bytes * -(-steps // interval)

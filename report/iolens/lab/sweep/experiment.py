@@ -33,6 +33,7 @@ from iolens.lab.sweep.values import (
     variables,
     words,
 )
+from iolens.lab.workloads.workloads import workload_of
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
             raise UsageError(f"{path}: the key {key} is missing")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
-    return Experiment(**{"title": fields["name"], "arguments": (), **fields}, matrix=matrix, own=own)
+    usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
+    return Experiment(**{**usual, **fields}, matrix=matrix, own=own)
 
 
 def read_table(path: Path) -> yaml.MappingNode:

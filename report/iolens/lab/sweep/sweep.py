@@ -12,22 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from iolens.errors import IolensError, UsageError
 from iolens.lab.files import write_aside
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord, read_record
-from iolens.lab.storage.backend import Backend
-from iolens.lab.storage.backends import existing
-from iolens.lab.storage.mounts import file_system
-from iolens.lab.sweep.classes import data_bytes, time_steps
+from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
+from iolens.lab.sweep.bench import Bench, key_of, set_up
+from iolens.lab.sweep.check import check_space, check_stripes, check_workload
 from iolens.lab.sweep.experiment import Experiment, to_yaml
-from iolens.lab.sweep.matrix import Run, schedule
-from iolens.lab.sweep.perform import Bench, arguments_of, key_of, perform, perform_first, set_up
+from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.perform import perform
 from iolens.lab.sweep.repeat import until_kept
 from iolens.lab.sweep.watch import watched
-
-MARGIN = 1.05
-"""Free space wanted, relative to the data of one run."""
 
 Progress = Callable[[int, int, str, float], None]
 """Called after every run with done, total, a line about it, and the seconds that are likely left."""
@@ -41,8 +36,8 @@ class Sweep:
     folder: Path
     bench: Bench
     own_data: bool
-    todo: tuple[Run, ...]
-    first_todo: bool
+    todo: tuple[Asked, ...]
+    first: Asked | None
     total: int
 
 
@@ -53,24 +48,24 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     """
     own_data = experiment.directory is None
     data = (experiment.directory or folder / "data") / (experiment.name if not own_data else "")
-    check_space(experiment, data)
     bench = set_up(experiment, data)
+    runs = [asked_of(experiment, run, bench.storage) for run in schedule(experiment)] if with_matrix else []
+    first = asked_first(experiment) if experiment.first is not None else None
+    wanted = [*runs, *([first] if first else [])]
+    check_workload(experiment, bench.workload, wanted)
+    check_space(experiment, bench.workload, wanted, data)
     check_stripes(experiment, data, bench.storage)
     folder.mkdir(parents=True, exist_ok=True)
     data.mkdir(parents=True, exist_ok=True)
     if bench.storage.make:
         bench.storage.make(data)
     write_aside(folder / "experiment.yaml", to_yaml(experiment))
-    runs = schedule(experiment) if with_matrix else []
-    todo = tuple(
-        run for run in runs if not finished(folder / "points" / run.id, key_of(bench, run, arguments_of(bench, run)))
-    )
-    first_todo = experiment.first is not None and not finished(
-        folder / "first", key_of(bench, None, experiment.first), good=("ok", "invalid")
-    )
+    todo = tuple(asked for asked in runs if not finished(folder / "points" / asked.id, key_of(bench, asked)))
+    if first and finished(folder / FIRST, key_of(bench, first), good=("ok", "invalid")):
+        first = None
     if with_matrix:
-        drop_strangers(folder / "points", {run.id for run in runs})
-    return Sweep(experiment, folder, bench, own_data, todo, first_todo, len(runs))
+        drop_strangers(folder / "points", {asked.id for asked in runs})
+    return Sweep(experiment, folder, bench, own_data, todo, first, len(runs))
 
 
 def finished(folder: Path, key: str, good: Sequence[str] = ("ok",)) -> bool:
@@ -93,29 +88,6 @@ def drop_strangers(folder: Path, known: set[str]) -> None:
             record.parent.replace(aside)
 
 
-def check_stripes(experiment: Experiment, data: Path, storage: Backend) -> None:
-    """Storage without stripes cannot vary them."""
-    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & set(experiment.matrix):
-        kind, mount = file_system(existing(data))
-        raise UsageError(
-            f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
-            "leave stripe_count out of the matrix, or set storage.kind to emulated"
-        )
-
-
-def check_space(experiment: Experiment, data: Path) -> None:
-    """Raise when the largest run's data does not fit; says how much is needed, and where."""
-    volumes = [experiment.volume, *(data_bytes(words) for words in (experiment.arguments, experiment.first or ()))]
-    needed = int(max((volume for volume in volumes if volume), default=0) * MARGIN)
-    place = existing(data)
-    free = shutil.disk_usage(place).free
-    if needed > free:
-        raise IolensError(
-            f"one run writes {needed / 1e9:.2f} GB below {place}, where {free / 1e9:.2f} GB are free; "
-            "make room, or choose another folder with DIR= (storage.directory)"
-        )
-
-
 def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
     """Do what is missing; returns the records of the runs that did not end well.
 
@@ -126,11 +98,12 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
     bad: list[dict[str, Any]] = []
     with interruptible():
         try:
-            if sweep.first_todo:
+            if sweep.first:
                 progress(done, sweep.total, "complete run under way", 0)
-                folder, steps = sweep.folder / "first", time_steps(sweep.experiment.first or ())
-                with watched(folder / "stdout.txt", steps, partial(progress, done, sweep.total)):
-                    record = perform_first(sweep.bench, folder)
+                folder, words = sweep.folder / FIRST, sweep.first.arguments
+                tell = partial(progress, done, sweep.total)
+                with watched(folder / "stdout.txt", sweep.bench.workload, words, tell):
+                    record = perform(sweep.bench, sweep.first, folder)
                 progress(done, sweep.total, f"complete run: {record.status}", 0)
                 bad += [vars(record)] if record.status != "ok" else []
                 began = time.monotonic()

@@ -1,38 +1,45 @@
-"""How far a long run is: the time steps that BT prints, read from its growing standard output."""
+"""How far a long run is: the steps that its program prints, read from its growing standard output."""
 
 from __future__ import annotations
 
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-STEP = re.compile(rb"^ Time step\s+(\d+)", re.MULTILINE)
+from iolens.lab.workloads.workload import Workload
+
 PERIOD = 1.0
 """Seconds between two looks."""
 
 
-def last_step(output: bytes) -> int:
-    """The latest time step that the output names; 0 when it names none."""
-    steps = STEP.findall(output)
+def last_step(output: bytes, step: re.Pattern[bytes]) -> int:
+    """The latest step that the output names; 0 when it names none."""
+    steps = step.findall(output)
     return int(steps[-1]) if steps else 0
 
 
 @contextmanager
-def watched(stdout: Path, steps: int | None, tell: Callable[[str, float], None]) -> Iterator[None]:
-    """While the body runs, call `tell(line, seconds left)` at every further step; silent when `steps` is unknown.
+def watched(
+    stdout: Path, workload: Workload, arguments: Sequence[str], tell: Callable[[str, float], None]
+) -> Iterator[None]:
+    """While the body runs, call `tell(line, seconds left)` at every further step; silent when there are none to see.
 
     The first step is no measure, so time left is estimated from the second report on.
     """
+    steps, pattern = workload.steps(arguments), workload.step
+    if not steps or not pattern:
+        yield
+        return
     over = threading.Event()
 
     def watch() -> None:
         seen, first, began = 0, 0, 0.0
         while not over.wait(PERIOD):
-            step = last_step(stdout.read_bytes()) if stdout.exists() else 0
-            if step <= seen or not steps:
+            step = last_step(stdout.read_bytes(), pattern) if stdout.exists() else 0
+            if step <= seen:
                 continue
             seen, now = step, time.monotonic()
             if not first:

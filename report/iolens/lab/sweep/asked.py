@@ -1,0 +1,55 @@
+"""What one run of a sweep asks for: arguments, variables, hints and stripes, by the experiment and the run's point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from iolens.lab.storage.backend import Backend
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.matrix import Run
+
+FIRST = "first"
+"""The name, and the folder, of the complete run that goes before the matrix."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One run: its name, and what its program and MPI-IO are given. `requested` are stripes and hints as run.json names
+    them, `point` the levels with the number of the repetition; the complete run has neither."""
+
+    id: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    hints: Mapping[str, str] = field(default_factory=dict)
+    requested: Mapping[str, int] = field(default_factory=dict)
+    point: Mapping[str, int | str] = field(default_factory=dict)
+
+
+def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
+    """A run of the matrix: what the experiment gives to all, then what the point's own levels change."""
+    settings = run.point.settings
+    changes = [experiment.own[factor][str(level)] for factor, level in settings.items() if factor in experiment.own]
+    environment, hints = dict(experiment.environment), dict(experiment.hints)
+    requested = requested_settings(experiment, run, storage)
+    hints |= {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
+    for change in changes:
+        environment |= change.environment
+        hints |= change.hints
+    arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
+    return Asked(run.id, arguments, environment, hints, requested, {**settings, "repetition": run.repetition})
+
+
+def asked_first(experiment: Experiment) -> Asked:
+    """The complete run: on the storage as it is, with the MPI library's own hints."""
+    return Asked(FIRST, experiment.first or (), experiment.environment)
+
+
+def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
+    """Stripes and hints of a point; storage that a sweep makes itself has a layout in every run."""
+    settings = run.point.numbers
+    if storage.make or {"stripe_count", "stripe_size"} & settings.keys():
+        settings = {"stripe_count": 1, "stripe_size": experiment.stripe_size, **settings}
+    if "aggregators" in settings:
+        settings["cb_nodes"] = settings.pop("aggregators")
+    return settings

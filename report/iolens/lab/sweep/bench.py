@@ -1,0 +1,59 @@
+"""What stays the same for all runs of a sweep, and the key by which a finished run is recognised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iolens.lab.installation import find_library, find_workload, need_library
+from iolens.lab.run import mpi
+from iolens.lab.run.record import run_key
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import backend_for
+from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.workloads.workload import Workload
+from iolens.lab.workloads.workloads import workload_of
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The program with its MPI and its launcher, and the storage below `data`."""
+
+    experiment: Experiment
+    program: Path
+    flavour: mpi.Flavour | None
+    launcher: str
+    data: Path
+    storage: Backend
+    workload: Workload
+
+
+def set_up(experiment: Experiment, data: Path) -> Bench:
+    """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
+    program = find_workload(experiment.program)
+    storage = backend_for(experiment.storage, data)
+    for library in ("libiolens.so", *storage.libraries):
+        need_library(library)
+    linked = mpi.flavour_of_program(program)
+    launcher = mpi.find_launcher(linked)
+    flavour = linked or mpi.flavour_of_launcher(launcher)
+    return Bench(experiment, program, flavour, launcher, data.resolve(), storage, workload_of(experiment.program))
+
+
+def key_of(bench: Bench, asked: Asked) -> str:
+    """What decides the outcome of a run; paths do not."""
+    names = ("libiolens.so", f"libiolens-{bench.flavour}.so", *bench.storage.libraries)
+    libraries = [path for path in map(find_library, names) if path]
+    parts: dict[str, Any] = {
+        "arguments": asked.arguments,
+        "ranks": bench.experiment.ranks,
+        "launcher": bench.launcher,
+        "environment": asked.environment,
+        "requested": asked.requested,
+        "hints": asked.hints,
+        "io": bench.experiment.io_component,
+        "storage": bench.experiment.storage,
+    }
+    return run_key(parts, [bench.program, *libraries, *bench.storage.settings(bench.data)])

@@ -1,0 +1,54 @@
+"""What can be known to go wrong before a sweep begins."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import existing
+from iolens.lab.storage.mounts import file_system
+from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.workloads.workload import Workload
+from iolens.lab.workloads.workloads import refusal_of, volume_of
+
+MARGIN = 1.05
+"""Free space wanted, relative to the data of one run."""
+
+
+def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> None:
+    """Raise when the program has no such metric, or would not run with so many ranks."""
+    if experiment.matrix and experiment.metric not in workload.metrics:
+        raise UsageError(
+            f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(workload.metrics)}"
+        )
+    for asked in runs:
+        why = refusal_of(workload, asked.arguments, experiment.ranks)
+        if why:
+            raise UsageError(f"workload.ranks: {experiment.ranks}: {why} (run {asked.id})")
+
+
+def check_stripes(experiment: Experiment, data: Path, storage: Backend) -> None:
+    """Storage without stripes cannot vary them."""
+    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & set(experiment.matrix):
+        kind, mount = file_system(existing(data))
+        raise UsageError(
+            f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
+            "leave stripe_count out of the matrix, or set storage.kind to emulated"
+        )
+
+
+def check_space(experiment: Experiment, workload: Workload, runs: Sequence[Asked], data: Path) -> None:
+    """Raise when the largest run's data does not fit; says how much is needed, and where."""
+    volumes = [experiment.volume, *(volume_of(workload, asked.arguments, experiment.ranks) for asked in runs)]
+    needed = int(max((volume for volume in volumes if volume), default=0) * MARGIN)
+    place = existing(data)
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise IolensError(
+            f"one run writes {needed / 1e9:.2f} GB below {place}, where {free / 1e9:.2f} GB are free; "
+            "make room, or choose another folder with DIR= (storage.directory)"
+        )

@@ -1,0 +1,117 @@
+"""What a run of a sweep left behind, as its run.json: results, settings in force, the storage's judgement."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab.run.execute import Outcome
+from iolens.lab.run.record import RunRecord
+from iolens.lab.storage.backend import Health
+from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.bench import Bench
+from iolens.lab.sweep.observe import observed
+from iolens.lab.sweep.romio import effective_hints
+from iolens.lab.workloads.workload import RESULT
+
+NOT_SET = "the setting did not take effect: "
+
+
+def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: Health, key: str) -> RunRecord:
+    """Everything that the run left behind, as its record."""
+    result = bench.workload.result(folder)
+    log = outcome.logs[-1] if outcome.logs else None
+    seen, trouble = look(log)
+    effective = effective_settings(bench, folder, result)
+    effect = took_effect(asked.requested, effective, seen)
+    status, reason = judge(folder, outcome, health, effect, trouble)
+    storage = {"file_system": health.file_system, "valid": health.valid, "reason": health.reason}
+    return RunRecord(
+        id=asked.id,
+        status=status,
+        reason=reason,
+        command=outcome.command,
+        started=outcome.started,
+        seconds=round(outcome.seconds, 6),
+        exit_code=outcome.exit_code,
+        point=asked.point,
+        requested=asked.requested,
+        effective=effective,
+        observed=seen,
+        took_effect=effect,
+        storage={"kind": bench.storage.name, **storage, **health.counts},
+        launcher=bench.experiment.launcher,
+        mpi=result.get("mpi") or {},
+        hosts=[platform.node()],
+        load_before=outcome.load_before,
+        log=log.name if log else None,
+        result=RESULT if result else None,
+        key=key,
+    )
+
+
+def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
+    """What was in force: stripes from the file, hints from ROMIO's own print, or from MPICH's MPI_File_get_info.
+
+    Open MPI's MPI_File_get_info echoes the request, so it is no source; the toolkit's own transfers know themselves.
+    """
+    files = result.get("files") or [{}]
+    if bench.flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
+        hints = (result.get("hints") or {}).get("effective") or {}
+    else:
+        hints = effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
+    numbers = {
+        key: int(hints[key]) if str(hints.get(key, "")).isdigit() else None for key in ("cb_nodes", "cb_buffer_size")
+    }
+    return {
+        "stripe_count": files[0].get("stripe_count"),
+        "stripe_size": files[0].get("stripe_size"),
+        **numbers,
+    }
+
+
+def took_effect(
+    requested: Mapping[str, int], effective: Mapping[str, int | None], seen: Mapping[str, Any]
+) -> dict[str, bool | None]:
+    """Per requested setting: in force (True), not (False), or nobody says (None).
+
+    A wish for more aggregators than were seen writing is no failure as such: small files leave some idle.
+    """
+    effect: dict[str, bool | None] = {}
+    for key, value in requested.items():
+        known = effective.get(key)
+        if known is None and key == "cb_nodes" and "aggregators" in seen:
+            known = seen["aggregators"]
+        effect[key] = None if known is None else known == value
+    return effect
+
+
+def look(log: Path | None) -> tuple[dict[str, Any], str | None]:
+    """Who wrote what, and what is wrong with the log, if anything; a run without a log is its own affair."""
+    try:
+        return (observed(log) if log else {}), None
+    except IolensError as error:
+        return {}, str(error)
+
+
+def judge(
+    folder: Path,
+    outcome: Outcome,
+    health: Health,
+    effect: Mapping[str, bool | None],
+    trouble: str | None,
+) -> tuple[str, str | None]:
+    """`ok`, `failed` or `invalid`, and why."""
+    if outcome.exit_code != 0:
+        lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        own = [line for line in lines if line.strip("- ")]
+        return "failed", f"exit code {outcome.exit_code}: {(own or ['no message'])[0]}"
+    if trouble:
+        return "failed", trouble
+    if health.valid is False:
+        return "invalid", str(health.reason)
+    ignored = [key for key, value in effect.items() if value is False]
+    return ("invalid", NOT_SET + ", ".join(ignored)) if ignored else ("ok", None)

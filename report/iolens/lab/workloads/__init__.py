@@ -1,0 +1,1 @@
+"""Workloads: one file for each program that sweeps know, which says what the program takes and what it tells."""

@@ -1,0 +1,70 @@
+"""BT-IO, the NAS solver that dumps its field every few steps (workloads/btio)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iolens.lab.workloads.workload import Workload, size_of, value_of
+
+POINT_BYTES = 40
+"""Five doubles per grid point (BT-IO)."""
+
+DEFAULT_INTERVAL = 5
+
+
+@dataclass(frozen=True)
+class NpbClass:
+    """A class of BT: points per edge and time steps."""
+
+    edge: int
+    steps: int
+
+    @property
+    def dump_bytes(self) -> int:
+        """Bytes of one dump of the whole field."""
+        return POINT_BYTES * self.edge**3
+
+
+CLASSES = {
+    "S": NpbClass(12, 60),
+    "W": NpbClass(24, 200),
+    "A": NpbClass(64, 200),
+    "B": NpbClass(102, 200),
+    "C": NpbClass(162, 200),
+    "D": NpbClass(408, 250),
+    "E": NpbClass(1020, 250),
+}
+
+
+def time_steps(arguments: Sequence[str]) -> int | None:
+    """Time steps of a command line; None when it names no class."""
+    npb = CLASSES.get(value_of(arguments, "--class") or "")
+    return size_of(arguments, npb.steps, "--steps") if npb else None
+
+
+def data_bytes(arguments: Sequence[str]) -> int | None:
+    """Bytes that a command line writes; None when it names no class."""
+    npb, steps = CLASSES.get(value_of(arguments, "--class") or ""), time_steps(arguments)
+    if npb is None or steps is None:
+        return None
+    interval = size_of(arguments, DEFAULT_INTERVAL, "--write-interval")
+    return npb.dump_bytes * -(-steps // interval)
+
+
+def refuses(arguments: Sequence[str], ranks: int) -> str | None:
+    """BT's grid is cut into a square of cells."""
+    edge = math.isqrt(ranks)
+    return None if edge**2 == ranks else f"btio needs a square number of ranks, such as {edge**2} or {(edge + 1) ** 2}"
+
+
+BTIO = Workload(
+    program="btio",
+    metrics=("write_bandwidth", "read_bandwidth"),
+    refuses=refuses,
+    volume=lambda arguments, ranks: data_bytes(arguments),
+    steps=time_steps,
+    step=re.compile(rb"^ Time step\s+(\d+)", re.MULTILINE),
+)

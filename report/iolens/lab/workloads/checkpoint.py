@@ -1,0 +1,38 @@
+"""A climate model's checkpoint, written and read back (workloads/checkpoint)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iolens.lab.workloads.workload import Workload, size_of
+
+FACES = 6
+"""Of the cubed sphere."""
+
+VALUE_BYTES = 4
+
+
+def elsewhere(arguments: Sequence[str]) -> bool:
+    """Whether the problem stands in a file, or is another one (`--mode`)."""
+    named = {word.partition("=")[0] for word in arguments}
+    return bool({"--config_file", "--mode"} & named) or not {"--nx", "--ny"} & named
+
+
+def refuses(arguments: Sequence[str], ranks: int) -> str | None:
+    """The ranks share the faces of the cubed sphere evenly."""
+    if elsewhere(arguments):
+        return None
+    needed = FACES * size_of(arguments, 4, "--nx") * size_of(arguments, 4, "--ny")
+    return None if ranks == needed else f"this grid needs 6 * nx * ny = {needed} ranks"
+
+
+def volume(arguments: Sequence[str], ranks: int) -> int | None:
+    """The fields' values, without what the file format adds; each trial writes the same files again."""
+    if elsewhere(arguments):
+        return None
+    cells = FACES * size_of(arguments, 90, "--im_world") ** 2 * size_of(arguments, 137, "--lm")
+    return VALUE_BYTES * cells * size_of(arguments, 5, "--num_arrays")
+
+
+CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth",), refuses=refuses, volume=volume)
+RESTART = Workload("restart_simulator", ("read_bandwidth",), refuses=refuses, volume=volume)

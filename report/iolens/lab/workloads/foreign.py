@@ -1,0 +1,31 @@
+"""Any other program: it is told nothing by itself, and its result is what it wrote to `{json}` or printed as IOR."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from iolens.lab.files import write_aside
+from iolens.lab.workloads.ior_output import result_of_ior
+from iolens.lab.workloads.workload import RESULT, Workload, read_result
+
+
+def result(folder: Path) -> dict[str, Any]:
+    """The program's own result, else one made of what a user's own IOR printed, which is then kept as `result.json`."""
+    found = read_result(folder)
+    if not found:
+        found = result_of_ior((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
+        if found:
+            write_aside(folder / RESULT, json.dumps(found) + "\n")
+    return found
+
+
+FOREIGN = Workload(
+    program="",
+    metrics=("write_bandwidth", "read_bandwidth", "latency"),
+    result_option=None,
+    directory_option=None,
+    hint_option=None,
+    result=result,
+)

@@ -1,0 +1,19 @@
+"""The bundled IOR (workloads/ior)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iolens.lab.workloads.workload import Workload, size_of
+
+
+def volume(arguments: Sequence[str], ranks: int) -> int | None:
+    """A block of each rank in each segment, and with -m a file for each repetition; a script's tests are not read."""
+    if {"-f", "--scriptFile"} & set(arguments):
+        return None
+    block = size_of(arguments, 2**20, "-b", "--blockSize")
+    files = size_of(arguments, 1, "-i", "--repetitions") if {"-m", "--multiFile"} & set(arguments) else 1
+    return ranks * block * size_of(arguments, 1, "-s", "--segmentCount") * files
+
+
+IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), volume=volume)

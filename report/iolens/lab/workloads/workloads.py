@@ -1,0 +1,53 @@
+"""The programs that sweeps know, and what holds for any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.installation import find_workload
+from iolens.lab.workloads.alignment import ALIGNMENT
+from iolens.lab.workloads.btio import BTIO
+from iolens.lab.workloads.checkpoint import CHECKPOINT, RESTART
+from iolens.lab.workloads.collectives import COLLECTIVES
+from iolens.lab.workloads.foreign import FOREIGN
+from iolens.lab.workloads.ior import IOR
+from iolens.lab.workloads.metadata import METADATA
+from iolens.lab.workloads.workload import Workload
+
+WORKLOADS: dict[str, Workload] = {
+    workload.program: workload for workload in (BTIO, IOR, CHECKPOINT, RESTART, COLLECTIVES, ALIGNMENT, METADATA)
+}
+"""By the name of the executable."""
+
+
+def workload_of(program: str) -> Workload:
+    """What is known of a program, given as in `workload.program`: a name, or a path, which may be another program's of
+    the same name, such as a user's own IOR."""
+    known = WORKLOADS.get(Path(program).name, FOREIGN)
+    return known if "/" not in program or is_bundled(Path(program)) else FOREIGN
+
+
+def is_bundled(path: Path) -> bool:
+    """Whether this is the bundled program of that name."""
+    try:
+        return path.resolve() == find_workload(path.name)
+    except IolensError:
+        return False
+
+
+def volume_of(workload: Workload, arguments: Sequence[str], ranks: int) -> int | None:
+    """Bytes that a run puts into files; None when the arguments do not tell."""
+    try:
+        return workload.volume(arguments, ranks)
+    except ValueError:
+        return None  # the program itself will say what is wrong with that word
+
+
+def refusal_of(workload: Workload, arguments: Sequence[str], ranks: int) -> str | None:
+    """Why the program would not run like that; None when nothing speaks against it."""
+    try:
+        return workload.refuses(arguments, ranks)
+    except ValueError:
+        return None  # the same
