@@ -267,8 +267,9 @@ def test_collective_time_is_parted_into_waiting_access_and_exchange(programs: Pa
     job = read_log(the_log(tmp_path))
     table = job.private["mpiio_collectives"].set_index("rank").sort_index()
     assert table["calls"].tolist() == [5, 5, 5]
-    assert (table.loc[[0, 2], "waiting"] > 5 * 0.045).all()
-    assert table.loc[1, "waiting"] < 5 * 0.045
+    # Rank 1 comes 50 ms late to each call; a busy machine delays the others too, now and then.
+    assert (table.loc[[0, 2], "waiting"] > 2 * table.loc[1, "waiting"]).all()
+    assert (table.loc[[0, 2], "waiting"] > 0.1).all()
     parts = table[["waiting", "access", "exchange"]].sum(axis=1)
     assert parts.to_numpy() == pytest.approx(table["seconds"].to_numpy(), rel=0.05)
     writers = set(job.private["file_ranks"].query("writes > 0")["rank"])
