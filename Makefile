@@ -32,7 +32,7 @@ IOLENS = .venv/bin/iolens
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build $(PARTS) run $(RUNS) test check format fuzz sanitize bench install clean distclean
+.PHONY: help setup build $(PARTS) run $(RUNS) test check format fuzz model sanitize bench install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -97,6 +97,9 @@ format: ## format C and Python in place
 
 fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
 	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)
+
+model: build ## N random programs (default 100000, of hunt SEED) against the model of the counters; see tests/model
+	@.venv/bin/python tests/model/hunt.py --build build -n $(or $(N),100000) --seed $(or $(SEED),1)
 
 sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSanitizer: some minutes
 	@bash tests/sanitize.sh

@@ -1,0 +1,210 @@
+"""What a log says against what the model says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from logfile import Log, Record
+from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, Times, Window
+from model_posix import PosixFile, PosixModel
+from model_stdio import StdioFile, StdioModel
+from process import Process
+
+TOLERANCE = 3000.0  # nanoseconds: two clocks, one of them calibrated while the program runs
+POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
+STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}
+POSIX_AT = {name: i for i, name in enumerate(POSIX_DOUBLES)}
+STDIO_AT = {name: i for i, name in enumerate(STDIO_DOUBLES)}
+POSIX_FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"} | {
+    n for n in POSIX_INTS if n.startswith(("STRIDE", "ACCESS"))
+}
+
+
+@dataclass
+class Error:
+    """A counter of a file that the calls do not explain."""
+
+    program: int
+    module: str
+    file: str
+    counter: str
+    want: object
+    got: object
+
+    def __str__(self) -> str:
+        return f"{self.module} {self.file} {self.counter}: calls say {self.want}, the log says {self.got}"
+
+
+def program_of(name: str) -> int:
+    number = name.rsplit("/", 1)[-1].split(".")[0]
+    while not number.isdigit() and "/" in name:
+        name = name.rsplit("/", 1)[0]
+        number = name.rsplit("/", 1)[-1].split(".")[0]
+    return int(number) if number.isdigit() else -1
+
+
+class Comparison:
+    """Of one process' log: `zero` is when the log's clock began, in the journal's nanoseconds."""
+
+    def __init__(self, log: Log, process: Process) -> None:
+        self.log = log
+        self.process = process
+        self.errors: list[Error] = []
+        self.where = (0, "", "")
+        self.windows: list[tuple[tuple[int, str, str], str, float, Window]] = []
+
+    def error(self, counter: str, want: object, got: object) -> None:
+        self.errors.append(Error(*self.where, counter, want, got))
+
+    def run(self) -> list[Error]:
+        self.module("POSIX", self.process.posix.files, self.posix)
+        self.module("STDIO", self.process.stdio.files, self.stdio)
+        self.clock()
+        self.heatmap("POSIX", self.process.posix)
+        self.heatmap("STDIO", self.process.stdio)
+        self.traces()
+        return self.errors
+
+    def module(self, module: str, files, compare) -> None:
+        seen = set()
+        for record in self.log.records[module]:
+            name = self.log.names.get(record.id, str(record.id))
+            seen.add(name)
+            self.where = (program_of(name), module, name.rsplit("/", 1)[-1])
+            if name not in files:
+                self.error("record", "none", "one")
+            else:
+                compare(files[name], record)
+        for name in files.keys() - seen:
+            self.where = (program_of(name), module, name.rsplit("/", 1)[-1])
+            self.error("record", "one", "none")
+
+    def ints(self, want: dict[str, int], got: list[int], index: dict[str, int], free: set[str]) -> None:
+        for name, i in index.items():
+            if name not in free and want.get(name, 0) != got[i]:
+                self.error(name, want.get(name, 0), got[i])
+
+    def posix(self, file: PosixFile, record: Record) -> None:
+        model: PosixModel = self.process.posix
+        self.ints(model.expected_ints(file), record.ints, POSIX_INDEX, POSIX_FREE)
+        exact = not model.rules.ours("values") or max(map(len, file.sizes.values())) <= TRACKED_VALUES
+        self.values("ACCESS", model.common_sizes(file), record.ints, exact)
+        exact = not model.rules.ours("values") or len(file.strides) <= TRACKED_VALUES
+        self.values("STRIDE", model.common_strides(file), record.ints, exact)
+        for kind, write in (("READ", False), ("WRITE", True)):
+            self.times(file.moved[write], kind, record.doubles, POSIX_AT)
+            bound = file.moved[write].nanoseconds + (file.synced if write else 0)
+            self.duration(f"F_{kind}_TIME", bound, record.doubles, POSIX_AT)
+            self.longest(kind, file.moved[write], record)
+        self.times(file.opened, "OPEN", record.doubles, POSIX_AT)
+        self.times(file.closed, "CLOSE", record.doubles, POSIX_AT)
+        self.duration("F_META_TIME", file.asked, record.doubles, POSIX_AT)
+        self.no_ranks(record.doubles[13:])
+
+    def stdio(self, file: StdioFile, record: Record) -> None:
+        model: StdioModel = self.process.stdio
+        self.ints(file.ints, record.ints, STDIO_INDEX, set())
+        del model
+        for kind, write in (("READ", False), ("WRITE", True)):
+            self.times(file.moved[write], kind, record.doubles, STDIO_AT)
+            self.duration(f"F_{kind}_TIME", file.moved[write].nanoseconds, record.doubles, STDIO_AT)
+        self.times(file.opened, "OPEN", record.doubles, STDIO_AT)
+        self.times(file.closed, "CLOSE", record.doubles, STDIO_AT)
+        self.duration("F_META_TIME", file.asked, record.doubles, STDIO_AT)
+        self.no_ranks(record.doubles[11:])
+
+    def values(self, kind: str, want: list[tuple[int, int]], ints: list[int], exact: bool) -> None:
+        at, count_at = POSIX_INDEX[f"{kind}1_{kind}"], POSIX_INDEX[f"{kind}1_COUNT"]
+        got = list(zip(ints[at : at + 4], ints[count_at : count_at + 4], strict=True))
+        want = want + [(0, 0)] * (4 - len(want))
+        if exact and got != want:
+            self.error(f"{kind}1-4", want, got)
+
+    def times(self, times: Times, kind: str, doubles: list[float], at: dict[str, int]) -> None:
+        for edge, window in (("START", times.start), ("END", times.end)):
+            counter = f"F_{kind}_{edge}"
+            got = doubles[at[counter]]
+            if (window is None) != (got == 0.0):
+                self.error(counter, window, got)
+            elif window is not None:
+                self.windows.append((self.where, counter, got, window))
+
+    def duration(self, counter: str, bound: int, doubles: list[float], at: dict[str, int]) -> None:
+        got = doubles[at[counter]] * 1e9
+        if not 0 <= got <= bound * (1 + 1e-5) + 1 or (bound > 0 and got == 0):
+            self.error(counter, f"up to {bound} ns", f"{got} ns")
+
+    def longest(self, kind: str, times: Times, record: Record) -> None:
+        got = record.doubles[POSIX_AT[f"F_MAX_{kind}_TIME"]] * 1e9
+        size = record.ints[POSIX_INDEX[f"MAX_{kind}_TIME_SIZE"]]
+        possible = {s for ns, s in times.longest if got <= ns * (1 + 1e-5) + 1}
+        if times.longest and (size not in possible or got <= 0):
+            self.error(f"F_MAX_{kind}_TIME", sorted(times.longest)[-4:], (got, size))
+        if not times.longest and (got or size):
+            self.error(f"F_MAX_{kind}_TIME", 0, (got, size))
+
+    def no_ranks(self, doubles: list[float]) -> None:
+        if any(doubles):
+            self.error("F_…_RANK_…", 0, doubles)
+
+    def clock(self) -> None:
+        """Every time stamp must fit the one moment at which the log's clock began."""
+        if not self.windows:
+            return
+        first = sorted(w.first - got * 1e9 for _, _, got, w in self.windows)
+        last = sorted(w.last - got * 1e9 for _, _, got, w in self.windows)
+        # Nearly all are right: what a few wrong ones say does not move the middle of what the others allow.
+        low, high = first[-1], last[0]
+        if low > high + TOLERANCE:
+            low, high = first[int(0.98 * (len(first) - 1))], last[int(0.02 * len(last))]
+        self.zero = (low + high) / 2
+        for where, counter, got, window in self.windows:
+            at = got * 1e9 + self.zero
+            if not window.first - TOLERANCE <= at <= window.last + TOLERANCE:
+                self.where = where
+                self.error(counter, f"{window.first - self.zero:.0f} to {window.last - self.zero:.0f} ns", got * 1e9)
+
+    def heatmap(self, kind: str, model: PosixModel | StdioModel) -> None:
+        """Bytes up to each bin's end: at least those of transfers that ended, at most those of transfers begun."""
+        self.where = (-1, "HEATMAP", kind)
+        transfers = [t for file in model.files.values() for t in file.transfers]
+        maps = self.log.heatmaps.get(kind, [])
+        for write in (False, True):
+            total = sum(t[2] for t in transfers if t[0] == write)
+            got = [(m.writes if write else m.reads) for m in maps] or [[]]
+            if sum(got[0]) != total:
+                self.error("writes" if write else "reads", total, sum(got[0]))
+            elif total:
+                self.bins([t for t in transfers if t[0] == write], got[0], maps[0].width * 1e9)
+
+    def bins(self, transfers: list[tuple[bool, int, int, int, int]], got: list[int], width: float) -> None:
+        sofar = 0
+        for i, n in enumerate(got):
+            sofar += n
+            edge = self.zero + (i + 1) * width
+            least = sum(t[2] for t in transfers if t[4] < edge - TOLERANCE)
+            most = sum(t[2] for t in transfers if t[3] < edge + TOLERANCE)
+            if n < 0 or not least <= sofar <= most:
+                self.error(f"bytes up to bin {i}", (least, most), sofar)
+
+    def traces(self) -> None:
+        if not self.log.traces["DXT_POSIX"]:
+            return
+        found = {self.log.names.get(t.id, ""): t for t in self.log.traces["DXT_POSIX"]}
+        for name, file in self.process.posix.files.items():
+            self.where = (program_of(name), "DXT_POSIX", name.rsplit("/", 1)[-1])
+            trace = found.pop(name, None)
+            for write in (False, True):
+                segments = (trace.writes if write else trace.reads) if trace else []
+                self.segments([t for t in file.transfers if t[0] == write], segments)
+        for name in found:
+            self.where = (program_of(name), "DXT_POSIX", name)
+            self.error("record", "none", "one")
+
+    def segments(self, want: list[tuple[bool, int, int, int, int]], got: list[tuple[int, int, float, float]]) -> None:
+        if [t[1:3] for t in want] != [s[:2] for s in got]:
+            self.error("segments", [t[1:3] for t in want], [s[:2] for s in got])
+            return
+        for (_, _, _, begin, end), (_, _, t0, t1) in zip(want, got, strict=True):
+            if not begin - TOLERANCE <= t0 * 1e9 + self.zero <= t1 * 1e9 + self.zero <= end + TOLERANCE:
+                self.error("segment's times", (begin - self.zero, end - self.zero), (t0, t1))

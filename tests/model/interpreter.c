@@ -1,0 +1,393 @@
+/*
+ * interpreter CALLS JOURNAL      executes the programs in CALLS one after another, writes their journal
+ * interpreter --ops              names the operations, one a line
+ *
+ * Files lie in the working directory. What it does for itself goes past the C library, so that no profiler sees it.
+ */
+#include "interpreter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+
+enum { MAX_THREADS = 8, MAX_OPERATIONS = 400 };
+
+/* One line of a program. */
+struct line {
+    const struct operation *operation;
+    int32_t op;
+    int32_t thread;
+    struct arg args[MAX_ARGS];
+};
+
+struct program {
+    int32_t id;
+    int lines, threads; /* threads beside the first */
+    struct line *line;
+};
+
+struct thread_part {
+    struct program *program;
+    struct state *state;
+    int32_t thread;
+};
+
+struct constant {
+    const char *name;
+    int64_t value;
+};
+
+#define CONSTANT(name) {#name, name}
+static const struct constant constants[] = {
+    CONSTANT(O_RDONLY),         CONSTANT(O_WRONLY),  CONSTANT(O_RDWR),       CONSTANT(O_CREAT),
+    CONSTANT(O_TRUNC),          CONSTANT(O_APPEND),  CONSTANT(O_EXCL),       CONSTANT(O_CLOEXEC),
+    CONSTANT(O_DIRECTORY),      CONSTANT(O_SYNC),    CONSTANT(O_NOFOLLOW),   CONSTANT(O_TMPFILE),
+    CONSTANT(O_PATH),           CONSTANT(SEEK_SET),  CONSTANT(SEEK_CUR),     CONSTANT(SEEK_END),
+    CONSTANT(SEEK_DATA),        CONSTANT(SEEK_HOLE), CONSTANT(RWF_APPEND),   CONSTANT(AT_SYMLINK_NOFOLLOW),
+    CONSTANT(AT_REMOVEDIR),     CONSTANT(AT_EMPTY_PATH), CONSTANT(RENAME_NOREPLACE), CONSTANT(RENAME_EXCHANGE),
+    CONSTANT(FALLOC_FL_KEEP_SIZE),
+#ifdef WITH_MPI
+    CONSTANT(MPI_MODE_CREATE),  CONSTANT(MPI_MODE_RDONLY), CONSTANT(MPI_MODE_WRONLY), CONSTANT(MPI_MODE_RDWR),
+    CONSTANT(MPI_MODE_APPEND),  CONSTANT(MPI_MODE_EXCL),   CONSTANT(MPI_MODE_DELETE_ON_CLOSE),
+    CONSTANT(MPI_MODE_UNIQUE_OPEN), CONSTANT(MPI_MODE_SEQUENTIAL), CONSTANT(MPI_SEEK_SET),
+    CONSTANT(MPI_SEEK_CUR),     CONSTANT(MPI_SEEK_END),
+#endif
+};
+
+static const struct operation *operations[MAX_OPERATIONS];
+static int operation_count;
+static struct entry *journal;
+static int64_t journal_room;
+static _Atomic int64_t journal_length;
+static char *memory;
+static char folder[4096];
+static int rank, ranks = 1;
+
+_Noreturn static void fail(const char *what, const char *which)
+{
+    dprintf(2, "interpreter: %s: %s\n", what, which);
+    _exit(2);
+}
+
+int64_t journal_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+char *transfer_buffer(int64_t misalign)
+{
+    return memory + misalign;
+}
+
+/* ------------------------------------------------------------------ reading the call lists */
+
+static void add_operations(const struct operation *table)
+{
+    for (; table->name; table++)
+        operations[operation_count++] = table;
+}
+
+static int32_t operation_named(const char *name)
+{
+    for (int32_t i = 0; i < operation_count; i++)
+        if (!strcmp(operations[i]->name, name))
+            return i;
+    fail("no such operation", name);
+}
+
+static int64_t constant_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (strlen(constants[i].name) == length && !strncmp(constants[i].name, name, length))
+            return constants[i].value;
+    fail("no such constant", name);
+}
+
+static int64_t flags(const char *word)
+{
+    int64_t value = 0;
+    for (;;) {
+        const char *end = strchrnul(word, '|');
+        value |= constant_named(word, (size_t)(end - word));
+        if (!*end)
+            return value;
+        word = end + 1;
+    }
+}
+
+/* @a: in the working directory, behind the program's number; @/a: the same by its whole path; @./a and @../a: the same
+ * by a longer way; @-a: just a, for a path below a descriptor's folder. */
+static const char *path_of(int32_t program, const char *word)
+{
+    char path[3 * sizeof folder];
+    const char *name = word + 1;
+    if (*name == '-')
+        return strdup(name + 1);
+    if (*name == '/')
+        snprintf(path, sizeof path, "%s/%d.%s", folder, program, name + 1);
+    else if (!strncmp(name, "./", 2))
+        snprintf(path, sizeof path, "./%d.%s", program, name + 2);
+    else if (!strncmp(name, "../", 3))
+        snprintf(path, sizeof path, "..//%s/%d.%s", strrchr(folder, '/') + 1, program, name + 3);
+    else
+        snprintf(path, sizeof path, "%d.%s", program, name);
+    return strdup(path);
+}
+
+static struct arg arg_of(int32_t program, const char *word)
+{
+    if (*word == '@')
+        return (struct arg){.text = path_of(program, word)};
+    if ((*word >= '0' && *word <= '9') || *word == '-')
+        return (struct arg){.number = strtoll(word, NULL, 0)};
+    if ((*word == 'O' || *word == 'S' || *word == 'A' || *word == 'R' || *word == 'F' || *word == 'M') && strchr(word, '_'))
+        return (struct arg){.number = flags(word)};
+    return (struct arg){.text = strdup(word)};
+}
+
+/* `rank 0-2` or `rank 3`: whether the lines that follow are this rank's. */
+static int is_my_rank(const char *range)
+{
+    char *end;
+    long first = strtol(range, &end, 10), last = first;
+    if (*end == '-')
+        last = strtol(end + 1, NULL, 10);
+    return rank >= first && rank <= last;
+}
+
+static void add_line(struct program *p, int32_t thread, char *word, char **rest)
+{
+    p->line = realloc(p->line, sizeof *p->line * (size_t)(p->lines + 1));
+    if (!p->line)
+        fail("out of memory", word);
+    struct line *line = &p->line[p->lines];
+    *line = (struct line){.op = operation_named(word), .thread = thread};
+    line->operation = operations[line->op];
+    for (int i = 0; (word = strtok_r(NULL, " \n", rest)) && *word != '#'; i++) {
+        if (i == MAX_ARGS)
+            fail("too many words behind", line->operation->name);
+        line->args[i] = arg_of(p->id, word);
+    }
+}
+
+/* Lines of other ranks keep their number, but have no operation here. */
+static struct program *parse(char *text, int *count)
+{
+    struct program *programs = NULL, *p = NULL;
+    int32_t thread = 0;
+    int mine = 1;
+    for (char *next, *line = text; *line; line = next) {
+        char *end = strchrnul(line, '\n'), *rest;
+        next = *end ? end + 1 : end;
+        *end = 0;
+        char *word = strtok_r(line, " ", &rest);
+        if (!word || *word == '#')
+            continue;
+        if (!strcmp(word, "program")) {
+            programs = realloc(programs, sizeof *programs * (size_t)(*count + 1));
+            if (!programs)
+                fail("out of memory", word);
+            p = &programs[(*count)++];
+            *p = (struct program){.id = atoi(strtok_r(NULL, " ", &rest))};
+            thread = 0;
+            mine = 1;
+        } else if (!p) {
+            fail("a call before the first program", word);
+        } else if (!strcmp(word, "thread")) {
+            thread = atoi(strtok_r(NULL, " ", &rest));
+            if (thread >= MAX_THREADS)
+                fail("too many threads", "8 at most");
+            p->threads = thread > p->threads ? thread : p->threads;
+        } else if (!strcmp(word, "rank")) {
+            mine = is_my_rank(strtok_r(NULL, " ", &rest));
+        } else {
+            add_line(p, thread, word, &rest);
+            if (!mine)
+                p->line[p->lines].operation = NULL;
+            p->lines++;
+        }
+    }
+    return programs;
+}
+
+/* ------------------------------------------------------------------ executing them */
+
+static int64_t position(const struct operation *o, const struct state *s, const struct entry *e)
+{
+    if (o->on == ON_FD && e->fd >= 0)
+        return syscall(SYS_lseek, (int)e->fd, 0L, SEEK_CUR);
+    if (o->on == ON_STREAM && s->streams[e->slot])
+        return ftello(s->streams[e->slot]);
+    return -1;
+}
+
+static int64_t size_of(int64_t fd)
+{
+    struct stat st;
+    return fd < 0 || syscall(SYS_fstat, (int)fd, &st) ? -1 : st.st_size;
+}
+
+static struct entry *new_entry(void)
+{
+    int64_t at = journal_length++;
+    if (at >= journal_room)
+        fail("journal full", "more calls than lines");
+    return &journal[at];
+}
+
+static void run_line(struct state *s, const struct line *line, int32_t number)
+{
+    const struct operation *o = line->operation;
+    struct entry call = {.program = s->program, .line = number, .op = line->op, .slot = -1, .fd = -1, .size = -1};
+    call.thread = line->thread;
+    if (o->on != ON_NOTHING) {
+        call.slot = (int32_t)line->args[o->slot].number;
+        if (call.slot < 0 || call.slot >= SLOTS)
+            fail("no such slot for", o->name);
+        if ((o->on == ON_STREAM && !s->streams[call.slot]) || (o->on == ON_HANDLE && !s->handles[call.slot]))
+            return; /* nothing there to call: lists that were shortened do this */
+        call.fd = o->on == ON_FD ? s->fds[call.slot] : o->on == ON_STREAM ? s->streams[call.slot]->_fileno : -1;
+    }
+    struct entry *e = new_entry();
+    *e = call;
+    e->before = position(o, s, e);
+    o->run(s, line->args, e);
+    e->after = position(o, s, e);
+    if (o->on == ON_FD)
+        e->size = size_of(e->fd);
+}
+
+static void *run_thread(void *argument)
+{
+    struct thread_part *part = argument;
+    for (int i = 0; i < part->program->lines; i++) {
+        const struct line *line = &part->program->line[i];
+        if (line->operation && line->thread == part->thread)
+            run_line(part->state, line, i);
+    }
+    return NULL;
+}
+
+/* What a program leaves open is closed by calls like any other, so that the next one begins afresh. */
+static void close_rest(struct state *s)
+{
+    static int32_t op_close = -1, op_fclose;
+    if (op_close < 0) {
+        op_close = operation_named("close");
+        op_fclose = operation_named("fclose");
+    }
+    for (int slot = 0; slot < SLOTS; slot++) {
+        struct line line = {.args = {{.number = slot}}};
+        line.op = op_fclose;
+        line.operation = operations[line.op];
+        if (s->streams[slot])
+            run_line(s, &line, -1);
+        line.op = op_close;
+        line.operation = operations[line.op];
+        if (s->fds[slot] >= 0)
+            run_line(s, &line, -1);
+    }
+}
+
+static void run_program(struct program *p)
+{
+    struct state state = {.program = p->id};
+    for (int i = 0; i < SLOTS; i++)
+        state.fds[i] = -1;
+    struct thread_part parts[MAX_THREADS];
+    pthread_t threads[MAX_THREADS];
+    for (int t = 0; t <= p->threads; t++) {
+        parts[t] = (struct thread_part){.program = p, .state = &state, .thread = t};
+        if (t && pthread_create(&threads[t], NULL, run_thread, &parts[t]))
+            fail("pthread_create", strerror(errno));
+    }
+    run_thread(&parts[0]);
+    for (int t = 1; t <= p->threads; t++)
+        pthread_join(threads[t], NULL);
+    close_rest(&state);
+}
+
+/* ------------------------------------------------------------------ files of its own */
+
+static char *read_all(const char *path)
+{
+    struct stat st;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+    if (fd < 0 || syscall(SYS_fstat, fd, &st))
+        fail(path, strerror(errno));
+    char *text = calloc(1, (size_t)st.st_size + 1);
+    for (int64_t at = 0, n; text && at < st.st_size; at += n)
+        if ((n = syscall(SYS_read, fd, text + at, (size_t)(st.st_size - at))) <= 0)
+            fail(path, strerror(errno));
+    syscall(SYS_close, fd);
+    return text;
+}
+
+static void write_journal(const char *path)
+{
+    char name[4096];
+    snprintf(name, sizeof name, ranks > 1 ? "%s.%d" : "%s", path, rank);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const char *data = (const char *)journal;
+    int64_t bytes = journal_length * (int64_t)sizeof *journal;
+    for (int64_t at = 0, n; at < bytes; at += n)
+        if ((n = syscall(SYS_write, fd, data + at, (size_t)(bytes - at))) <= 0)
+            fail(name, strerror(errno));
+    syscall(SYS_close, fd);
+}
+
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        fail("mmap", strerror(errno));
+    return p;
+}
+
+int main(int argc, char **argv)
+{
+    add_operations(posix_operations);
+    add_operations(stdio_operations);
+    add_operations(mpi_operations);
+    if (argc == 2 && !strcmp(argv[1], "--ops")) {
+        for (int i = 0; i < operation_count; i++)
+            printf("%s\n", operations[i]->name);
+        return 0;
+    }
+    if (argc != 3)
+        fail("usage", "interpreter CALLS JOURNAL | interpreter --ops");
+#ifdef WITH_MPI
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+#endif
+    if (!getcwd(folder, sizeof folder))
+        fail("getcwd", strerror(errno));
+    memory = reserve((size_t)1 << 33);
+    int count = 0;
+    struct program *programs = parse(read_all(argv[1]), &count);
+    for (int i = 0; i < count; i++)
+        journal_room += programs[i].lines + 2 * SLOTS;
+    journal = reserve((size_t)journal_room * sizeof *journal);
+    for (int i = 0; i < count; i++)
+        run_program(&programs[i]);
+    write_journal(argv[2]);
+#ifdef WITH_MPI
+    MPI_Finalize();
+#endif
+    return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * Executes call lists (README.md) and keeps a journal of what was called and what came back.
+ *
+ * The journal is the only witness that the model hears: nothing in here knows a counter or a profiler.
+ */
+#ifndef INTERPRETER_H
+#define INTERPRETER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { SLOTS = 64, MAX_ARGS = 8 };
+
+/* One word of a call: a number (constants such as O_CREAT included), a path with the program's prefix, or text. */
+struct arg {
+    int64_t number;
+    const char *text;
+};
+
+/* One call as it happened; journal.py names the same fields in the same order. */
+struct entry {
+    int32_t program;
+    int32_t line;   /* of the program, from 0; -1: closed by the interpreter at the program's end */
+    int32_t op;     /* index into the operations, in the order of `interpreter --ops` */
+    int32_t slot;   /* that the call was made on, -1 when it has none */
+    int32_t thread; /* 0 is the one that started the program */
+    int32_t error;  /* errno after the call; 0 when it succeeded */
+    int64_t result;
+    int64_t begin, end; /* CLOCK_MONOTONIC, ns, right before and behind the call */
+    int64_t fd;         /* descriptor behind the slot, -1 without one */
+    int64_t before;     /* position of the descriptor or stream before the call, as the kernel or ftell say; else -1 */
+    int64_t after;      /* the same behind it */
+    int64_t size;       /* of the descriptor's file behind it, -1 without a descriptor */
+    int64_t extra[3];   /* what else came back, see each operation */
+};
+
+/* What the calls of one program share. */
+struct state {
+    int32_t program;
+    int fds[SLOTS];
+    FILE *streams[SLOTS];
+    void *handles[SLOTS]; /* of whatever else an interface opens, such as MPI files */
+};
+
+/* What an argument stands for where that decides what is noted beside the call. */
+enum on { ON_NOTHING, ON_FD, ON_STREAM, ON_HANDLE };
+
+struct operation {
+    const char *name;
+    void (*run)(struct state *s, const struct arg *a, struct entry *e);
+    enum on on; /* kind of slot that `slot` counts in */
+    int slot;   /* which argument names it */
+};
+
+/* Each ends with a row without a name. */
+extern const struct operation posix_operations[];
+extern const struct operation stdio_operations[];
+extern const struct operation mpi_operations[]; /* empty where MPI was not compiled in */
+
+int64_t journal_now(void);
+
+/* Memory to read into and write from: `misalign` bytes behind a multiple of 4096. Zero pages until written to. */
+char *transfer_buffer(int64_t misalign);
+
+/* The call alone, between two looks at the clock. */
+#define TIMED(e, call)                                                                                       \
+    do {                                                                                                     \
+        errno = 0;                                                                                           \
+        (e)->begin = journal_now();                                                                          \
+        (e)->result = (int64_t)(call);                                                                       \
+        (e)->end = journal_now();                                                                            \
+        (e)->error = errno;                                                                                  \
+    } while (0)
+
+#endif

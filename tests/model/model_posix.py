@@ -1,0 +1,430 @@
+"""POSIX records, call by call, from the meaning of the counters."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+
+from calllist import Call
+from meaning import BUCKETS, Times, bucket, most_common, record_id
+from rules import Rules
+
+MEMORY_ALIGNMENT = 8
+
+OPENS = {"open": 1, "open64": 1, "creat": 1, "creat64": 1}
+TRANSFERS = {  # name: (is it a write, number of the offset's argument or None, number of the misalignment's)
+    "read": (False, None, 2),
+    "write": (True, None, 2),
+    "pread": (False, 2, 3),
+    "pwrite": (True, 2, 3),
+    "pread64": (False, 2, 3),
+    "pwrite64": (True, 2, 3),
+    "readv": (False, None, 3),
+    "writev": (True, None, 3),
+    "preadv": (False, 3, 4),
+    "pwritev": (True, 3, 4),
+    "preadv64": (False, 3, 4),
+    "pwritev64": (True, 3, 4),
+    "preadv2": (False, 3, 5),
+    "pwritev2": (True, 3, 5),
+    "preadv64v2": (False, 3, 5),
+    "pwritev64v2": (True, 3, 5),
+    "aio_read": (False, 2, 3),
+    "aio_write": (True, 2, 3),
+    "lio_read": (False, 2, 3),
+    "lio_write": (True, 2, 3),
+}
+
+
+@dataclass
+class PosixFile:
+    """What a record of this file must hold."""
+
+    name: str
+    ints: dict[str, int] = field(default_factory=dict)
+    sizes: dict[bool, dict[int, int]] = field(default_factory=lambda: {False: {}, True: {}})
+    first_sizes: dict[int, int] = field(default_factory=dict)  # the first 32 values, reads and writes together
+    strides: dict[int, int] = field(default_factory=dict)
+    first_strides: dict[int, int] = field(default_factory=dict)
+    opened: Times = field(default_factory=Times)
+    closed: Times = field(default_factory=Times)
+    moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
+    synced: int = 0  # nanoseconds
+    asked: int = 0
+    last_was_write: bool | None = None
+    last_byte: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
+    offset: int = 0  # where Darshan believes that the file is, whatever descriptor moves
+    transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
+
+    def add(self, counter: str, n: int = 1) -> None:
+        self.ints[counter] = self.ints.get(counter, 0) + n
+
+    def forget_last_bytes(self) -> None:
+        self.last_byte = {False: 0, True: 0}
+
+
+@dataclass
+class OpenFile:
+    """An open file as the kernel has it: what descriptors that were duplicated share."""
+
+    file: PosixFile
+    append: bool = False
+
+
+def count_first(counts: dict[int, int], value: int) -> None:
+    """Darshan's way: only the first 32 different values are counted, 0 is one of them."""
+    if value in counts or len(counts) < 32:
+        counts[value] = counts.get(value, 0) + 1
+
+
+class PosixModel:
+    """The files of one process. `folder` is its working directory, by its real path."""
+
+    def __init__(
+        self,
+        folder: str,
+        rules: Rules,
+        block_size: int,
+        slots: dict[tuple[int, int], int],
+        streams: dict[tuple[int, int], str],
+    ) -> None:
+        self.folder = folder
+        self.slots = slots
+        self.streams = streams
+        self.rules = rules
+        self.block_size = block_size
+        self.files: dict[str, PosixFile] = {}
+        self.fds: dict[int, list[OpenFile]] = {}
+        self.links: dict[str, str] = {}
+        self.handlers = {
+            "mkstemp": self.made,
+            "mkostemps": self.made,
+            "openat": self.openat,
+            "openat64": self.openat,
+            "dup": self.dup,
+            "dup2": self.dup,
+            "dup3": self.dup,
+            "fcntl_dupfd": self.dup,
+            "fcntl_dupfd_cloexec": self.dup,
+            "close": self.close,
+            "close_range": self.close,
+            "lseek": self.seek,
+            "lseek64": self.seek,
+            "stat": self.stat,
+            "stat64": self.stat,
+            "lstat": self.stat,
+            "lstat64": self.stat,
+            "fstatat": self.statat,
+            "statx": self.statat,
+            "fstat": self.fstat,
+            "fstat64": self.fstat,
+            "statx_fd": self.fstat,
+            "fsync": self.sync,
+            "fdatasync": self.sync,
+            "mmap": self.mmap,
+            "rename": self.rename,
+            "renameat": self.renameat,
+            "renameat2": self.renameat,
+            "symlink": self.symlink,
+            "sendfile": self.between,
+            "copy_file_range": self.between,
+            "fileno": self.fileno,
+            "fclose": self.fclose,
+            "freopen": self.freopen,
+        }
+        self.handlers.update(dict.fromkeys(OPENS, self.open))
+        self.handlers.update(dict.fromkeys(TRANSFERS, self.transfer))
+
+    def see(self, call: Call) -> None:
+        handler = self.handlers.get(call.name)
+        if handler:
+            handler(call)
+
+    # ---------------------------------------------------------------- names
+
+    def path(self, program: int, word: str, base: str | None = None) -> str:
+        """The path that a word of the list stands for, as the program spells it."""
+        name = word[1:]
+        if name.startswith("-"):
+            spelled = name[1:]
+        elif name.startswith("/"):
+            return f"{self.folder}/{program}.{name[1:]}"
+        elif name.startswith("./"):
+            spelled = f"./{program}.{name[2:]}"
+        elif name.startswith("../"):
+            spelled = f"..//{os.path.basename(self.folder)}/{program}.{name[3:]}"
+        else:
+            spelled = f"{program}.{name}"
+        return f"{base or self.folder}/{spelled}"
+
+    def canonical(self, path: str) -> str:
+        """The path that a record is named by."""
+        path = os.path.normpath(path) if self.rules.ours("folders") else self.squeezed(path)
+        if self.rules.ours("links"):
+            for _ in range(8):
+                path = self.links.get(path, path)
+        return path
+
+    @staticmethod
+    def squeezed(path: str) -> str:
+        while "//" in path:
+            path = path.replace("//", "/")
+        while "/./" in path:
+            path = path.replace("/./", "/")
+        return path
+
+    def at(self, slot_fd: int, program: int, word: str) -> str:
+        base = self.folder
+        if slot_fd >= 0 and slot_fd in self.fds:
+            base = self.fds[slot_fd][-1].file.name
+        return self.canonical(self.path(program, word, base))
+
+    def file(self, name: str) -> PosixFile:
+        if name not in self.files:
+            self.files[name] = PosixFile(name)
+            if self.rules.library == "darshan":
+                self.files[name].ints["MMAPS"] = -1
+        return self.files[name]
+
+    def open_file(self, fd: int) -> OpenFile | None:
+        stack = self.fds.get(fd)
+        return stack[-1] if stack else None
+
+    def put(self, fd: int, opened: OpenFile) -> None:
+        """Darshan keeps what a descriptor was before beneath what it is now, and finds it again."""
+        if self.rules.library == "darshan":
+            self.fds.setdefault(fd, []).append(opened)
+        else:
+            self.fds[fd] = [opened]
+
+    def drop(self, fd: int) -> None:
+        stack = self.fds.get(fd)
+        if stack:
+            stack.pop()
+
+    # ---------------------------------------------------------------- opening and closing
+
+    def opens(self, call: Call, name: str, mode: int, append: bool) -> None:
+        file = self.file(name)
+        if mode:
+            file.ints["MODE"] = mode
+        file.offset = 0
+        file.forget_last_bytes()
+        self.add_open(call, int(call.result), OpenFile(file, append))
+
+    def add_open(self, call: Call, fd: int, opened: OpenFile) -> None:
+        opened.file.add("OPENS")
+        opened.file.opened.add(call.begin, call.end)
+        opened.file.asked += call.end - call.begin
+        self.put(fd, opened)
+
+    def open(self, call: Call) -> None:
+        if call.result < 0:
+            return
+        flags = "O_CREAT" if call.name.startswith("creat") else call.args[2]
+        mode = call.args[2] if call.name.startswith("creat") else call.args[3] if len(call.args) > 3 else "0"
+        name = self.canonical(self.path(call.program, call.args[1]))
+        self.opens(call, name, int(mode, 8) if "O_CREAT" in flags else 0, "O_APPEND" in flags)
+
+    def openat(self, call: Call) -> None:
+        if call.result < 0:
+            return
+        flags = call.args[3]
+        mode = int(call.args[4], 8) if "O_CREAT" in flags and len(call.args) > 4 else 0
+        name = self.at(self.slot_fd(call, 1), call.program, call.args[2])
+        self.opens(call, name, mode, "O_APPEND" in flags)
+
+    def slot_fd(self, call: Call, argument: int) -> int:
+        """The descriptor in another slot than the call's own."""
+        slot = int(call.args[argument])
+        return self.slots.get((call.program, slot), -1) if slot >= 0 else -1
+
+    def made(self, call: Call) -> None:
+        if call.result < 0:
+            return
+        letters = int(call.extra[0]).to_bytes(8, "little", signed=True)[:6].decode()
+        suffix = ".x" if call.name == "mkostemps" else ""
+        name = self.canonical(self.path(call.program, call.args[1])) + letters + suffix
+        self.opens(call, name, 0, call.name == "mkostemps")
+
+    def dup(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if call.result >= 0 and opened:
+            opened.file.add("DUPS")
+            self.add_open(call, call.result, opened)
+
+    def close(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if not opened or (call.name == "close_range" and self.rules.library == "darshan"):
+            return
+        self.drop(call.fd)
+        opened.file.forget_last_bytes()
+        opened.file.closed.add(call.begin, call.end)
+        opened.file.asked += call.end - call.begin
+
+    def fileno(self, call: Call) -> None:
+        name = self.streams.get((call.program, call.slot))
+        if call.result < 0 or name is None:
+            return
+        file = self.file(name)
+        file.add("FILENOS")
+        opened = self.open_file(call.result)
+        self.add_open(call, call.result, opened if opened and opened.file is file else OpenFile(file))
+
+    def fclose(self, call: Call) -> None:
+        self.gone(call.fd)
+
+    def freopen(self, call: Call) -> None:
+        self.gone(call.fd)
+
+    def gone(self, fd: int) -> None:
+        if self.rules.library == "iolens":
+            self.fds.pop(fd, None)
+
+    # ---------------------------------------------------------------- moving bytes
+
+    def transfer(self, call: Call) -> None:
+        write, offset_argument, misalign = TRANSFERS[call.name]
+        opened = self.open_file(call.fd)
+        if call.result < 0 or not opened:
+            return
+        offset = self.offset_of(call, opened, write, offset_argument)
+        aligned = len(call.args) <= misalign or int(call.args[misalign]) % MEMORY_ALIGNMENT == 0
+        self.moves(call, opened.file, write, offset, call.result, aligned)
+
+    def offset_of(self, call: Call, opened: OpenFile, write: bool, argument: int | None) -> int:
+        given = None if argument is None else int(call.args[argument])
+        appends = write and (opened.append or "RWF_APPEND" in call.args)
+        if appends and self.rules.ours("append"):
+            return call.size - call.result
+        if given == -1 and self.rules.library == "iolens":  # preadv2: at the descriptor's position
+            given = None
+        if given is not None:
+            return given
+        return call.before if self.rules.ours("position") else opened.file.offset
+
+    def moves(self, call: Call, file: PosixFile, write: bool, offset: int, size: int, aligned: bool = True) -> None:
+        end = offset + size - 1
+        file.transfers.append((write, offset, size, call.begin, call.end))
+        kind, kinds, past = ("WRITE", "WRITES", "WRITTEN") if write else ("READ", "READS", "READ")
+        last = file.last_byte[write]
+        file.add(kinds)
+        file.add(f"BYTES_{past}", size)
+        file.ints[f"MAX_BYTE_{past}"] = max(file.ints.get(f"MAX_BYTE_{past}", 0), end)
+        file.add(f"SEQ_{kinds}", offset > last)
+        file.add(f"CONSEC_{kinds}", offset == last + 1)
+        stride = offset - last - 1 if offset > last and last != 0 and offset > 0 else 0
+        file.last_byte[write] = end
+        file.offset = offset + size
+        file.add(f"SIZE_{kind}_{BUCKETS[bucket(size)]}")
+        file.sizes[write][size] = file.sizes[write].get(size, 0) + 1
+        file.strides[stride] = file.strides.get(stride, 0) + 1
+        count_first(file.first_sizes, size)
+        count_first(file.first_strides, stride)
+        file.add("MEM_NOT_ALIGNED", not aligned)
+        file.add("FILE_NOT_ALIGNED", offset % self.block_size != 0)
+        file.add("RW_SWITCHES", file.last_was_write is not None and file.last_was_write != write)
+        file.last_was_write = write
+        file.moved[write].add(call.begin, call.end, size)
+
+    def between(self, call: Call) -> None:
+        """sendfile and copy_file_range: a read of the one, a write of the other."""
+        if call.result < 0 or not self.rules.ours("between files"):
+            return
+        source, target = self.open_file(call.extra[0]), self.open_file(call.fd)
+        given = [int(word) for word in call.args[2:4]]
+        to_offset, from_offset = given if call.name == "copy_file_range" else (-1, given[0])
+        if source:
+            offset = from_offset if from_offset >= 0 else call.extra[1]
+            self.moves(call, source.file, False, offset, call.result)
+        if target:
+            offset = to_offset if to_offset >= 0 else call.after - call.result
+            self.moves(call, target.file, True, offset, call.result)
+
+    # ---------------------------------------------------------------- the rest
+
+    def meta(self, call: Call, file: PosixFile, counter: str) -> None:
+        file.add(counter)
+        file.asked += call.end - call.begin
+
+    def seek(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if call.result >= 0 and opened:
+            self.meta(call, opened.file, "SEEKS")
+            opened.file.offset = call.result
+
+    def stat(self, call: Call) -> None:
+        self.stats(call, self.path(call.program, call.args[0]))
+
+    def statat(self, call: Call) -> None:
+        base = self.open_file(self.slot_fd(call, 0))
+        self.stats(call, self.path(call.program, call.args[1], base.file.name if base else None))
+
+    def stats(self, call: Call, path: str) -> None:
+        if call.result == 0 and stat.S_ISREG(call.extra[0]) and self.rules.ours("stat"):
+            self.meta(call, self.file(self.canonical(path)), "STATS")
+
+    def fstat(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if call.result == 0 and stat.S_ISREG(call.extra[0]) and opened and self.rules.ours("stat"):
+            self.meta(call, opened.file, "STATS")
+
+    def sync(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if call.result == 0 and opened:
+            opened.file.add("FSYNCS" if call.name == "fsync" else "FDSYNCS")
+            opened.file.synced += call.end - call.begin
+
+    def mmap(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if call.result == 0 and opened and self.rules.ours("mmap"):
+            opened.file.add("MMAPS")
+
+    def rename(self, call: Call) -> None:
+        self.renames(call, call.args[0], call.args[1], None, None)
+
+    def renameat(self, call: Call) -> None:
+        if self.rules.ours("renameat"):
+            from_base = self.open_file(self.slot_fd(call, 0))
+            to_base = self.open_file(self.slot_fd(call, 2))
+            names = [base.file.name if base else None for base in (from_base, to_base)]
+            self.renames(call, call.args[1], call.args[3], *names)
+
+    def renames(self, call: Call, source: str, target: str, source_base: str | None, target_base: str | None) -> None:
+        if call.result != 0:
+            return
+        name = self.canonical(self.path(call.program, source, source_base))
+        if name not in self.files:
+            return
+        self.meta(call, self.files[name], "RENAME_SOURCES")
+        new = self.file(self.canonical(self.path(call.program, target, target_base)))
+        new.add("RENAME_TARGETS")
+        number = record_id(name)
+        new.ints["RENAMED_FROM"] = new.ints.get("RENAMED_FROM") or (number - (1 << 64) if number >> 63 else number)
+
+    def symlink(self, call: Call) -> None:
+        """TARGET is taken as the list spells it: relative names lie beside the link here."""
+        if call.result == 0:
+            target = os.path.normpath(self.path(call.program, call.args[0]))
+            self.links[os.path.normpath(self.path(call.program, call.args[1]))] = target
+
+    # ---------------------------------------------------------------- the record
+
+    def expected_ints(self, file: PosixFile) -> dict[str, int]:
+        """Every counter whose value the calls decide; the largest times and the most common values are held apart."""
+        want = dict(file.ints)
+        want["MEM_ALIGNMENT"] = MEMORY_ALIGNMENT
+        want["FILE_ALIGNMENT"] = self.block_size
+        return want
+
+    def common_sizes(self, file: PosixFile) -> list[tuple[int, int]]:
+        if not self.rules.ours("values"):
+            return most_common(file.first_sizes)
+        both = dict(file.sizes[False])
+        for value, n in file.sizes[True].items():
+            both[value] = both.get(value, 0) + n
+        return most_common(both)
+
+    def common_strides(self, file: PosixFile) -> list[tuple[int, int]]:
+        return most_common(file.strides if self.rules.ours("values") else file.first_strides)

@@ -1,0 +1,195 @@
+"""STDIO records, call by call, from the meaning of the counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from calllist import Call
+from meaning import Times
+from model_posix import PosixModel
+from rules import Rules
+
+GOT_ITEMS = {"fread", "fread_unlocked"}
+PUT_ITEMS = {"fwrite", "fwrite_unlocked"}
+GOT_LETTER = {"fgetc", "getc", "getc_unlocked", "ungetc"}
+PUT_LETTER = {"fputc", "putc", "putc_unlocked"}
+GOT_TEXT = {"fgets", "fgets_unlocked", "getline", "getdelim"}
+PUT_TEXT = {"fputs", "fputs_unlocked"}
+PRINTED = {"fprintf", "vfprintf"}
+SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
+UNSEEN = {  # by Darshan
+    *("fread_unlocked", "fwrite_unlocked", "getc_unlocked", "putc_unlocked", "fgets_unlocked", "fputs_unlocked"),
+    *("getline", "getdelim", "getc", "putc"),
+}
+
+
+@dataclass
+class StdioFile:
+    """What a record of this file must hold."""
+
+    name: str
+    ints: dict[str, int] = field(default_factory=dict)
+    opened: Times = field(default_factory=Times)
+    closed: Times = field(default_factory=Times)
+    moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
+    asked: int = 0
+    offset: int = 0
+    transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
+
+    def add(self, counter: str, n: int = 1) -> None:
+        self.ints[counter] = self.ints.get(counter, 0) + n
+
+
+@dataclass
+class Stream:
+    file: StdioFile
+    append: bool
+
+
+class StdioModel:
+    """The streams of one process; names and descriptors are those that `posix` knows."""
+
+    def __init__(self, posix: PosixModel, rules: Rules) -> None:
+        self.posix = posix
+        self.rules = rules
+        self.files: dict[str, StdioFile] = {}
+        self.streams: dict[tuple[int, int], Stream] = {}
+        self.handlers = {
+            "fopen": self.fopen,
+            "fopen64": self.fopen,
+            "freopen": self.freopen,
+            "fdopen": self.fdopen,
+            "fclose": self.fclose,
+            "fflush": self.flush,
+            "getw": self.getw,
+            "putw": self.putw,
+            "fscanf": self.scanned,
+        }
+        for names, handler in (
+            (GOT_ITEMS, self.got_items),
+            (PUT_ITEMS, self.put_items),
+            (GOT_LETTER, self.got_letter),
+            (PUT_LETTER, self.put_letter),
+            (GOT_TEXT, self.got_text),
+            (PUT_TEXT, self.put_text),
+            (PRINTED, self.printed),
+            (SEEKS, self.seek),
+        ):
+            self.handlers.update(dict.fromkeys(names, handler))
+
+    def see(self, call: Call) -> None:
+        handler = self.handlers.get(call.name)
+        if handler and not (call.name in UNSEEN and not self.rules.ours("unseen stdio")):
+            handler(call)
+
+    def file(self, name: str) -> StdioFile:
+        if name not in self.files:
+            self.files[name] = StdioFile(name)
+        return self.files[name]
+
+    def stream(self, call: Call) -> Stream | None:
+        return self.streams.get((call.program, call.slot))
+
+    # ---------------------------------------------------------------- opening and closing
+
+    def add_open(self, call: Call, slot: int, stream: Stream) -> None:
+        stream.file.add("OPENS")
+        stream.file.opened.add(call.begin, call.end)
+        stream.file.asked += call.end - call.begin
+        self.streams[call.program, slot] = stream
+
+    def fopen(self, call: Call) -> None:
+        if call.result:
+            name = self.posix.canonical(self.posix.path(call.program, call.args[1]))
+            file = self.file(name)
+            file.offset = 0
+            self.add_open(call, int(call.args[0]), Stream(file, call.args[2].startswith("a")))
+
+    def freopen(self, call: Call) -> None:
+        self.streams.pop((call.program, call.slot), None)
+        self.fopen(call)
+
+    def fdopen(self, call: Call) -> None:
+        opened = self.posix.open_file(call.fd)
+        if call.result and opened:
+            file = self.file(opened.file.name)
+            file.add("FDOPENS")
+            append = opened.append or call.args[2].startswith("a")
+            self.add_open(call, int(call.args[0]), Stream(file, append))
+
+    def fclose(self, call: Call) -> None:
+        stream = self.streams.pop((call.program, call.slot), None)
+        if stream:
+            stream.file.closed.add(call.begin, call.end)
+            stream.file.asked += call.end - call.begin
+
+    # ---------------------------------------------------------------- moving bytes
+
+    def moves(self, call: Call, write: bool, size: int, counter: str | None = None) -> None:
+        stream = self.stream(call)
+        if not stream:
+            return
+        file = stream.file
+        offset = file.offset
+        if self.rules.ours("position"):
+            offset = call.after - size if write and stream.append else call.before
+        file.offset += size
+        past = "WRITTEN" if write else "READ"
+        file.add(counter or ("WRITES" if write else "READS"))
+        file.add(f"BYTES_{past}", size)
+        if not counter:
+            file.transfers.append((write, offset, size, call.begin, call.end))
+        file.ints[f"MAX_BYTE_{past}"] = max(file.ints.get(f"MAX_BYTE_{past}", 0), offset + size - 1)
+        file.moved[write].add(call.begin, call.end)
+
+    def got_items(self, call: Call) -> None:
+        if call.result > 0:
+            self.moves(call, False, call.result * int(call.args[1]))
+
+    def put_items(self, call: Call) -> None:
+        if call.result > 0:
+            self.moves(call, True, call.result * int(call.args[1]))
+
+    def got_letter(self, call: Call) -> None:
+        if call.result != -1:
+            self.moves(call, False, 1)
+
+    def put_letter(self, call: Call) -> None:
+        if call.result != -1:
+            self.moves(call, True, 1)
+
+    def got_text(self, call: Call) -> None:
+        if call.result >= 0:
+            self.moves(call, False, call.result)
+
+    def put_text(self, call: Call) -> None:
+        if call.result >= 0:
+            self.moves(call, True, int(call.args[1]))
+
+    def printed(self, call: Call) -> None:
+        if call.result > 0:
+            self.moves(call, True, call.result)
+
+    def getw(self, call: Call) -> None:
+        at_end = call.result == -1 and call.after - call.before != 4
+        if not (at_end and self.rules.ours("empty")):
+            self.moves(call, False, 4)
+
+    def putw(self, call: Call) -> None:
+        if call.result == 0:
+            self.moves(call, True, 4)
+
+    def scanned(self, call: Call) -> None:
+        if call.result != 0:
+            self.moves(call, False, call.after - call.before)
+
+    def flush(self, call: Call) -> None:
+        if call.result == 0:
+            self.moves(call, True, 0, "FLUSHES")
+
+    def seek(self, call: Call) -> None:
+        stream = self.stream(call)
+        if stream and call.result == 0:
+            stream.file.add("SEEKS")
+            stream.file.asked += call.end - call.begin
+            stream.file.offset = call.after

@@ -1,0 +1,4 @@
+/* The interpreter without MPI. */
+#include "interpreter.h"
+
+const struct operation mpi_operations[] = {{0}};

@@ -1,0 +1,367 @@
+/* Calls on descriptors and names, one function each; the table at the end says what the list calls them. */
+#include "interpreter.h"
+
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define RUN(name) static void run_##name(struct state *s, const struct arg *a, struct entry *e)
+
+enum { MAX_PARTS = 1024 };
+
+/* A slot's descriptor; of an empty slot one that is closed. */
+static int fd_in(const struct state *s, struct arg a)
+{
+    return a.number < 0 ? AT_FDCWD : s->fds[a.number];
+}
+
+static void put_fd(struct state *s, struct arg a, const struct entry *e)
+{
+    if (e->result >= 0)
+        s->fds[a.number] = (int)e->result;
+}
+
+/* The same page for every part: a gigabyte needs no memory. Part 0 takes what the others leave. */
+static int parts_of(struct iovec *parts, struct arg bytes, struct arg count, struct arg misalign)
+{
+    int n = count.number < 1 ? 1 : count.number > MAX_PARTS ? MAX_PARTS : (int)count.number;
+    size_t each = (size_t)(bytes.number / n);
+    for (int i = 0; i < n; i++)
+        parts[i] = (struct iovec){transfer_buffer(misalign.number), each};
+    parts[0].iov_len += (size_t)bytes.number - each * (size_t)n;
+    return n;
+}
+
+/* open SLOT PATH FLAGS MODE */
+#define RUN_OPEN(name, call)                                                                                 \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        TIMED(e, call);                                                                                      \
+        put_fd(s, a[0], e);                                                                                  \
+    }
+RUN_OPEN(open, open(a[1].text, (int)a[2].number, (mode_t)a[3].number))
+RUN_OPEN(open64, open64(a[1].text, (int)a[2].number, (mode_t)a[3].number))
+RUN_OPEN(creat, creat(a[1].text, (mode_t)a[2].number))
+RUN_OPEN(creat64, creat64(a[1].text, (mode_t)a[2].number))
+/* openat SLOT FOLDER-SLOT|-1 PATH FLAGS MODE */
+RUN_OPEN(openat, openat(fd_in(s, a[1]), a[2].text, (int)a[3].number, (mode_t)a[4].number))
+RUN_OPEN(openat64, openat64(fd_in(s, a[1]), a[2].text, (int)a[3].number, (mode_t)a[4].number))
+/* dup NEW-SLOT SLOT */
+RUN_OPEN(dup, dup(fd_in(s, a[1])))
+/* fcntl_dupfd NEW-SLOT SLOT LEAST */
+RUN_OPEN(fcntl_dupfd, fcntl(fd_in(s, a[1]), F_DUPFD, (int)a[2].number))
+RUN_OPEN(fcntl_dupfd_cloexec, fcntl64(fd_in(s, a[1]), F_DUPFD_CLOEXEC, (int)a[2].number))
+
+/* dup2 NEW-SLOT SLOT: onto the descriptor in NEW-SLOT, or one that is free when the slot is empty; extra: the number. */
+static int target_of(const struct state *s, struct arg a)
+{
+    return s->fds[a.number] >= 0 ? s->fds[a.number] : 200 + (int)a.number;
+}
+RUN(dup2)
+{
+    int target = target_of(s, a[0]);
+    e->extra[0] = target;
+    TIMED(e, dup2(fd_in(s, a[1]), target));
+    put_fd(s, a[0], e);
+}
+RUN(dup3)
+{
+    int target = target_of(s, a[0]);
+    e->extra[0] = target;
+    TIMED(e, dup3(fd_in(s, a[1]), target, O_CLOEXEC));
+    put_fd(s, a[0], e);
+}
+
+/* mkstemp SLOT PATH: PATH gets XXXXXX, and a suffix of 2 letters for mkstemps; extra: the six letters that it became. */
+static char *template_of(struct arg path, const char *suffix)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%sXXXXXX%s", path.text, suffix) < 0)
+        abort();
+    return name;
+}
+static void note_letters(struct entry *e, char *name, const char *suffix)
+{
+    memcpy(e->extra, name + strlen(name) - strlen(suffix) - 6, 6);
+    free(name);
+}
+RUN(mkstemp)
+{
+    char *name = template_of(a[1], "");
+    TIMED(e, mkstemp(name));
+    put_fd(s, a[0], e);
+    note_letters(e, name, "");
+}
+RUN(mkostemps)
+{
+    char *name = template_of(a[1], ".x");
+    TIMED(e, mkostemps(name, 2, O_APPEND));
+    put_fd(s, a[0], e);
+    note_letters(e, name, ".x");
+}
+
+/* close SLOT */
+RUN(close)
+{
+    TIMED(e, close(fd_in(s, a[0])));
+    s->fds[a[0].number] = -1;
+}
+/* close_range SLOT: of this one descriptor */
+RUN(close_range)
+{
+    unsigned fd = (unsigned)fd_in(s, a[0]);
+    if ((int)fd < 0)
+        return;
+    TIMED(e, close_range(fd, fd, 0));
+    s->fds[a[0].number] = -1;
+}
+
+#define RUN_CALL(name, call)                                                                                 \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        (void)s;                                                                                             \
+        (void)a;                                                                                             \
+        TIMED(e, call);                                                                                      \
+    }
+/* read SLOT BYTES [MISALIGN]; pread SLOT BYTES OFFSET [MISALIGN] */
+RUN_CALL(read, read(fd_in(s, a[0]), transfer_buffer(a[2].number), (size_t)a[1].number))
+RUN_CALL(write, write(fd_in(s, a[0]), transfer_buffer(a[2].number), (size_t)a[1].number))
+RUN_CALL(pread, pread(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
+RUN_CALL(pwrite, pwrite(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
+RUN_CALL(pread64, pread64(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
+RUN_CALL(pwrite64, pwrite64(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
+
+/* readv SLOT BYTES PARTS [MISALIGN]; preadv SLOT BYTES PARTS OFFSET [MISALIGN]; preadv2 … OFFSET FLAGS [MISALIGN] */
+#define RUN_PARTS(name, misalign, call)                                                                      \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        struct iovec parts[MAX_PARTS];                                                                       \
+        int n = parts_of(parts, a[1], a[2], a[misalign]);                                                    \
+        TIMED(e, call);                                                                                      \
+    }
+RUN_PARTS(readv, 3, readv(fd_in(s, a[0]), parts, n))
+RUN_PARTS(writev, 3, writev(fd_in(s, a[0]), parts, n))
+RUN_PARTS(preadv, 4, preadv(fd_in(s, a[0]), parts, n, a[3].number))
+RUN_PARTS(pwritev, 4, pwritev(fd_in(s, a[0]), parts, n, a[3].number))
+RUN_PARTS(preadv64, 4, preadv64(fd_in(s, a[0]), parts, n, a[3].number))
+RUN_PARTS(pwritev64, 4, pwritev64(fd_in(s, a[0]), parts, n, a[3].number))
+RUN_PARTS(preadv2, 5, preadv2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4].number))
+RUN_PARTS(pwritev2, 5, pwritev2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4].number))
+RUN_PARTS(preadv64v2, 5, preadv64v2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4].number))
+RUN_PARTS(pwritev64v2, 5, pwritev64v2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4].number))
+
+/* lseek SLOT OFFSET WHENCE */
+RUN_CALL(lseek, lseek(fd_in(s, a[0]), a[1].number, (int)a[2].number))
+RUN_CALL(lseek64, lseek64(fd_in(s, a[0]), a[1].number, (int)a[2].number))
+
+/* stat PATH; fstat SLOT; fstatat FOLDER-SLOT|-1 PATH FLAGS; extra: the mode that came back */
+#define RUN_STAT(name, type, call, mode)                                                                     \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        (void)s;                                                                                             \
+        type found = {0};                                                                                    \
+        TIMED(e, call);                                                                                      \
+        e->extra[0] = e->result ? 0 : found.mode;                                                            \
+    }
+RUN_STAT(stat, struct stat, stat(a[0].text, &found), st_mode)
+RUN_STAT(stat64, struct stat64, stat64(a[0].text, &found), st_mode)
+RUN_STAT(lstat, struct stat, lstat(a[0].text, &found), st_mode)
+RUN_STAT(lstat64, struct stat64, lstat64(a[0].text, &found), st_mode)
+RUN_STAT(fstat, struct stat, fstat(fd_in(s, a[0]), &found), st_mode)
+RUN_STAT(fstat64, struct stat64, fstat64(fd_in(s, a[0]), &found), st_mode)
+RUN_STAT(fstatat, struct stat, fstatat(fd_in(s, a[0]), a[1].text, &found, (int)a[2].number), st_mode)
+RUN_STAT(statx, struct statx, statx(fd_in(s, a[0]), a[1].text, (int)a[2].number, STATX_BASIC_STATS, &found), stx_mode)
+/* statx_fd SLOT: of the descriptor itself */
+RUN_STAT(statx_fd, struct statx, statx(fd_in(s, a[0]), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &found), stx_mode)
+
+/* fsync SLOT … truncate PATH BYTES; ftruncate SLOT BYTES; fallocate SLOT FLAGS OFFSET BYTES */
+RUN_CALL(fsync, fsync(fd_in(s, a[0])))
+RUN_CALL(fdatasync, fdatasync(fd_in(s, a[0])))
+RUN_CALL(truncate, truncate(a[0].text, a[1].number))
+RUN_CALL(truncate64, truncate64(a[0].text, a[1].number))
+RUN_CALL(ftruncate, ftruncate(fd_in(s, a[0]), a[1].number))
+RUN_CALL(ftruncate64, ftruncate64(fd_in(s, a[0]), a[1].number))
+RUN_CALL(posix_fallocate, posix_fallocate(fd_in(s, a[0]), a[1].number, a[2].number))
+RUN_CALL(fallocate, fallocate(fd_in(s, a[0]), (int)a[1].number, a[2].number, a[3].number))
+
+/* rename FROM TO; renameat FOLDER-SLOT|-1 FROM FOLDER-SLOT|-1 TO; renameat2 … FLAGS */
+RUN_CALL(rename, rename(a[0].text, a[1].text))
+RUN_CALL(renameat, renameat(fd_in(s, a[0]), a[1].text, fd_in(s, a[2]), a[3].text))
+RUN_CALL(renameat2, renameat2(fd_in(s, a[0]), a[1].text, fd_in(s, a[2]), a[3].text, (unsigned)a[4].number))
+
+/* unlink PATH; unlinkat FOLDER-SLOT|-1 PATH FLAGS; link FROM TO; symlink TARGET PATH; mkdir PATH MODE … */
+RUN_CALL(unlink, unlink(a[0].text))
+RUN_CALL(unlinkat, unlinkat(fd_in(s, a[0]), a[1].text, (int)a[2].number))
+RUN_CALL(remove, remove(a[0].text))
+RUN_CALL(link, link(a[0].text, a[1].text))
+RUN_CALL(linkat, linkat(fd_in(s, a[0]), a[1].text, fd_in(s, a[2]), a[3].text, 0))
+RUN_CALL(symlink, symlink(a[0].text, a[1].text))
+RUN_CALL(mkdir, mkdir(a[0].text, (mode_t)a[1].number))
+RUN_CALL(mkdirat, mkdirat(fd_in(s, a[0]), a[1].text, (mode_t)a[2].number))
+RUN_CALL(rmdir, rmdir(a[0].text))
+
+/* mmap SLOT BYTES OFFSET: shared, to read; result 0 or -1 */
+RUN(mmap)
+{
+    void *map = NULL;
+    TIMED(e, (map = mmap(NULL, (size_t)a[1].number, PROT_READ, MAP_SHARED, fd_in(s, a[0]), a[2].number)) == MAP_FAILED);
+    if (e->result)
+        e->result = -1;
+    else
+        munmap(map, (size_t)a[1].number);
+}
+
+/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES; extra: the source's descriptor, its position before and behind */
+static void note_source(struct entry *e, int fd, off64_t before)
+{
+    e->extra[0] = fd;
+    e->extra[1] = before;
+}
+static off64_t quiet_position(int fd)
+{
+    return syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+}
+RUN(sendfile)
+{
+    int from = fd_in(s, a[1]);
+    off_t offset = a[2].number;
+    note_source(e, from, quiet_position(from));
+    TIMED(e, sendfile(fd_in(s, a[0]), from, a[2].number < 0 ? NULL : &offset, (size_t)a[3].number));
+}
+/* copy_file_range TO-SLOT FROM-SLOT TO-OFFSET|-1 FROM-OFFSET|-1 BYTES */
+RUN(copy_file_range)
+{
+    int from = fd_in(s, a[1]);
+    off64_t to_offset = a[2].number, from_offset = a[3].number;
+    note_source(e, from, quiet_position(from));
+    TIMED(e, copy_file_range(from, a[3].number < 0 ? NULL : &from_offset, fd_in(s, a[0]),
+                             a[2].number < 0 ? NULL : &to_offset, (size_t)a[4].number, 0));
+}
+
+/* aio_read SLOT BYTES OFFSET [MISALIGN]: started, waited for and returned. begin is that of aio_read; extra: before and
+ * behind aio_return. */
+static void run_aio(const struct state *s, const struct arg *a, struct entry *e, int (*start)(struct aiocb *))
+{
+    struct aiocb block = {.aio_fildes = fd_in(s, a[0]), .aio_nbytes = (size_t)a[1].number, .aio_offset = a[2].number};
+    block.aio_buf = transfer_buffer(a[3].number);
+    const struct aiocb *list[] = {&block};
+    TIMED(e, start(&block));
+    if (e->result)
+        return;
+    while (aio_suspend(list, 1, NULL) || aio_error(&block) == EINPROGRESS)
+        ;
+    e->extra[0] = e->end;
+    e->extra[1] = journal_now();
+    e->result = aio_return(&block);
+    e->end = journal_now();
+}
+RUN(aio_read)
+{
+    run_aio(s, a, e, aio_read);
+}
+RUN(aio_write)
+{
+    run_aio(s, a, e, aio_write);
+}
+static int list_read(struct aiocb *block)
+{
+    struct aiocb *list[] = {block};
+    block->aio_lio_opcode = LIO_READ;
+    return lio_listio(LIO_WAIT, list, 1, NULL);
+}
+static int list_write(struct aiocb *block)
+{
+    struct aiocb *list[] = {block};
+    block->aio_lio_opcode = LIO_WRITE;
+    return lio_listio(LIO_NOWAIT, list, 1, NULL);
+}
+RUN(lio_read)
+{
+    run_aio(s, a, e, list_read);
+}
+RUN(lio_write)
+{
+    run_aio(s, a, e, list_write);
+}
+
+#define ROW(name, on, slot) {#name, run_##name, on, slot}
+const struct operation posix_operations[] = {
+    ROW(open, ON_NOTHING, 0),
+    ROW(open64, ON_NOTHING, 0),
+    ROW(creat, ON_NOTHING, 0),
+    ROW(creat64, ON_NOTHING, 0),
+    ROW(openat, ON_NOTHING, 0),
+    ROW(openat64, ON_NOTHING, 0),
+    ROW(mkstemp, ON_NOTHING, 0),
+    ROW(mkostemps, ON_NOTHING, 0),
+    ROW(dup, ON_FD, 1),
+    ROW(dup2, ON_FD, 1),
+    ROW(dup3, ON_FD, 1),
+    ROW(fcntl_dupfd, ON_FD, 1),
+    ROW(fcntl_dupfd_cloexec, ON_FD, 1),
+    ROW(close, ON_FD, 0),
+    ROW(close_range, ON_FD, 0),
+    ROW(read, ON_FD, 0),
+    ROW(write, ON_FD, 0),
+    ROW(pread, ON_FD, 0),
+    ROW(pwrite, ON_FD, 0),
+    ROW(pread64, ON_FD, 0),
+    ROW(pwrite64, ON_FD, 0),
+    ROW(readv, ON_FD, 0),
+    ROW(writev, ON_FD, 0),
+    ROW(preadv, ON_FD, 0),
+    ROW(pwritev, ON_FD, 0),
+    ROW(preadv64, ON_FD, 0),
+    ROW(pwritev64, ON_FD, 0),
+    ROW(preadv2, ON_FD, 0),
+    ROW(pwritev2, ON_FD, 0),
+    ROW(preadv64v2, ON_FD, 0),
+    ROW(pwritev64v2, ON_FD, 0),
+    ROW(lseek, ON_FD, 0),
+    ROW(lseek64, ON_FD, 0),
+    ROW(stat, ON_NOTHING, 0),
+    ROW(stat64, ON_NOTHING, 0),
+    ROW(lstat, ON_NOTHING, 0),
+    ROW(lstat64, ON_NOTHING, 0),
+    ROW(fstat, ON_FD, 0),
+    ROW(fstat64, ON_FD, 0),
+    ROW(fstatat, ON_NOTHING, 0),
+    ROW(statx, ON_NOTHING, 0),
+    ROW(statx_fd, ON_FD, 0),
+    ROW(fsync, ON_FD, 0),
+    ROW(fdatasync, ON_FD, 0),
+    ROW(truncate, ON_NOTHING, 0),
+    ROW(truncate64, ON_NOTHING, 0),
+    ROW(ftruncate, ON_FD, 0),
+    ROW(ftruncate64, ON_FD, 0),
+    ROW(posix_fallocate, ON_FD, 0),
+    ROW(fallocate, ON_FD, 0),
+    ROW(rename, ON_NOTHING, 0),
+    ROW(renameat, ON_NOTHING, 0),
+    ROW(renameat2, ON_NOTHING, 0),
+    ROW(unlink, ON_NOTHING, 0),
+    ROW(unlinkat, ON_NOTHING, 0),
+    ROW(remove, ON_NOTHING, 0),
+    ROW(link, ON_NOTHING, 0),
+    ROW(linkat, ON_NOTHING, 0),
+    ROW(symlink, ON_NOTHING, 0),
+    ROW(mkdir, ON_NOTHING, 0),
+    ROW(mkdirat, ON_NOTHING, 0),
+    ROW(rmdir, ON_NOTHING, 0),
+    ROW(mmap, ON_FD, 0),
+    ROW(sendfile, ON_FD, 0),
+    ROW(copy_file_range, ON_FD, 0),
+    ROW(aio_read, ON_FD, 0),
+    ROW(aio_write, ON_FD, 0),
+    ROW(lio_read, ON_FD, 0),
+    ROW(lio_write, ON_FD, 0),
+    {0},
+};

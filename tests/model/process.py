@@ -1,0 +1,46 @@
+"""All models of one process, fed with its journal."""
+
+from __future__ import annotations
+
+from calllist import Call
+from model_posix import PosixModel
+from model_stdio import StdioModel
+from rules import Rules
+
+FILLS_SLOT = set(
+    "open open64 creat creat64 openat openat64 mkstemp mkostemps dup dup2 dup3 fcntl_dupfd fcntl_dupfd_cloexec".split()
+)
+
+
+class Process:
+    """`folder` is its working directory; `block_size` that of the file system there."""
+
+    def __init__(self, folder: str, rules: Rules, block_size: int) -> None:
+        self.slots: dict[tuple[int, int], int] = {}  # (program, slot) to descriptor
+        self.stream_names: dict[tuple[int, int], str] = {}
+        self.posix = PosixModel(folder, rules, block_size, self.slots, self.stream_names)
+        self.stdio = StdioModel(self.posix, rules)
+
+    def see(self, call: Call) -> None:
+        self.posix.see(call)
+        self.stdio.see(call)
+        self.follow_slots(call)
+
+    def follow_slots(self, call: Call) -> None:
+        program, name = call.program, call.name
+        if name in FILLS_SLOT:
+            if call.result >= 0:
+                self.slots[program, int(call.args[0])] = call.result
+        elif name == "fileno":
+            self.slots[program, int(call.args[1])] = call.result
+        elif name in ("close", "close_range"):
+            self.slots.pop((program, call.slot), None)
+        elif name in ("fclose", "freopen", "fdopen"):
+            for slot in [s for s, fd in self.slots.items() if s[0] == program and fd == call.fd]:
+                del self.slots[slot]
+        if name in ("fopen", "fopen64", "freopen", "fdopen", "fclose"):
+            stream = (program, int(call.args[0]))
+            opened = self.stdio.streams.get(stream)
+            self.stream_names.pop(stream, None)
+            if opened:
+                self.stream_names[stream] = opened.file.name

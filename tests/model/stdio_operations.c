@@ -1,0 +1,253 @@
+/* Calls on streams; the table at the end says what the list calls them. */
+#include "interpreter.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RUN(name) static void run_##name(struct state *s, const struct arg *a, struct entry *e)
+#define RUN_CALL(name, call)                                                                                 \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        FILE *f = s->streams[a[0].number];                                                                   \
+        TIMED(e, call);                                                                                      \
+    }
+
+/* fopen STREAM PATH MODE; fdopen STREAM SLOT MODE; extra: the stream's descriptor. The stream closes it: SLOT is empty
+ * from then on. result 1, or 0 without a stream. */
+static void put_stream(struct state *s, struct arg a, struct entry *e, FILE *f)
+{
+    e->result = f != NULL;
+    e->extra[0] = f ? f->_fileno : -1;
+    s->streams[a.number] = f;
+}
+/* Slots that fileno filled hold nothing any more. */
+static void empty_slots(struct state *s, int fd)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (s->fds[i] == fd)
+            s->fds[i] = -1;
+}
+RUN(fopen)
+{
+    FILE *f;
+    TIMED(e, (f = fopen(a[1].text, a[2].text)) != NULL);
+    put_stream(s, a[0], e, f);
+}
+RUN(fopen64)
+{
+    FILE *f;
+    TIMED(e, (f = fopen64(a[1].text, a[2].text)) != NULL);
+    put_stream(s, a[0], e, f);
+}
+RUN(fdopen)
+{
+    FILE *f;
+    TIMED(e, (f = fdopen(s->fds[a[1].number], a[2].text)) != NULL);
+    put_stream(s, a[0], e, f);
+    if (f)
+        s->fds[a[1].number] = -1;
+}
+/* freopen STREAM PATH MODE */
+RUN(freopen)
+{
+    FILE *f;
+    empty_slots(s, s->streams[a[0].number]->_fileno);
+    TIMED(e, (f = freopen(a[1].text, a[2].text, s->streams[a[0].number])) != NULL);
+    put_stream(s, a[0], e, f);
+}
+RUN(fclose)
+{
+    FILE *f = s->streams[a[0].number];
+    empty_slots(s, f->_fileno);
+    TIMED(e, fclose(f));
+    s->streams[a[0].number] = NULL;
+}
+/* fileno STREAM SLOT: SLOT is the stream's descriptor until the stream is closed */
+RUN(fileno)
+{
+    TIMED(e, fileno(s->streams[a[0].number]));
+    s->fds[a[1].number] = (int)e->result;
+}
+
+RUN_CALL(fflush, fflush(f))
+RUN_CALL(rewind, (rewind(f), 0))
+RUN_CALL(fseek, fseek(f, a[1].number, (int)a[2].number))
+RUN_CALL(fseeko, fseeko(f, a[1].number, (int)a[2].number))
+RUN_CALL(fseeko64, fseeko64(f, a[1].number, (int)a[2].number))
+RUN_CALL(ftell, ftell(f))
+/* ungetc STREAM LETTER: and fgetc, whose call this is; of streams to read only, for a write later on breaks glibc.
+ * before: the position behind ungetc. */
+RUN(ungetc)
+{
+    FILE *f = s->streams[a[0].number];
+    enum { NO_WRITES = 0x8 };
+    e->result = -1;
+    if (!(f->_flags & NO_WRITES) || ungetc((int)a[1].number, f) < 0)
+        return;
+    e->before = ftello(f);
+    TIMED(e, fgetc(f));
+}
+RUN_CALL(clearerr, (clearerr(f), 0))
+/* setvbuf STREAM BYTES: 0 is unbuffered */
+RUN_CALL(setvbuf, setvbuf(f, NULL, a[1].number ? _IOFBF : _IONBF, (size_t)a[1].number))
+
+/* fsetpos STREAM OFFSET */
+RUN(fsetpos)
+{
+    FILE *f = s->streams[a[0].number];
+    fpos_t at;
+    if (fgetpos(f, &at))
+        return;
+    at.__pos = a[1].number;
+    TIMED(e, fsetpos(f, &at));
+}
+
+/* fread STREAM SIZE ITEMS: items are the result */
+RUN_CALL(fread, fread(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))
+RUN_CALL(fread_unlocked, fread_unlocked(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))
+RUN_CALL(fwrite, fwrite(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))
+RUN_CALL(fwrite_unlocked, fwrite_unlocked(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))
+RUN_CALL(fgetc, fgetc(f))
+RUN_CALL(getc, getc(f))
+RUN_CALL(getc_unlocked, (getc_unlocked)(f))
+RUN_CALL(fputc, fputc('x', f))
+RUN_CALL(putc, putc('\n', f))
+RUN_CALL(putc_unlocked, (putc_unlocked)('x', f))
+RUN_CALL(getw, getw(f))
+RUN_CALL(putw, putw((int)a[1].number, f))
+
+/* A text of that many letters, a line's end last; none for 0. */
+static char *text_of(int64_t letters)
+{
+    char *text = malloc((size_t)letters + 1);
+    if (!text)
+        abort();
+    memset(text, 'a', (size_t)letters);
+    if (letters)
+        text[letters - 1] = '\n';
+    text[letters] = 0;
+    return text;
+}
+/* fputs STREAM LETTERS; fprintf STREAM LETTERS */
+#define RUN_TEXT(name, call)                                                                                 \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        FILE *f = s->streams[a[0].number];                                                                   \
+        char *text = text_of(a[1].number);                                                                   \
+        TIMED(e, call);                                                                                      \
+        free(text);                                                                                          \
+    }
+RUN_TEXT(fputs, fputs(text, f))
+RUN_TEXT(fputs_unlocked, fputs_unlocked(text, f))
+RUN_TEXT(fprintf, fprintf(f, "%s", text))
+static int with_list(FILE *f, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vfprintf(f, format, list);
+    va_end(list);
+    return n;
+}
+RUN_TEXT(vfprintf, with_list(f, "%s", text))
+
+/* fgets STREAM ROOM: result is the length of what it got, -1 for none */
+RUN(fgets)
+{
+    FILE *f = s->streams[a[0].number];
+    char *text = malloc((size_t)a[1].number + 1), *got;
+    TIMED(e, (got = fgets(text, (int)a[1].number, f)) != NULL);
+    e->result = got ? (int64_t)strlen(text) : -1;
+    free(text);
+}
+RUN(fgets_unlocked)
+{
+    FILE *f = s->streams[a[0].number];
+    char *text = malloc((size_t)a[1].number + 1), *got;
+    TIMED(e, (got = fgets_unlocked(text, (int)a[1].number, f)) != NULL);
+    e->result = got ? (int64_t)strlen(text) : -1;
+    free(text);
+}
+/* getline STREAM; getdelim STREAM LETTER: not into gigabytes of zeros, result -1 then */
+static int too_long(struct entry *e)
+{
+    enum { LONGEST = 1 << 20 };
+    struct stat st;
+    e->result = -1;
+    return syscall(SYS_fstat, (int)e->fd, &st) == 0 && st.st_size - e->before > LONGEST;
+}
+RUN(getline)
+{
+    FILE *f = s->streams[a[0].number];
+    if (too_long(e))
+        return;
+    char *text = NULL;
+    size_t room = 0;
+    TIMED(e, getline(&text, &room, f));
+    free(text);
+}
+RUN(getdelim)
+{
+    FILE *f = s->streams[a[0].number];
+    if (too_long(e))
+        return;
+    char *text = NULL;
+    size_t room = 0;
+    TIMED(e, getdelim(&text, &room, (int)a[1].number, f));
+    free(text);
+}
+/* fscanf STREAM WIDTH: a word of up to WIDTH letters */
+RUN(fscanf)
+{
+    FILE *f = s->streams[a[0].number];
+    char format[32], *word = malloc((size_t)a[1].number + 1);
+    snprintf(format, sizeof format, "%%%lds", (long)a[1].number);
+    TIMED(e, fscanf(f, format, word));
+    free(word);
+}
+
+#define ROW(name) {#name, run_##name, ON_STREAM, 0}
+const struct operation stdio_operations[] = {
+    {"fopen", run_fopen, ON_NOTHING, 0},
+    {"fopen64", run_fopen64, ON_NOTHING, 0},
+    {"fdopen", run_fdopen, ON_FD, 1},
+    ROW(freopen),
+    ROW(fclose),
+    ROW(fileno),
+    ROW(fflush),
+    ROW(rewind),
+    ROW(fseek),
+    ROW(fseeko),
+    ROW(fseeko64),
+    ROW(ftell),
+    ROW(fsetpos),
+    ROW(ungetc),
+    ROW(clearerr),
+    ROW(setvbuf),
+    ROW(fread),
+    ROW(fread_unlocked),
+    ROW(fwrite),
+    ROW(fwrite_unlocked),
+    ROW(fgetc),
+    ROW(getc),
+    ROW(getc_unlocked),
+    ROW(fputc),
+    ROW(putc),
+    ROW(putc_unlocked),
+    ROW(getw),
+    ROW(putw),
+    ROW(fputs),
+    ROW(fputs_unlocked),
+    ROW(fprintf),
+    ROW(vfprintf),
+    ROW(fgets),
+    ROW(fgets_unlocked),
+    ROW(getline),
+    ROW(getdelim),
+    ROW(fscanf),
+    {0},
+};
