@@ -1,19 +1,13 @@
-"""What a job does now: the difference of two looks at it, and how its ranks share the work."""
+"""What a job does now: the difference of two looks at it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from iolens.metrics.cost import all_performance
-from iolens.metrics.files import LOWEST
-from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
@@ -42,13 +36,3 @@ def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
         rates = [delta / passed if passed > 0 else None for delta in moved]
         rows.append(LayerProgress(now.module, now.files, now.bytes_read, now.bytes_written, now.seconds, *rates))
     return rows
-
-
-@once_per_job
-def rank_bytes(job: Job) -> pd.DataFrame | None:
-    """Bytes `read` and `written` by each rank (index) at POSIX and STDIO, from the heat maps; None without them."""
-    frame = job.frames.get("HEATMAP")
-    if frame is None:
-        return None
-    found = frame[frame["module"].isin(LOWEST)].groupby("rank")[["read", "written"]].sum()
-    return found.reindex(np.arange(max(job.nprocs, 1)), fill_value=0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from iolens.metrics.balance import rank_bytes
 from iolens.metrics.files import top_files
-from iolens.metrics.progress import layers_since, rank_bytes
+from iolens.metrics.progress import layers_since
 from iolens.pages.blocks import Table
 from iolens.pages.terminal import table_parts
 from iolens.pages.words import NONE, count, digits, plural, seconds, size
