@@ -12,8 +12,9 @@ import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
-from iolens.metrics import cost, files, mpiio, operations, shared, striping, timespans, traces
+from iolens.metrics import balance, cost, files, mpiio, operations, shared, striping, timespans, traces
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
+from iolens.pages.exhibits.ranks import RANK_BALANCE
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 MIB = 1 << 20
@@ -276,6 +277,24 @@ def test_a_rank_that_moved_nothing_has_an_empty_row() -> None:
     found = timespans.activity(job({"HEATMAP": pd.DataFrame([row])}), "POSIX")
     assert found is not None
     assert found[0].sum(axis=1).tolist() == [0, 5, 0, 0]
+
+
+def test_balance_of_the_ranks() -> None:
+    moved = {0: (100, 0), 1: (300, 0), 3: (100, 50)}
+    rows = [
+        {"module": module, "rank": rank, "width": 0.1, "bin": 0, "written": written, "read": read}
+        for module in ("POSIX", "MPI-IO")  # what MPI-IO moves reaches the file through POSIX
+        for rank, (written, read) in moved.items()
+    ]
+    here = job({"HEATMAP": pd.DataFrame(rows)})
+    written, read = balance.rank_balance(here).to_dict("records")[::-1]
+    assert (written["what"], written["least"], written["least_rank"]) == ("written", 0, 2)
+    assert (written["median"], written["most"], written["most_rank"]) == (100, 300, 1)
+    assert written["imbalance"] == pytest.approx(300 / 125)
+    assert (read["most_rank"], read["imbalance"]) == (3, 4)
+    (figure,) = RANK_BALANCE.figures(here)
+    assert figure.figure.axes[0].get_xlim() == (-0.5, 3.5)
+    assert balance.rank_balance(job({})) is None
 
 
 def test_places_are_the_cells_that_calls_cover() -> None:

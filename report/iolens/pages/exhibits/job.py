@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.pages.exhibits import about, cost, files, mpiio, operations, striping, timeline
+from iolens.pages.exhibits import about, cost, files, mpiio, operations, ranks, striping, timeline
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -26,6 +26,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     timeline.PLACES,
     timeline.RANK_SPANS,
     timeline.SHARED_SPANS,
+    ranks.RANK_BALANCE,
     files.SHARED_FILES,
     striping.LAYOUTS,
     striping.TARGETS,
