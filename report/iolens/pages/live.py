@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.balance import rank_bytes
 from iolens.metrics.files import top_files
 from iolens.metrics.progress import layers_since
 from iolens.pages.blocks import Table
+from iolens.pages.exhibits.ranks import RANK_BALANCE
 from iolens.pages.terminal import table_parts
-from iolens.pages.words import NONE, count, digits, plural, seconds, size
+from iolens.pages.words import NONE, count, plural, seconds, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,10 +38,10 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
     """One look, for a terminal of that width."""
     from rich.text import Text
 
-    tables = [table for table in (layers_table(job, before), ranks_table(job), files_table(job)) if table.rows]
+    tables = [layers_table(job, before), RANK_BALANCE.table(job), files_table(job)]
     marks = [Text(sentence, style="bold") for sentence in [*incomplete(job), *job.unfollowed]]
     head = Text(headline(spools, job), style="bold")
-    return [head, *marks, *(part for one in tables for part in table_parts(one, width))]
+    return [head, *marks, *(part for one in tables if one and one.rows for part in table_parts(one, width))]
 
 
 def incomplete(job: Job) -> list[str]:
@@ -58,20 +58,6 @@ def layers_table(job: Job, before: Job | None) -> Table:
     ]
     columns = ["layer", "files", "read", "written", "I/O time (s)", "reads now", "writes now"]
     return Table("Layers", columns, rows, "Now: since the look before. I/O time: of the slowest rank.")
-
-
-def ranks_table(job: Job) -> Table:
-    """How evenly the ranks move bytes; nothing for one process."""
-    found = rank_bytes(job)
-    rows = []
-    if found is not None and len(found) > 1:
-        for name in ("read", "written"):
-            values = found[name]
-            row = [f"{size(values.min())} (rank {values.idxmin()})", size(values.median())]
-            share = values.max() / values.mean() if values.mean() > 0 else None
-            largest = f"{size(values.max())} (rank {values.idxmax()})"
-            rows.append([name, *row, largest, NONE if share is None else f"{digits(share)} x"])
-    return Table("Ranks", ["bytes", "least", "median", "most", "most / mean"], rows)
 
 
 def files_table(job: Job) -> Table:
