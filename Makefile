@@ -6,7 +6,8 @@
 #
 # Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT METHOD STEPS DIR RESULTS
 # FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT DIR RESULTS,
-# and SET="KEY=VALUE ..." for any key of their experiment file.
+# and SET="KEY=VALUE ..." for any key of their experiment file. Of building: ARCH, the -march= value of the workloads
+# (native; empty for any machine of this kind, as `make install` has them), WERROR=1, V=1.
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -83,7 +84,8 @@ test: build ## every test: C, Python, whole system
 	@$(MAKE) check
 	@.venv/bin/python -m pytest $(TESTS)
 
-check: ## style and types, no program started
+check: ## style, types and the compiler's warnings, no program started
+	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
 	@.venv/bin/ruff check -q report tests
 	@.venv/bin/ruff format -q --check report tests
 	@.venv/bin/mypy --no-error-summary
@@ -107,15 +109,9 @@ sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSani
 bench: build ## what the hot paths cost, as ratios against their peers
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
 
-install: build ## install into PREFIX (default /usr/local)
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/iolens $(DESTDIR)$(PREFIX)/share/iolens
-	@install -m 755 build/bin/* $(DESTDIR)$(PREFIX)/bin
-	@install -m 755 build/lib/*.so $(DESTDIR)$(PREFIX)/lib/iolens
-	@install -m 644 storage/ost.yaml $(DESTDIR)$(PREFIX)/share/iolens
-	@.venv/bin/python -m venv $(DESTDIR)$(PREFIX)/lib/iolens/venv
-	@$(DESTDIR)$(PREFIX)/lib/iolens/venv/bin/pip install -q --disable-pip-version-check .
-	@ln -sfn ../lib/iolens/venv/bin/iolens $(DESTDIR)$(PREFIX)/bin/iolens
-	@echo "installed into $(DESTDIR)$(PREFIX)"
+install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all
+	@./install.sh "$(PREFIX)" build build/portable
 
 clean: ## remove what was built
 	@rm -rf build

@@ -23,7 +23,7 @@ CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$
     tests/py/test_fuzz_recover.py
 
 echo "sanitize: threads"
-make -s -C profiler "BUILD=$tsan" CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread "$tsan/lib/libiolens.so"
+make -s -C profiler "BUILD=$tsan" CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread core
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for program in posix_threads posix_aio; do

@@ -48,7 +48,7 @@ def adapter_for(mpicc: Path, flavour: mpi.Flavour) -> Path:
     """The adapter built with this compiler, in a folder of its own."""
     build = ROOT / "build/tests" / mpicc.parent.parent.name
     adapter = build / "lib" / f"libiolens-{flavour}.so"
-    command = ["make", "-s", "-C", ROOT / "profiler", f"BUILD={build}", f"MPICC={mpicc}", adapter]
+    command = ["make", "-s", "-C", ROOT / "profiler", f"BUILD={build}", f"MPICC={mpicc}", "adapter"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return adapter
 

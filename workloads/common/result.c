@@ -99,6 +99,10 @@ static void write_all(const Result *result, FILE *out)
     json_integer(&json, "schema", 1);
     json_text(&json, "workload", result->workload);
     json_text(&json, "version", VERSION);
+    json_open(&json, "build", '{');
+    json_text(&json, "compiler", COMPILER);
+    json_text(&json, "flags", CODE_FLAGS);
+    json_close(&json, '}');
     json_open(&json, "parameters", '{');
     options_json(result->options, result->config, &json);
     json_close(&json, '}');

@@ -1,4 +1,9 @@
-"""Where the built libraries and workloads lie: `IOLENS_LIB`, this checkout's build folder, or an installed prefix."""
+"""Where the parts lie that are not Python: this checkout's build folder, or what `make install` made; known here alone.
+
+A checkout has build/lib, build/bin and storage/ost.yaml. Under a prefix, `make install` has lib/iolens/lib,
+lib/iolens/bin, share/iolens/ost.yaml and this package in the environment lib/iolens/venv. `IOLENS_LIB` names a folder
+of libraries that goes before both; programs are looked for in the bin beside it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +17,14 @@ from iolens.errors import IolensError
 CHECKOUT = Path(iolens.__file__).resolve().parents[2]
 """The folder above report/iolens, when the package runs from a checkout."""
 
+INSTALLED = Path(sys.prefix).parent
+"""PREFIX/lib/iolens, when the package runs from what `make install` made."""
+
 
 def folders_of_libraries() -> list[Path]:
     """Folders that may hold libiolens.so, first choice first."""
     named = os.environ.get("IOLENS_LIB")
-    # An installed environment is PREFIX/lib/iolens/venv.
-    return [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", Path(sys.prefix).parent]
+    return [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", INSTALLED / "lib"]
 
 
 def find_library(name: str) -> Path | None:
@@ -29,29 +36,30 @@ def need_library(name: str) -> Path:
     """Like `find_library`, but raises when the library is absent."""
     path = find_library(name)
     if path is None:
-        looked = ", ".join(str(folder) for folder in folders_of_libraries())
-        raise IolensError(f"{name} was not found (looked in {looked}); run `make build`, or set IOLENS_LIB")
+        raise IolensError(absent(name, folders_of_libraries()))
     return path
 
 
-def find_workload(name: str) -> Path:
-    """The program `name`: a path as it stands, else one of the bundled workloads; raises when it is absent."""
-    candidates = [CHECKOUT / "build" / "bin" / name, Path(sys.prefix).parents[2] / "bin" / name]
-    if "/" in name:
-        candidates = [Path(name)]
+def find_program(name: str) -> Path:
+    """The program `name`: a path as it stands, else one of the project's own; raises when it is absent."""
+    beside = [folder.parent / "bin" / name for folder in folders_of_libraries()]
+    candidates = [Path(name)] if "/" in name else beside
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK):
             return path.resolve()
-    raise IolensError(f"the program {name} was not found at {candidates[0]}; run `make build`, or give its path")
+    raise IolensError(absent(name, [path.parent for path in candidates]))
 
 
 def storage_config() -> Path:
     """The configuration of the emulated storage that is used unless another one is given."""
-    candidates = [
-        CHECKOUT / "storage" / "ost.yaml",
-        Path(sys.prefix).parents[2] / "share" / "iolens" / "ost.yaml",
-    ]
-    for path in candidates:
-        if path.is_file():
-            return path
-    raise IolensError(f"ost.yaml was not found at {candidates[0]}")
+    folders = [CHECKOUT / "storage", INSTALLED.parents[1] / "share" / "iolens"]
+    for folder in folders:
+        if (folder / "ost.yaml").is_file():
+            return folder / "ost.yaml"
+    raise IolensError(absent("ost.yaml", folders))
+
+
+def absent(name: str, folders: list[Path]) -> str:
+    """What is said of a part that is in none of the folders."""
+    looked = ", ".join(map(str, folders))
+    return f"{name} was not found (looked in {looked}); run `make build` in iolens' folder, or set IOLENS_LIB"

@@ -12,8 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from iolens.errors import IolensError
-from iolens.lab.installation import folders_of_libraries
+from iolens.lab.installation import find_program
 
 DAY = 86400.0
 
@@ -67,11 +66,7 @@ def default_folders() -> list[Path]:
 
 def program() -> Path:
     """The helper program; raises when it was not built."""
-    for folder in folders_of_libraries():
-        path = folder.parent / "bin" / "iolens-recover"
-        if path.is_file():
-            return path
-    raise IolensError("iolens-recover was not found; run `make build`")
+    return find_program("iolens-recover")
 
 
 def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:

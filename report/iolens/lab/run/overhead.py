@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
-from iolens.lab.installation import find_workload
+from iolens.lab.installation import find_program
 from iolens.lab.run import mpi
 from iolens.lab.run.preload import chain, preload_value
 from iolens.lab.run.selfbench import Cost, Measured, surroundings
@@ -107,10 +107,10 @@ def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
 
 def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str, str]]:
     """A job of so many ranks that writes 8 bytes from each: its command, the same recorded, and the environment."""
-    program, launch, flavour = find_workload("iolens-selfbench"), list[str](), None
+    program, launch, flavour = find_program("iolens-selfbench"), list[str](), None
     words = ["files", str(folder), "1"]
     if ranks > 1:
-        program = find_workload("ior")
+        program = find_program("ior")
         flavour = mpi.flavour_of_program(program)
         words = ["-a", "MPIIO", "-w", "-t", "8", "-b", "8", "-o", str(folder / "small")]
         launch = [mpi.find_launcher(flavour), "-np", str(ranks)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.installation import find_workload, need_library
+from iolens.lab.installation import find_program, need_library
 from iolens.lab.run.site_darshan import site_darshan
 
 THREADS = 2
@@ -79,7 +79,7 @@ def surroundings(extra: Mapping[str, str]) -> dict[str, str]:
 def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> tuple[str, float]:
     """Run the benchmark: what it printed, and processor seconds. Its log is removed."""
     log = {"DARSHAN_LOGFILE": str(folder / "darshan.darshan")} if name == "Darshan" else {}
-    program = [str(find_workload("iolens-selfbench")), *map(str, words)]
+    program = [str(find_program("iolens-selfbench")), *map(str, words)]
     with subprocess.Popen(program, env=surroundings({**extra, **log}), stdout=subprocess.PIPE, text=True) as process:
         printed = process.stdout.read() if process.stdout else ""
         _, status, used = os.wait4(process.pid, 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.installation import find_library, find_workload, need_library
+from iolens.lab.installation import find_library, find_program, need_library
 from iolens.lab.run import mpi
 from iolens.lab.run.record import run_key
 from iolens.lab.storage.backend import Backend
@@ -32,7 +32,7 @@ class Bench:
 
 def set_up(experiment: Experiment, data: Path) -> Bench:
     """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
-    program = find_workload(experiment.program)
+    program = find_program(experiment.program)
     storage = backend_for(experiment.storage, data)
     for library in ("libiolens.so", *storage.libraries):
         need_library(library)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.lab.installation import find_workload
+from iolens.lab.installation import find_program
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, execute
 
@@ -120,7 +120,7 @@ def options_of(phase: Phase, scale: Scale, data: Path) -> list[str]:
 
 def command_of(phase: Phase, scale: Scale, data: Path, result: Path) -> list[str]:
     """The whole command line of a phase."""
-    program = find_workload(phase.program)
+    program = find_program(phase.program)
     launcher = mpi.find_launcher(mpi.flavour_of_program(program))
     words = options_of(phase, scale, data)
     return [launcher, "-np", str(scale.ranks), str(program), *words, "--json", str(result)]
@@ -172,7 +172,7 @@ def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str
     if phase.name == TIMESTAMP_BEFORE:
         (data / "timestamp").touch()
     words = command_of(phase, scale, data, folder / "result.json")
-    flavour = mpi.flavour_of_program(find_workload(phase.program))
+    flavour = mpi.flavour_of_program(find_program(phase.program))
     surroundings = mpi.environment(flavour, scale.ranks, io_component=None)
     done = execute(words, Setup(profiler, folder, launcher=surroundings), folder / "stdout.txt", folder / "stderr.txt")
     if done.exit_code != 0:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.installation import find_workload
+from iolens.lab.installation import find_program
 from iolens.lab.workloads.alignment import ALIGNMENT
 from iolens.lab.workloads.btio import BTIO
 from iolens.lab.workloads.checkpoint import CHECKPOINT, RESTART
@@ -32,7 +32,7 @@ def workload_of(program: str) -> Workload:
 def is_bundled(path: Path) -> bool:
     """Whether this is the bundled program of that name."""
     try:
-        return path.resolve() == find_workload(path.name)
+        return path.resolve() == find_program(path.name)
     except IolensError:
         return False
 

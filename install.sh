@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Copy what was built to PREFIX (below DESTDIR, when that is set), so that it works without this folder:
+#   bin/iolens, bin/iolens-recover    the commands
+#   lib/iolens/lib                    libraries to preload
+#   lib/iolens/bin                    workloads and helpers, under names that would hide others' on PATH
+#   lib/iolens/venv                   the Python package with what it needs
+#   share/iolens                      configuration of the emulated storage, experiments
+# Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS, the last two being build trees with bin/ and lib/
+set -euo pipefail
+cd "$(dirname "$0")"
+
+[ $# = 3 ] || {
+    echo "install.sh: PREFIX, BUILD and WORKLOADS are needed" >&2
+    exit 2
+}
+prefix=$1 build=$2 workloads=$3
+case $prefix in
+/*) ;;
+*)
+    echo "install.sh: PREFIX must be an absolute path, not '$prefix'" >&2
+    exit 2
+    ;;
+esac
+root=${DESTDIR:-}$prefix
+home=$root/lib/iolens
+venv=$home/venv
+
+copy_programs() {
+    install -d "$root/bin" "$home/bin" "$home/lib" "$root/share/iolens"
+    install -m 755 "$workloads"/bin/* "$home/bin"
+    install -m 755 "$build"/bin/{iolens-recover,iolens-selfbench,ost-simulate} "$home/bin"
+    install -m 755 "$build"/lib/*.so "$home/lib"
+    install -m 644 storage/ost.yaml "$root/share/iolens"
+    local file
+    for file in workloads/*/*.yaml; do
+        install -D -m 644 "$file" "$root/share/iolens/$file"
+    done
+    ln -sfn ../lib/iolens/bin/iolens-recover "$root/bin/iolens-recover"
+}
+
+# No script of pip's is kept, nor another trace of the folder that it was made in: DESTDIR is not where it will lie.
+make_environment() {
+    local packages
+    rm -rf "$venv"
+    .venv/bin/python -m venv --without-pip "$venv"
+    packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    .venv/bin/python -m pip install -q --disable-pip-version-check --target "$packages" .
+    rm -rf "$packages/bin"
+    find "$venv/bin" -type f -delete
+    sed -i '/^command = /d' "$venv/pyvenv.cfg"
+    rm -f "$packages"/iolens-*.dist-info/direct_url.json
+}
+
+# Isolated (-I): neither the folder that it is used in nor PYTHONPATH can put a module of that name in the place of ours.
+make_command() {
+    cat >"$root/bin/iolens" <<'END'
+#!/bin/sh
+exec "$(dirname "$(readlink -f "$0")")/../lib/iolens/venv/bin/python" -I -m iolens.cli.main "$@"
+END
+    chmod 755 "$root/bin/iolens"
+}
+
+copy_programs
+make_environment
+make_command
+echo "installed into $root"
+if ! command -v mpicc >/dev/null || [ "$(command -v mpicc)" = "$PWD/.venv/bin/mpicc" ]; then
+    echo "install: the programs use the MPI in $PWD/.venv, which has to stay; with your site's MPI, run make clean install"
+fi

@@ -1,0 +1,142 @@
+"""A clone in a folder whose name has a space, and what `make install` made of it once that clone is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from iolens.log import read_log
+from mpi_libraries import library
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("storage", "profiler", "workloads")
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+SURROUNDINGS = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "PYTHON", "DARSHAN"))}
+
+
+def run(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    command = list(map(str, words))
+    surroundings = {**SURROUNDINGS, **settings}
+    return subprocess.run(command, cwd=cwd, env=surroundings, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this folder, set up and built where it lies; what is compiled already is taken over, but for one file
+    of each part."""
+    folder = tmp_path_factory.mktemp("a folder with space") / "my clone"
+    left_out = shutil.ignore_patterns(".git", ".venv", "results", "build", ".*_cache", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    for part in PARTS:
+        objects = Path("build/obj") / part
+        shutil.copytree(ROOT / objects, folder / objects)
+        max((folder / objects).rglob("*.o")).unlink()
+    built = run("make", "build", cwd=folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What `make install` made, moved from DESTDIR to where it belongs and made read-only."""
+    place = tmp_path_factory.mktemp("installed")
+    stage, target = place / "stage", place / "opt"
+    made = run("make", "install", f"DESTDIR={stage}", f"PREFIX={target}", cwd=clone)
+    assert made.returncode == 0, made.stdout + made.stderr
+    shutil.move(f"{stage}{target}", target)
+    parts = [path for path in [target, *target.rglob("*")] if not path.is_symlink()]
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in parts}
+    for path, mode in modes.items():
+        path.chmod(mode & ~0o222)
+    yield target
+    assert sorted(parts) == sorted(path for path in [target, *target.rglob("*")] if not path.is_symlink())
+    for path, mode in modes.items():
+        path.chmod(mode)
+
+
+@contextmanager
+def gone(folder: Path) -> Iterator[None]:
+    """The folder is not there meanwhile."""
+    aside = folder.rename(folder.with_name("aside"))
+    try:
+        yield
+    finally:
+        aside.rename(folder)
+
+
+def sweep(iolens: Path, results: Path, cwd: Path) -> str:
+    """What the smallest of sweeps prints."""
+    grid = ["--stripes", "1 2", "--aggregators", "1", "--cb-buffer", "1M", "--repeat", "1"]
+    done = run(iolens, "sweep", "--class", "S", *grid, "--results", results, cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (results / "class-S/comparison.pdf").read_bytes().startswith(b"%PDF")
+    return done.stdout + done.stderr
+
+
+def test_set_up_again_does_nothing_and_says_nothing(clone: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (clone / ".venv").rglob("*") if path.exists()}
+    again = run("./setup.sh", cwd=clone)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    assert {path: path.stat().st_mtime_ns for path in (clone / ".venv").rglob("*") if path.exists()} == before
+
+
+def test_the_installed_tree_needs_no_clone(clone: Path, prefix: Path, tmp_path: Path) -> None:
+    iolens = prefix / "bin/iolens"
+    with gone(clone):
+        done = run(iolens, "run", "--", "sh", "-c", "echo hello > out.txt; kill -9 $$", cwd=tmp_path)
+        (log,) = tmp_path.glob("*.darshan")
+        said = sweep(iolens, tmp_path / "results", tmp_path)
+        report = run(iolens, "report", log, "-o", "job.pdf", cwd=tmp_path)
+    assert done.returncode == 137
+    assert any(name.endswith("out.txt") for name in read_log(log).names.values())
+    assert "was not found" not in said
+    assert "comparison: " in said
+    assert report.returncode == 0, report.stderr
+    traces = run("grep", "-rIlF", "-e", clone, "-e", "/stage/", prefix, cwd=tmp_path)
+    assert traces.stdout == ""
+
+
+def test_the_installed_profiler_by_plain_preload(clone: Path, prefix: Path, tmp_path: Path) -> None:
+    libraries, mpi = prefix / "lib/iolens/lib", library("usual")
+    chain = f"{libraries / mpi.adapter.name}:{libraries / 'libiolens.so'}"
+    settings = {**mpi.environment("romio321"), "IOLENS_LOGPATH": str(tmp_path)}
+    application = ["env", f"LD_PRELOAD={chain}", prefix / "lib/iolens/bin/btio", "--class", "S", "--json", "btio.json"]
+    with gone(clone):
+        done = run(mpi.mpirun, "-np", "4", *application, cwd=tmp_path, **settings)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (log,) = tmp_path.glob("*.darshan")
+    assert read_log(log).nprocs == 4
+    assert "MPI-IO" in read_log(log).frames
+    flags = json.loads((tmp_path / "btio.json").read_text(encoding="utf-8"))["build"]["flags"]
+    assert "-march" not in flags
+
+
+def test_programs_are_built_for_this_machine_unless_said_otherwise(tmp_path: Path) -> None:
+    folder = ROOT / "workloads"
+    for words, flag in (([], "-march=native"), (["ARCH=x86-64-v2"], "-march=x86-64-v2"), (["ARCH="], None)):
+        shown = run("make", "-n", "-B", "V=1", f"BUILD={tmp_path}", *words, cwd=folder)
+        found = {word for word in shown.stdout.split() if word.startswith("-march")}
+        assert found == ({flag} if flag else set()), shown.stderr
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_warning_stops_only_those_who_ask_for_it(part: str, tmp_path: Path) -> None:
+    """A compiler newer than ours may warn of more: here of what every file does."""
+    command = ["make", "-s", f"BUILD={tmp_path}", "MPICC=mpicc -Wtraditional", "CC=gcc -Wtraditional"]
+    target = max((ROOT / "build/obj" / part).glob("*/*.o" if part != "storage" else "*.o"))
+    target = tmp_path / target.relative_to(ROOT / "build")
+    goal = os.path.relpath(target, ROOT / part)
+    strict = run(*command, "WERROR=1", goal, cwd=ROOT / part)
+    lax = run(*command, goal, cwd=ROOT / part)
+    assert (strict.returncode, lax.returncode) == (2, 0), strict.stderr + lax.stderr
+    assert "warning:" in lax.stderr
+    assert target.exists()
+    assert "WERROR=1" in run("make", "-n", "check", cwd=ROOT).stdout
