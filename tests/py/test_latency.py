@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -10,10 +12,10 @@ import pytest
 import yaml
 from comparison_example import write_run
 from iolens.errors import IolensError
-from iolens.metrics.latency import compare_latencies
-from iolens.pages.blocks import Table
+from iolens.metrics.latency import LatencyComparison, compare_latencies, over_sizes
+from iolens.pages.blocks import FigureBlock, Table, Text
 from iolens.pages.comparison import write_comparison
-from iolens.pages.latency import choices_table, latency_pages
+from iolens.pages.latency import choices_table, latency_pages, verdict
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}
@@ -52,6 +54,60 @@ def test_improvement_is_the_share_of_the_baselines_time() -> None:
     overall = found.overall.set_index(["operation", "variant"])
     assert overall.loc[("Allreduce", "quick"), "ratio"] == pytest.approx(2)
     assert overall.loc[("Allreduce", "flat"), "sizes"] == 3
+
+
+def test_a_run_counts_once_however_many_sizes_it_timed() -> None:
+    """What slows a run down slows it at every size: ten sizes of three runs are no thirty witnesses."""
+    generator = random.Random(8)
+    trials, hits = 150, 0
+    for _ in range(trials):
+        pace = {(v, i): math.exp(generator.gauss(0, 0.1)) for v in ("default", "other") for i in range(3)}
+        frame = pd.DataFrame(
+            [
+                {"variant": v, "repetition": i, "operation": "Bcast", "bytes": 2**k, "seconds": pace[v, i] * 1e-6}
+                for v, i in pace
+                for k in range(10)
+            ]
+        )
+        line = over_sizes(frame, "Bcast", "default", "other")[0]
+        hits += line["low"] <= 1 <= line["high"]
+    assert hits / trials >= 0.95 - 3.5 * math.sqrt(0.05 * 0.95 / trials)
+
+
+def test_a_size_that_one_run_lacks_is_in_no_mean() -> None:
+    frame = rows()
+    frame = frame[~((frame["variant"] == "quick") & (frame["bytes"] == 1) & (frame["repetition"] == 0))]
+    overall = compare_latencies(frame, list(SPEED)).overall.set_index(["operation", "variant"])
+    assert overall.loc[("Bcast", "quick"), "sizes"] == 2
+    assert overall.loc[("Bcast", "flat"), "sizes"] == 3
+
+
+def files() -> LatencyComparison:
+    """Operations on files, which have no sizes."""
+    names = {"Allreduce": "File creation", "Bcast": "File removal"}
+    frame = rows()
+    frame = frame[frame["bytes"] == 1024].assign(bytes=3901).replace({"operation": names})
+    return compare_latencies(frame, list(SPEED))
+
+
+def test_operations_without_sizes_speak_of_none() -> None:
+    found = files()
+    assert not found.by_size
+    chose = pd.DataFrame(columns=["variant", "selected", "eager_observed", "oversubscribed"])
+    pages = list(latency_pages(found, chose, []))
+    blocks = [block for page in pages for block in page.blocks]
+    words = [page.title for page in pages]
+    words += [part for b in blocks if isinstance(b, Table) for part in (b.title, b.note, *b.columns)]
+    words += [block.text for block in blocks if isinstance(block, Text)]
+    words += [block.caption for block in blocks if isinstance(block, FigureBlock)]
+    assert not [text for text in words if "size" in text or "message" in text]
+    assert "quick: faster than default at 2, slower at 0 of 2 operations" in verdict(found)
+    figures = [block.figure for block in blocks if isinstance(block, FigureBlock)]
+    assert len(figures) == 2
+    for figure in figures:
+        names = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+        assert [name.replace("\n", " ") for name in names] == ["File creation", "File removal"]
+        assert figure.axes[0].has_data()
 
 
 def test_one_repetition_proves_nothing() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from iolens.figures.compare_style import error_bar, level_colours
+from iolens.figures.compare_style import error_bar, level_colours, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import size_text
 
@@ -21,6 +21,9 @@ LOWEST = -150.0
 """Percent; a variant that takes more than 2.5 times as long leaves the axis, with its number written."""
 
 FAINT = 0.35
+
+PLOT_WIDTH, KEY_WIDTH = 5.0, 22
+"""Inches for the bars beside the key, and characters in a line of the key."""
 
 MOST_BARS, MOST_ROWS = 40, 5
 """Bars that stay readable in half the width of a page, and rows of panels on a page."""
@@ -49,26 +52,47 @@ def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
     return figure
 
 
+@styled
+def operation_improvement(cells: pd.DataFrame, baseline: str) -> Figure:
+    """The same for operations without sizes: one panel, a group of bars per operation."""
+    compared = cells[(cells["variant"] != baseline) & cells["improvement"].notna()]
+    palette = level_colours(list(dict.fromkeys(compared["variant"])))
+    figure = Figure(figsize=(FULL_WIDTH, 2.6), layout="constrained")
+    axes = figure.subplots()
+    operations = list(dict.fromkeys(compared["operation"]))
+    draw_bars(axes, compared, palette, "operation", operations)
+    name_places(axes, operations, PLOT_WIDTH)
+    axes.set_ylabel("improvement, %")
+    handles = [Patch(color=colour, label=wrapped(variant, KEY_WIDTH)) for variant, colour in palette.items()]
+    figure.legend(handles=handles, loc="outside right upper")
+    return figure
+
+
 def draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
-    """The bars of one operation."""
+    """The bars of one operation over its sizes."""
     sizes = sorted(set(cells["bytes"]))
+    draw_bars(axes, cells, palette, "bytes", sizes)
+    step = math.ceil(len(sizes) / 8)
+    axes.set_xticks(range(0, len(sizes), step), [short(size) for size in sizes[::step]])
+    axes.tick_params(axis="x", labelsize=6)
+
+
+def draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], column: str, places: Sequence[Any]) -> None:
+    """A group of bars at each of the `places`, the values of `column`."""
     width = 0.8 / len(palette)
     for i, (variant, colour) in enumerate(palette.items()):
         for _, row in cells[cells["variant"] == variant].iterrows():
-            x = sizes.index(row["bytes"]) + (i - (len(palette) - 1) / 2) * width
+            x = places.index(row[column]) + (i - (len(palette) - 1) / 2) * width
             height = max(row["improvement"], LOWEST)
             axes.bar(x, height, width * 0.94, color=colour, alpha=1.0 if row["clear"] else FAINT)
             if row["improvement"] < LOWEST:
                 text = f"{row['improvement']:.0f}"
-                axes.annotate(text, (x, LOWEST), ha="center", va="bottom", fontsize=5, rotation=90, color="white")
+                axes.annotate(text, (x, LOWEST), ha="center", va="bottom", fontsize=5, rotation=90, color=INK)
             elif row["clear"]:
                 error_bar(axes, x, max(row["improvement_low"], LOWEST), row["improvement_high"])
     axes.axhline(0, color=INK, linewidth=0.8)
     low, high = float(cells["improvement"].min()), float(cells["improvement"].max())
     axes.set_ylim(max(LOWEST, min(-10.0, 1.25 * low)), max(10.0, 1.25 * high))
-    step = math.ceil(len(sizes) / 8)
-    axes.set_xticks(range(0, len(sizes), step), [short(size) for size in sizes[::step]])
-    axes.tick_params(axis="x", labelsize=6)
 
 
 def short(size: int) -> str:

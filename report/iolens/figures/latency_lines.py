@@ -1,4 +1,4 @@
-"""Latency over message size, a line per variant, one panel per operation."""
+"""Latency over message size, a line per variant, one panel per operation; or over the operations alone."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from iolens.figures.compare_style import level_colours
-from iolens.figures.latency_improvement import short
+from iolens.figures.compare_interaction import MARKERS
+from iolens.figures.compare_style import error_bar, level_colours, name_places, wrapped
+from iolens.figures.latency_improvement import KEY_WIDTH, PLOT_WIDTH, short
 from iolens.figures.style import FULL_WIDTH, styled
 
 if TYPE_CHECKING:
@@ -52,4 +53,27 @@ def latency_lines(cells: pd.DataFrame, marks: Mapping[str, float]) -> Figure:
     figure.supylabel("latency, µs", fontsize=7.5)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper right", ncols=min(4, len(labels)))
+    return figure
+
+
+@styled
+def operation_latencies(cells: pd.DataFrame) -> Figure:
+    """For operations without sizes: a dot with its interval per operation and variant, on a logarithmic axis."""
+    operations = list(dict.fromkeys(cells["operation"]))
+    palette = level_colours(list(dict.fromkeys(cells["variant"])))
+    figure = Figure(figsize=(FULL_WIDTH, 2.6), layout="constrained")
+    axes = figure.subplots()
+    for i, (variant, colour) in enumerate(palette.items()):
+        shift = (i - (len(palette) - 1) / 2) * 0.5 / len(palette)
+        chosen = cells[cells["variant"] == variant]
+        places = [operations.index(operation) + shift for operation in chosen["operation"]]
+        for x, low, high in zip(places, chosen["low"].astype(float), chosen["high"].astype(float), strict=True):
+            error_bar(axes, x, low * MICRO, high * MICRO)
+        label = wrapped(variant, KEY_WIDTH)
+        axes.plot(places, chosen["seconds"] * MICRO, MARKERS[i % len(MARKERS)], color=colour, label=label, zorder=5)
+    axes.set_yscale("log")
+    axes.set_xlim(-0.5, len(operations) - 0.5)
+    name_places(axes, operations, PLOT_WIDTH)
+    axes.set_ylabel("latency, µs")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
     return figure

@@ -1,4 +1,4 @@
-"""Latencies of a sweep whose workload times one operation at many message sizes, variant against variant.
+"""Latencies of a sweep whose workload times operations, perhaps at many message sizes, variant against variant.
 
 Input rows (`latency_rows`): one per run, operation and size, with `variant` (the run's settings in words),
 `bytes` of a message and `seconds`, the mean over iterations of the mean over ranks (as the OSU micro-benchmarks
@@ -34,6 +34,11 @@ class LatencyComparison:
     variants: tuple[str, ...]
     cells: pd.DataFrame
     overall: pd.DataFrame
+
+    @property
+    def by_size(self) -> bool:
+        """True when an operation was timed at several sizes, such as messages; False for operations on files."""
+        return bool((self.cells.groupby("operation")["bytes"].nunique() > 1).any())
 
 
 def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:

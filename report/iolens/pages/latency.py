@@ -1,4 +1,4 @@
-"""The comparison PDF of a sweep whose metric is latency: improvement over the baseline, by message size."""
+"""The comparison PDF of a sweep whose metric is latency: improvement over the baseline, by size or by operation."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError
-from iolens.figures.latency_improvement import improvement_bars
-from iolens.figures.latency_lines import latency_lines
+from iolens.figures.latency_improvement import LOWEST, improvement_bars, operation_improvement
+from iolens.figures.latency_lines import latency_lines, operation_latencies
 from iolens.lab.sweep.results import Results
 from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows
 from iolens.metrics.settings import describe, size_text
+from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import interval, number, plural
@@ -53,19 +54,30 @@ def latency_pages(found: LatencyComparison, chose: pd.DataFrame, notes: list[str
         blocks.append(choices_table(chose))
     blocks += [Text(f"Note. {note}") for note in notes]
     yield Page("The answer", blocks)
+    over = "Improvement over message size" if found.by_size else "Improvement of each operation"
     if len(found.variants) > 1:
         caption = (
-            f"100 (t_base - t) / t_base against {found.baseline}: above the line is faster. Whiskers: 95 % "
-            "interval of the proven bars; faint: not proven among all bars of its operation."
+            f"100 (t_base - t) / t_base against {found.baseline}: above the line is faster. Whiskers: "
+            f"{100 * CONFIDENCE:.0f} % interval of the proven bars; faint: not proven among all bars of its operation."
         )
-        figure = improvement_bars(found.cells, found.baseline)
-        yield Page("Improvement over message size", [FigureBlock(figure, caption)], joined=True)
-    caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval as a band."
+        if (found.cells["improvement"] < LOWEST).any():
+            caption += f" Bars that end at {LOWEST:.0f} % are longer: they carry their number."
+        draw = improvement_bars if found.by_size else operation_improvement
+        yield Page(over, [FigureBlock(draw(found.cells, found.baseline), caption)], joined=True)
+    yield latency_page(found, chose)
+    yield Page("Every size" if found.by_size else "Every operation", [latency_table(found)], joined=True)
+
+
+def latency_page(found: LatencyComparison, chose: pd.DataFrame) -> Page:
+    """The latencies themselves, over the sizes or over the operations."""
+    caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
+    if not found.by_size:
+        return Page("Latency", [FigureBlock(operation_latencies(found.cells), f"{caption}.")], joined=True)
     eager = chose.set_index("variant")["eager_observed"].dropna().astype(float)
+    caption += " as a band."
     caption += " Dotted: the largest message that was sent without a receiver waiting." if len(eager) else ""
     figure = latency_lines(found.cells, {str(key): float(value) for key, value in eager.items()})
-    yield Page("Latency over message size", [FigureBlock(figure, caption)], joined=True)
-    yield Page("Every size", [latency_table(found)], joined=True)
+    return Page("Latency over message size", [FigureBlock(figure, caption)], joined=True)
 
 
 def verdict(found: LatencyComparison) -> str:
@@ -73,28 +85,32 @@ def verdict(found: LatencyComparison) -> str:
     if len(found.variants) == 1:
         return f"One variant only: {found.baseline}; nothing to hold it against."
     sentences = []
+    what = "sizes" if found.by_size else "operations"
     for variant in found.variants[1:]:
         cells = found.cells[(found.cells["variant"] == variant) & found.cells["improvement"].notna()]
         clear = cells[cells["clear"]]
         faster, slower = int((clear["improvement"] > 0).sum()), int((clear["improvement"] < 0).sum())
-        text = f"{variant}: faster than {found.baseline} at {faster}, slower at {slower} of {len(cells)} sizes"
+        text = f"{variant}: faster than {found.baseline} at {faster}, slower at {slower} of {len(cells)} {what}"
         sentences.append(text + f"; {len(cells) - faster - slower} cannot be told apart.")
     return " ".join(sentences)
 
 
 def overall_table(found: LatencyComparison) -> Table:
-    """Each operation and variant over all sizes."""
+    """Each operation and variant over all its sizes."""
     rows = [
         [
             str(row["operation"]),
             str(row["variant"]),
             f"{number(row['ratio'])}{interval(row['low'], row['high'])}",
-            f"{row['sizes']}",
+            *([f"{row['sizes']}"] if found.by_size else []),
         ]
         for _, row in found.overall.iterrows()
     ]
-    note = f"Time of {found.baseline} divided by the variant's, geometric mean over the sizes; above 1 is faster."
-    return Table("Over all sizes", ["operation", "variant", "× as fast", "sizes"], rows, note)
+    over = ", geometric mean over the sizes" if found.by_size else ""
+    note = f"Time of {found.baseline} divided by the variant's{over}; above 1 is faster. "
+    note += f"Method: {claim(RATIO, CONFIDENCE)}."
+    title, more = ("Over all sizes", ["sizes"]) if found.by_size else ("Each operation", [])
+    return Table(title, ["operation", "variant", "× as fast", *more], rows, note)
 
 
 def is_known(value: Any) -> bool:
@@ -121,11 +137,12 @@ def latency_table(found: LatencyComparison) -> Table:
     table = cells.pivot_table(
         index=["operation", "bytes"], columns="variant", values="seconds", sort=False, aggfunc="first"
     )
-    columns = ["operation", "message", *(f"{variant}, µs" for variant in found.variants)]
+    sizes = ["message"] if found.by_size else []
+    columns = ["operation", *sizes, *(f"{variant}, µs" for variant in found.variants)]
     rows = []
     for (operation, size), values in zip(table.index, table[list(found.variants)].to_numpy(), strict=True):
         times = ["n/a" if value != value else number(value * MICRO) for value in values]
-        rows.append([str(operation), size_text(size), *times])
+        rows.append([str(operation), *([size_text(size)] if found.by_size else []), *times])
     return Table("Latency", columns, rows, "Typical value over the repetitions, microseconds.")
 
 
@@ -139,7 +156,23 @@ def cautions(results: Results, order: list[str], present: set[str]) -> list[str]
         if variant not in present:
             reasons = results.runs.loc[[name == variant for name in order], "reason"].dropna()
             words.append(f"{variant} has no latencies: {reasons.iloc[0] if len(reasons) else 'no reason given'}.")
+    words += lost_runs(results, order)
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
+    return words
+
+
+def lost_runs(results: Results, order: list[str]) -> list[str]:
+    """Which variants lost runs, so that the others may be the lucky ones."""
+    words = []
+    for variant in dict.fromkeys(order):
+        runs = results.runs[[name == variant for name in order]]
+        lost = runs[~runs["usable"]]
+        reasons = [*lost["reason"].dropna(), *(reason for reasons in runs["lost_attempts"] for reason in reasons)]
+        count = len(lost) + sum(map(len, runs["lost_attempts"]))
+        if count:
+            why = f": {reasons[0]}" if reasons else ""
+            tried = len(runs) + count - len(lost)
+            words.append(f"{variant} lost {count} of {tried} runs{why}. What remains may look faster than it is.")
     return words
 
 
