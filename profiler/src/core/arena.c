@@ -5,8 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "context.h"
-
 enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16, PAGE = 4096 };
 
 /* The system call itself, because mmap is a wrapped function. */
@@ -23,9 +21,9 @@ void pages_free(void *pages, size_t bytes)
         munmap(pages, bytes);
 }
 
-void arena_start(struct arena *arena, size_t limit, _Bool spooled)
+void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes))
 {
-    *arena = (struct arena){.limit = limit, .spooled = spooled, .lock.held = ATOMIC_FLAG_INIT};
+    *arena = (struct arena){.limit = limit, .extend = extend, .lock.held = ATOMIC_FLAG_INIT};
 }
 
 static _Bool add_slab(struct arena *arena, size_t bytes)
@@ -35,7 +33,7 @@ static _Bool add_slab(struct arena *arena, size_t bytes)
     size = size < bytes ? (bytes + PAGE - 1) & ~(size_t)(PAGE - 1) : size;
     if (arena->taken + size > arena->limit)
         return 0;
-    void *slab = arena->spooled ? spool_extend(size) : NULL;
+    void *slab = arena->extend ? arena->extend(size) : NULL;
     slab = slab ? slab : pages_alloc(size);
     if (!slab)
         return 0;

@@ -11,15 +11,16 @@
 struct arena {
     struct spin lock;
     char *next;
-    size_t left;     /* bytes behind `next` in the newest slab */
-    size_t slab;     /* bytes of the newest slab */
-    size_t taken;    /* bytes of all slabs */
-    size_t limit;    /* bytes that may be taken */
-    _Bool spooled;   /* slabs come from the spool while it has room */
-    _Bool exhausted; /* an allocation was refused */
+    size_t left;                   /* bytes behind `next` in the newest slab */
+    size_t slab;                   /* bytes of the newest slab */
+    size_t taken;                  /* bytes of all slabs */
+    size_t limit;                  /* bytes that may be taken */
+    void *(*extend)(size_t bytes); /* where slabs come from first; NULL, or without room: from the system */
+    _Bool exhausted;               /* an allocation was refused */
 };
 
-void arena_start(struct arena *arena, size_t limit, _Bool spooled);
+/* `extend` gives whole zeroed pages, or NULL when there is no more room; may be NULL itself. */
+void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes));
 
 /* `bytes` of zeroed memory aligned to 16, or NULL when the limit is reached. */
 void *arena_alloc(struct arena *arena, size_t bytes);

@@ -8,6 +8,8 @@
 #include "context.h"
 #include "ranks.h"
 
+struct choice iolens_choice;
+
 enum { LONGEST = 1024 };
 
 struct name_rule {
@@ -120,21 +122,13 @@ static void add_limit(char *text, void *context)
             choice->most_records[m] = most;
 }
 
-/* Tracing is off unless asked for, here as everywhere: MOD_ENABLE may ask. */
-static void enable(const char *list)
-{
-    uint32_t mask = modules_named(list);
-    if (mask & (1u << MODULE_DXT_POSIX | 1u << MODULE_DXT_MPIIO))
-        iolens.settings.dxt = "1";
-}
-
 void choice_read(struct choice *choice)
 {
     const struct settings *s = &iolens.settings;
     struct making exclude = {.choice = choice}, include = {.choice = choice, .includes = true};
     *choice = (struct choice){.modules_off = 0};
-    enable(s->mod_enable);
-    choice->modules_off = modules_named(s->mod_disable) & ~modules_named(s->mod_enable);
+    choice->modules_on = modules_named(s->mod_enable);
+    choice->modules_off = modules_named(s->mod_disable) & ~choice->modules_on;
     each(s->max_records, ";", add_limit, choice);
     each(s->name_exclude, ";", add_rule, &exclude);
     each(s->name_include, ";", add_rule, &include);

@@ -12,11 +12,14 @@ enum { CHOICE_RULES = 64 };
 
 struct choice {
     uint32_t modules_off;               /* bit m: module m records nothing */
+    uint32_t modules_on;                /* bit m: MOD_ENABLE asks for it */
     int64_t most_records[MODULE_COUNT]; /* 0: as many as memory holds */
     _Atomic int64_t records[MODULE_COUNT];
     int rules;
     struct name_rule *rule; /* of NAME_EXCLUDE and NAME_INCLUDE */
 };
+
+extern struct choice iolens_choice;
 
 /* Reads the settings; a value that cannot be understood is said and left out. */
 void choice_read(struct choice *choice);

@@ -21,10 +21,10 @@ static int64_t *slot_of(const struct buffer *numbers, const struct slots *slots,
     return (int64_t *)numbers->data + (mixed >> 32) % slots->count;
 }
 
-static void list_candidates(struct buffer *files)
+static void list_candidates(enum module_index module, struct buffer *files)
 {
-    for (struct file *file = registry_first(MODULE_POSIX); file; file = registry_next(file, MODULE_POSIX))
-        if (!shared_by_all(file, MODULE_POSIX))
+    for (struct file *file = registry_first(module); file; file = registry_next(file, module))
+        if (!shared_by_all(file, module))
             buffer_put(files, &file, sizeof(struct file *));
 }
 
@@ -65,12 +65,12 @@ static int sift(const struct iolens_transport *transport, int round, struct slot
     return 0;
 }
 
-int common_files_find(const struct iolens_transport *transport, int64_t most, struct buffer *files,
-                      bool *left_out)
+int common_files_find(const struct iolens_transport *transport, enum module_index module, int64_t most,
+                      struct buffer *files, bool *left_out)
 {
     struct slots slots = {0};
     int64_t total = 0, before = -1;
-    list_candidates(files);
+    list_candidates(module, files);
     int result = start(transport, files, &slots, &total);
     for (int round = 0; result == 0 && total > 0 && total != before && round < COMMON_ROUNDS; round++) {
         before = round > 0 ? total : -1;

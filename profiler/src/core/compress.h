@@ -7,13 +7,6 @@
 #include <stddef.h>
 
 #include "buffer.h"
-#include "zlib_abi.h"
-
-struct compressor {
-    struct zlib zlib;
-    char *memory; /* zlib's, without malloc: the same for one stream after the other; NULL: there was none */
-    size_t used;
-};
 
 /* Look for zlib. Not linked: a library that a preloaded one lacks would keep the program from starting. */
 void compress_load(void);

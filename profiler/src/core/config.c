@@ -7,7 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "context.h"
+#include "arena.h"
+#include "say.h"
 
 enum { LARGEST = 64 * 1024, LINES = 512 };
 
@@ -79,9 +80,9 @@ static void take_line(char *text, const char *path, int number)
     }
 }
 
-void config_read(const char *path)
+void config_read(const char *path, struct arena *memory)
 {
-    char *text = arena_alloc(&iolens.scratch, LARGEST);
+    char *text = arena_alloc(memory, LARGEST);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), number = 0;
     ssize_t length = fd >= 0 && text ? syscall(SYS_read, fd, text, LARGEST - 1) : -1;
     if (length < 0) {
@@ -94,7 +95,7 @@ void config_read(const char *path)
         take_line(line, path, ++number);
 }
 
-const char *config_value(const char *variable)
+const char *config_value(const char *variable, struct arena *memory)
 {
     char joined[LARGEST] = "";
     size_t used = 0;
@@ -109,5 +110,5 @@ const char *config_value(const char *variable)
         memcpy(joined + used, lines[i].value, length + 1);
         used += length;
     }
-    return used > 0 ? arena_text(&iolens.scratch, joined) : NULL;
+    return used > 0 ? arena_text(memory, joined) : NULL;
 }

@@ -10,10 +10,12 @@
 
 #include <stdbool.h>
 
-/* Reads the file into the settings' memory; says once what is wrong with it, with its line. */
-void config_read(const char *path);
+struct arena;
+
+/* Reads the file into `memory`; says once what is wrong with it, with its line. */
+void config_read(const char *path, struct arena *memory);
 
 /* The values of a setting, by its variable's name or NULL; NULL when the file does not have it. */
-const char *config_value(const char *variable);
+const char *config_value(const char *variable, struct arena *memory);
 
 #endif

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "context.h"
+#include "names.h"
+
+struct fds iolens_fds;
 
 enum { INHERITED_MOST = 64 };
 
@@ -18,28 +21,28 @@ static void release_locked(struct open_file *open)
 {
     if (--open->descriptors > 0)
         return;
-    open->next_free = iolens.fds.free;
-    iolens.fds.free = open;
+    open->next_free = iolens_fds.free;
+    iolens_fds.free = open;
 }
 
 static struct open_file *new_open_locked(void)
 {
-    struct open_file *open = iolens.fds.free;
+    struct open_file *open = iolens_fds.free;
     if (!open)
         return arena_alloc(&iolens.scratch, sizeof *open);
-    iolens.fds.free = open->next_free;
+    iolens_fds.free = open->next_free;
     return open;
 }
 
 static void set_locked(int fd, struct open_file *open)
 {
-    struct open_file *before = atomic_exchange(&iolens.fds.table[fd], open);
+    struct open_file *before = atomic_exchange(&iolens_fds.table[fd], open);
     if (before)
         release_locked(before);
     if (open)
         open->descriptors++;
-    if (fd >= iolens.fds.used)
-        iolens.fds.used = fd + 1;
+    if (fd >= iolens_fds.used)
+        iolens_fds.used = fd + 1;
 }
 
 struct open_file *fds_open(int fd, struct file *file, bool append)
@@ -47,14 +50,14 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     struct open_file *open = NULL;
     if (!in_range(fd))
         return NULL;
-    spin_lock(&iolens.fds.lock);
-    if (!iolens.fds.table)
-        iolens.fds.table = pages_alloc(FDS_MAX * sizeof *iolens.fds.table);
-    if (iolens.fds.table && (open = new_open_locked())) {
+    spin_lock(&iolens_fds.lock);
+    if (!iolens_fds.table)
+        iolens_fds.table = pages_alloc(FDS_MAX * sizeof *iolens_fds.table);
+    if (iolens_fds.table && (open = new_open_locked())) {
         *open = (struct open_file){.file = file, .append = append};
         set_locked(fd, open);
     }
-    spin_unlock(&iolens.fds.lock);
+    spin_unlock(&iolens_fds.lock);
     if (!open)
         registry_leave_out(~0u);
     return open;
@@ -65,7 +68,7 @@ void fds_start(void)
     uint64_t open = 0;
     for (int fd = 0; fd < INHERITED_MOST; fd++)
         open |= (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
-    iolens.fds.inherited = open;
+    iolens_fds.inherited = open;
 }
 
 /* What it was opened as is not known; where it stands, and whether it appends, is. */
@@ -74,9 +77,9 @@ struct open_file *fds_inherited(int fd)
     char path[PATH_BYTES];
     struct stat info;
     uint64_t bit = fd >= 0 && fd < INHERITED_MOST ? UINT64_C(1) << fd : 0;
-    if (!(iolens.fds.inherited & bit) || !iolens_owns_memory())
+    if (!(iolens_fds.inherited & bit) || !iolens_owns_memory())
         return NULL;
-    iolens.fds.inherited &= ~bit;
+    iolens_fds.inherited &= ~bit;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !names_of_fd(path, fd))
         return NULL;
     struct file *file = registry_file(path);
@@ -91,40 +94,40 @@ void fds_duplicate(int copy, struct open_file *open)
 {
     if (!in_range(copy))
         return;
-    spin_lock(&iolens.fds.lock);
-    if (iolens.fds.table[copy] != open)
+    spin_lock(&iolens_fds.lock);
+    if (iolens_fds.table[copy] != open)
         set_locked(copy, open);
-    spin_unlock(&iolens.fds.lock);
+    spin_unlock(&iolens_fds.lock);
 }
 
 struct open_file *fds_take(int fd)
 {
-    if (!iolens.fds.table || !in_range(fd))
+    if (!iolens_fds.table || !in_range(fd))
         return NULL;
-    return atomic_exchange(&iolens.fds.table[fd], NULL);
+    return atomic_exchange(&iolens_fds.table[fd], NULL);
 }
 
 void fds_release(struct open_file *open)
 {
-    spin_lock(&iolens.fds.lock);
+    spin_lock(&iolens_fds.lock);
     release_locked(open);
-    spin_unlock(&iolens.fds.lock);
+    spin_unlock(&iolens_fds.lock);
 }
 
 void fds_forget(int first, int last)
 {
-    for (int fd = first < 0 ? 0 : first; fd <= last && fd < iolens.fds.used; fd++) {
+    for (int fd = first < 0 ? 0 : first; fd <= last && fd < iolens_fds.used; fd++) {
         struct open_file *open = fds_take(fd);
         if (open)
             fds_release(open);
     }
 }
 
-void fds_after_fork(void)
+void fds_reset(void)
 {
-    iolens.fds.lock = (struct spin){ATOMIC_FLAG_INIT};
-    for (int fd = 0; iolens.fds.table && fd < iolens.fds.used; fd++) {
-        struct open_file *open = iolens.fds.table[fd];
+    iolens_fds.lock = (struct spin){ATOMIC_FLAG_INIT};
+    for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
+        struct open_file *open = iolens_fds.table[fd];
         if (open)
             open->posix = NULL;
     }

@@ -32,6 +32,8 @@ struct fds {
 
 enum { FDS_MAX = 1 << 20 };
 
+extern struct fds iolens_fds;
+
 /* When the program begins: which descriptors below 64 it was given. */
 void fds_start(void);
 
@@ -52,8 +54,19 @@ void fds_release(struct open_file *open);
 /* Forget first..last, whose descriptors were closed behind the recorder's back. */
 void fds_forget(int first, int last);
 
-/* In a child of fork: the descriptors stay, with the parent's files until they are used. */
-void fds_after_fork(void);
+/* The open file behind a descriptor, or NULL. */
+static inline struct open_file *fds_find(int fd)
+{
+    struct open_file *open = NULL;
+    if (__builtin_expect(iolens_fds.table && fd >= 0 && fd < FDS_MAX, 1))
+        open = atomic_load_explicit(&iolens_fds.table[fd], memory_order_acquire);
+    if (__builtin_expect(!open && iolens_fds.inherited, 0))
+        open = fds_inherited(fd);
+    return open;
+}
+
+/* The records are gone, as in a child of fork: the descriptors stay, with their files until they are used. */
+void fds_reset(void);
 
 /* The open file's file in this process's registry; NULL without memory. */
 struct file *fds_file(struct open_file *open);

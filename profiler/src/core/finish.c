@@ -9,9 +9,11 @@
 #include "log_name.h"
 #include "private.h"
 #include "reduce.h"
+#include "registry.h"
 #include "serial.h"
 #include "shared.h"
 #include "signals.h"
+#include "spool.h"
 #include "writer.h"
 
 struct job_times {
@@ -35,8 +37,8 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
 static void count_partial(const struct iolens_transport *transport)
 {
     for (int m = 0; m < MODULE_COUNT; m++)
-        iolens.partial[m] = iolens.registry.partial >> m & 1;
-    transport->allreduce(iolens.partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
+        iolens_registry.ranks_partial[m] = iolens_registry.partial >> m & 1;
+    transport->allreduce(iolens_registry.ranks_partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
 }
 
 static void add_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
@@ -81,7 +83,8 @@ static void write_header(struct writer *writer, int names, const int region[MODU
         struct log_span span = writer->region[region[m]].span;
         header.modules[modules[m]->id] = span;
         header.module_versions[modules[m]->id] = modules[m]->version;
-        header.partial |= (uint64_t)(span.bytes > 0 && iolens.partial[m] != 0) << modules[m]->id;
+        header.partial |= (uint64_t)(span.bytes > 0 && iolens_registry.ranks_partial[m] != 0)
+                          << modules[m]->id;
     }
     writer_put(writer, 0, &header, sizeof header);
 }
@@ -103,7 +106,7 @@ static void read_process(void)
     if (iolens.lost)
         return;
     iolens.ended = clock_end(&iolens.clock);
-    identity_read(&iolens.identity);
+    identity_read(&iolens.identity, iolens.settings.mounts);
     spool_freeze();
 }
 

@@ -8,10 +8,10 @@
 
 #include "arena.h"
 #include "buffer.h"
+#include "command.h"
 #include "compiler.h"
+#include "environment.h"
 #include "hash.h"
-#include "job_region.h"
-#include "jobinfo.h"
 #include "mount_options.h"
 #include "slurp.h"
 
@@ -30,20 +30,20 @@ static void read_user(struct identity *identity)
 static void read_environment(struct identity *identity)
 {
     struct buffer json = {0};
-    job_region_environment(&json, sizeof identity->environment - 1);
+    environment_json(&json, sizeof identity->environment - 1);
     if (json.used < sizeof identity->environment)
         memcpy(identity->environment, json.data, json.used);
     buffer_free(&json);
 }
 
 /* Command line and mounts, from one look at the latter. */
-static void read_mounts(struct identity *identity)
+static void read_mounts(struct identity *identity, const char *extra)
 {
     struct buffer json = {0};
     char *table = pages_alloc(TABLE_BYTES);
     if (table)
         slurp("/proc/self/mounts", table, TABLE_BYTES);
-    identity->text_bytes = jobinfo_text(identity->text, table ? table : "");
+    identity->text_bytes = command_text(identity->text, table ? table : "", extra);
     mount_options(&json, table ? table : "", sizeof identity->mounts - 1);
     if (json.used < sizeof identity->mounts && !json.failed)
         memcpy(identity->mounts, json.data, json.used);
@@ -52,7 +52,7 @@ static void read_mounts(struct identity *identity)
         pages_free(table, TABLE_BYTES);
 }
 
-void identity_read(struct identity *identity)
+void identity_read(struct identity *identity, const char *mounts)
 {
     const char *component = getenv("OMPI_MCA_io");
     *identity = (struct identity){.uid = (int64_t)getuid()};
@@ -60,7 +60,7 @@ void identity_read(struct identity *identity)
     read_user(identity);
     snprintf(identity->program, sizeof identity->program, "%s", program_invocation_short_name);
     snprintf(identity->io_component, sizeof identity->io_component, "%s", component ? component : "");
-    read_mounts(identity);
+    read_mounts(identity, mounts);
     compiler_read("/proc/self/exe", identity->compiler, sizeof identity->compiler);
     read_environment(identity);
 }

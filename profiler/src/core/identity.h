@@ -28,7 +28,8 @@ struct identity {
     char environment[ENVIRONMENT_BYTES]; /* a JSON object */
 };
 
-void identity_read(struct identity *identity);
+/* `mounts`: rows of the mount table that the system does not know, as in IOLENS_MOUNTS. */
+void identity_read(struct identity *identity, const char *mounts);
 
 /* A checksum of all of it. */
 uint64_t identity_hash(const struct identity *identity);

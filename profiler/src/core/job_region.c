@@ -1,26 +1,11 @@
-#include "job_region.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "choice.h"
 #include "context.h"
+#include "process_table.h"
+#include "registry.h"
 #include "version.h"
-
-/* A byte of a name or value may become \u001f. */
-enum { JSON_GROWTH = 6 };
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-extern char **environ;
-
-/* What decides how files are reached, and where the job ran. */
-static const char *const PREFIXES[] = {"OMPI_MCA_",     "ROMIO_", "MPICH_", "SLURM_",   "IOLENS_",
-                                       "DARSHAN_",      "DXT_",   "HDF5_",  "PNETCDF_", "I_MPI_",
-                                       "LOADEDMODULES", "PE_ENV", "PBS_",   "FI_",      "UCX_"};
-/* What the launcher tells its own daemons; one of them is a key. */
-static const char *const LAUNCHER[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess"};
-static const char *const SECRETS[] = {"KEY",        "TOKEN", "SECRET", "PASS",
-                                      "CREDENTIAL", "AUTH",  "COOKIE", "JWT"};
 
 static void add_text(struct buffer *out, const char *name, const char *value)
 {
@@ -74,7 +59,7 @@ static void add_compilers(struct buffer *out, const char *text)
 
 static void add_partial(struct buffer *out)
 {
-    const int64_t *partial = iolens.partial;
+    const int64_t *partial = iolens_registry.ranks_partial;
     const char *comma = "";
     buffer_format(out, "\"partial\": [");
     if (iolens.lost) {
@@ -82,7 +67,7 @@ static void add_partial(struct buffer *out)
         comma = ", ";
     }
     for (int m = 0; m < MODULE_COUNT; m++) {
-        const char *limit = iolens.choice.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
+        const char *limit = iolens_choice.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
         if (!partial[m])
             continue;
         buffer_format(
@@ -92,58 +77,18 @@ static void add_partial(struct buffer *out)
             limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
         comma = ", ";
     }
-    if (iolens.common_left_out)
-        buffer_format(
-            out,
-            "%s\"More files were used by some ranks and not by others than the table of ranks per file "
-            "has rows for; it leaves them out. Raise IOLENS_FILE_RANKS.\"",
-            comma);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const char *lacks = process_tables[t]->left_out ? process_tables[t]->left_out() : NULL;
+        if (!lacks)
+            continue;
+        buffer_format(out, "%s", comma);
+        buffer_json(out, lacks);
+        comma = ", ";
+    }
     buffer_format(out, "], ");
 }
 
-static bool begins_with_any(const char *entry, const char *const *prefixes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-static bool is_chosen(const char *entry)
-{
-    size_t length = strcspn(entry, "=");
-    if (!begins_with_any(entry, PREFIXES, COUNT(PREFIXES)) ||
-        begins_with_any(entry, LAUNCHER, COUNT(LAUNCHER)))
-        return false;
-    for (size_t i = 0; i < COUNT(SECRETS); i++) {
-        const char *found = strcasestr(entry, SECRETS[i]);
-        if (found && found < entry + length)
-            return false;
-    }
-    return true;
-}
-
-void job_region_environment(struct buffer *out, size_t limit)
-{
-    const char *comma = "";
-    buffer_format(out, "{");
-    for (char **entry = environ; entry && *entry; entry++) {
-        char name[128];
-        size_t length = strcspn(*entry, "=");
-        if (!is_chosen(*entry) || length >= sizeof name || out->used + JSON_GROWTH * strlen(*entry) > limit)
-            continue;
-        memcpy(name, *entry, length);
-        name[length] = '\0';
-        buffer_format(out, "%s", comma);
-        buffer_json(out, name);
-        buffer_format(out, ": ");
-        buffer_json(out, (*entry)[length] ? *entry + length + 1 : "");
-        comma = ", ";
-    }
-    buffer_format(out, "}");
-}
-
-void job_region_write(const struct iolens_transport *transport, struct buffer *out)
+static void write_job(const struct iolens_transport *transport, struct buffer *out)
 {
     const struct identity *self = &iolens.identity;
     struct buffer hosts = {0};
@@ -171,3 +116,9 @@ void job_region_write(const struct iolens_transport *transport, struct buffer *o
     buffer_format(out, "}");
     buffer_free(&hosts);
 }
+
+const struct process_table table_job = {
+    .name = "job",
+    .meaning = "One JSON object about the run, from rank 0; its keys are in LOG.md",
+    .write = write_job,
+};

@@ -9,9 +9,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "choice.h"
+#include "compress.h"
 #include "context.h"
+#include "fds.h"
 #include "finish.h"
+#include "path.h"
+#include "process_table.h"
+#include "recording.h"
+#include "registry.h"
 #include "serial.h"
+#include "spool.h"
 #include "wrap.h"
 
 enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB, DEFAULT_MEMORY = 512 };
@@ -35,23 +43,9 @@ static void make_absolute(const char **path)
 static void start_arenas(void)
 {
     size_t limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
-    arena_start(&iolens.arena, limit, true);
+    arena_start(&iolens.arena, limit, spool_extend);
     iolens.scratch.limit = limit;
     iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
-}
-
-static void reset_records(void)
-{
-    iolens.registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT};
-    iolens.aio = (struct aio){.lock.held = ATOMIC_FLAG_INIT};
-    iolens.names.lock = (struct spin){ATOMIC_FLAG_INIT};
-    iolens.names.buckets = NULL;
-    iolens.datasets = iolens.netcdfs = iolens.variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT};
-    iolens.unfollowed = (struct unfollowed_calls){0};
-    iolens.client = (struct lustre_client){0};
-    iolens.dxt.left = iolens.dxt.limit;
-    for (int api = 0; api < HEATMAP_APIS; api++)
-        iolens.heatmaps[api] = NULL;
 }
 
 /* A child starts afresh, with its parent's descriptors and streams. */
@@ -64,12 +58,10 @@ static void after_fork(void)
     iolens.pid = (pid_t)syscall(SYS_getpid);
     iolens.transport = NULL;
     iolens.aligned = 0;
-    reset_records();
+    recording_reset();
     start_arenas();
     spool_after_fork();
     clock_start(&iolens.clock);
-    fds_after_fork();
-    streams_after_fork();
     iolens_busy = false;
 }
 
@@ -80,9 +72,9 @@ __attribute__((constructor)) static void start(void)
     if (iolens.started)
         return;
     iolens.started = true;
-    arena_start(&iolens.scratch, SETTINGS_BYTES, false);
-    fstat(STDERR_FILENO, &iolens.stderr_at_start);
-    settings_read(&iolens.settings);
+    arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
+    say_start();
+    settings_read(&iolens.settings, &iolens.scratch);
     if (!settings_true(iolens.settings.disable) && choice_app(program_invocation_short_name)) {
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
@@ -95,9 +87,9 @@ __attribute__((constructor)) static void start(void)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
                        DEFAULT_MEMORY);
         compress_load();
-        choice_read(&iolens.choice);
-        dxt_choose(&iolens.dxt);
-        spool_start();
+        choice_read(&iolens_choice);
+        recording_start();
+        spool_start(recording_layout(), tables_beat);
         fds_start();
         if (settings_true(iolens.settings.dump))
             settings_print(&iolens.settings);
@@ -110,7 +102,7 @@ __attribute__((constructor)) static void start(void)
 
 static bool log_is_wanted(void)
 {
-    return settings_true(iolens.settings.nonmpi) && (iolens.registry.used > 0 || iolens.settings.logfile);
+    return settings_true(iolens.settings.nonmpi) && (iolens_registry.used > 0 || iolens.settings.logfile);
 }
 
 /* The records stay in the spool when the log cannot be written. */
@@ -133,10 +125,10 @@ static void finish_alone(void)
         write_log(&serial_transport);
     else if (!iolens.transport)
         spool_remove();
-    else if (iolens.transport->rank == 0 && iolens.spool.header)
+    else if (iolens.transport->rank == 0 && iolens_spool.header)
         iolens_say(
             "the program ended without MPI_Finalize; `iolens recover` makes a log of the records in %s",
-            iolens.spool.path);
+            iolens_spool.path);
     else if (iolens.transport->rank == 0)
         iolens_say("the program ended without MPI_Finalize, so there is no log");
     iolens_busy = false;
@@ -171,7 +163,7 @@ static void mute(void)
 {
     iolens.muted = true;
     atomic_store(&iolens.recording, false);
-    reset_records();
+    recording_reset();
 }
 
 IOLENS_EXPORT void iolens_pause(bool on) { iolens_busy = on; }
@@ -185,7 +177,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     transport->barrier();
     iolens.aligned = clock_now(&iolens.clock);
     spool_parallel(transport);
-    lustre_client_begin();
+    tables_begin();
     if (!choice_rank(transport->rank))
         mute();
     iolens_busy = false;

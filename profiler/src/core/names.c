@@ -3,17 +3,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "context.h"
 #include "hash.h"
+#include "registry.h"
+
+struct names iolens_names;
 
 static uint64_t id_of(const char *path) { return record_id(path, strlen(path)); }
 
 /* NULL when there is none. Expects the lock to be held. */
 static struct alias *find_locked(uint64_t id)
 {
-    struct names *names = &iolens.names;
+    struct names *names = &iolens_names;
     struct alias *alias = names->buckets ? names->buckets[id % ALIAS_BUCKETS] : NULL;
     while (alias && alias->id != id)
         alias = alias->next;
@@ -22,17 +26,17 @@ static struct alias *find_locked(uint64_t id)
 
 static struct alias find(uint64_t id)
 {
-    spin_lock(&iolens.names.lock);
+    spin_lock(&iolens_names.lock);
     const struct alias *found = find_locked(id);
     struct alias alias = found ? *found : (struct alias){0};
-    spin_unlock(&iolens.names.lock);
+    spin_unlock(&iolens_names.lock);
     return alias;
 }
 
 /* Without memory the path is resolved again the next time. */
 static void remember(uint64_t id, struct file *file, const struct stat *info)
 {
-    struct names *names = &iolens.names;
+    struct names *names = &iolens_names;
     spin_lock(&names->lock);
     struct alias *alias = find_locked(id);
     if (!names->buckets)
@@ -55,7 +59,7 @@ static bool is_plain_folder(char *path, size_t length)
 {
     char real[PATH_BYTES];
     uint64_t id = record_id(path, length);
-    _Atomic uint64_t *known = &iolens.names.plain[id % PLAIN_FOLDERS];
+    _Atomic uint64_t *known = &iolens_names.plain[id % PLAIN_FOLDERS];
     if (length == 0 || *known == id)
         return true;
     path[length] = '\0';
@@ -157,4 +161,11 @@ void names_resolve(char path[PATH_BYTES])
     const struct file *file = names_file(path, NAMES_TARGET);
     if (file)
         snprintf(path, PATH_BYTES, "%s", file->path);
+}
+
+/* Folders without links stay known. */
+void names_reset(void)
+{
+    iolens_names.lock = (struct spin){ATOMIC_FLAG_INIT};
+    iolens_names.buckets = NULL;
 }

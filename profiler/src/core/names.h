@@ -33,6 +33,8 @@ struct names {
         plain[PLAIN_FOLDERS]; /* ids of folders whose paths have no links, by their lowest bits */
 };
 
+extern struct names iolens_names;
+
 /* What a path that is not open refers to: a link itself, or what it leads to. */
 enum names_end { NAMES_LINK, NAMES_TARGET };
 
@@ -48,6 +50,9 @@ struct file *names_find(const char *absolute);
 
 /* The kernel's own name of an open file; false where it has none, as behind an unlink. */
 bool names_of_fd(char real[PATH_BYTES], int fd);
+
+/* Forget which files paths stand for. */
+void names_reset(void);
 
 /* In place: the name of the path's record, when it has one. */
 void names_resolve(char path[PATH_BYTES]);

@@ -108,7 +108,7 @@ int reduce_records(const struct iolens_transport *transport, enum module_index m
 {
     const struct record_shape *shape = modules[module]->shape;
     if (shape)
-        records_open(records, shape_bytes(shape), shape_bytes(shape) * iolens.registry.states[module]);
+        records_open(records, shape_bytes(shape), shape_bytes(shape) * iolens_registry.states[module]);
     else
         records_open(records, modules[module]->row_bytes, 0);
     put_own(module, transport->rank, records);
@@ -117,8 +117,8 @@ int reduce_records(const struct iolens_transport *transport, enum module_index m
 
 void reduce_names(int rank, struct buffer *part)
 {
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
-        bool used = file->extra != NULL;
+    for (struct file *file = iolens_registry.first; file; file = file->next) {
+        bool used = file->tables != NULL;
         for (int m = 0; m < MODULE_COUNT; m++)
             used |= file->state[m] != NULL;
         if (!used || (file->shared && rank != 0))

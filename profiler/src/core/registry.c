@@ -2,19 +2,24 @@
 
 #include <string.h>
 
+#include "choice.h"
 #include "context.h"
 #include "hash.h"
+#include "path.h"
+#include "spool.h"
+
+struct registry iolens_registry;
 
 enum { FIRST_BUCKETS = 1 << 14, MORE_BUCKETS = 16, ALL_MODULES = (1 << MODULE_COUNT) - 1 };
 
 static struct file **bucket_of(uint64_t id)
 {
-    return &iolens.registry.buckets[id & (iolens.registry.bucket_count - 1)];
+    return &iolens_registry.buckets[id & (iolens_registry.bucket_count - 1)];
 }
 
 static struct file *find(uint64_t id)
 {
-    if (!iolens.registry.buckets)
+    if (!iolens_registry.buckets)
         return NULL;
     struct file *file = *bucket_of(id);
     while (file && file->id != id)
@@ -24,10 +29,12 @@ static struct file *find(uint64_t id)
 
 void registry_leave_out(uint32_t modules_left)
 {
-    iolens.registry.partial |= modules_left;
-    if (iolens.spool.header)
-        iolens.spool.header->partial |= modules_left;
+    iolens_registry.partial |= modules_left;
+    if (iolens_spool.header)
+        iolens_spool.header->partial |= modules_left;
 }
+
+void registry_reset(void) { iolens_registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT}; }
 
 /* The buckets are made with the first file. */
 static bool has_buckets(struct registry *registry)
@@ -74,25 +81,25 @@ static void enter(struct registry *registry, struct file *file)
 
 static struct file *add(uint64_t id, const char *absolute)
 {
-    struct registry *registry = &iolens.registry;
+    struct registry *registry = &iolens_registry;
     struct file *file = arena_alloc(&iolens.arena, sizeof *file);
     if (!has_buckets(registry) || !file || !(file->path = arena_text(&iolens.arena, absolute)))
         return NULL;
     file->id = id;
     file->owner = iolens.pid;
     enter(registry, file);
-    if (registry->first == file && iolens.spool.header)
-        iolens.spool.header->first = file;
+    if (registry->first == file && iolens_spool.header)
+        iolens_spool.header->first = file;
     return file;
 }
 
 bool registry_adopt(struct file *file)
 {
-    if (!has_buckets(&iolens.registry))
+    if (!has_buckets(&iolens_registry))
         return false;
     file->owner = iolens.pid;
     file->next = NULL;
-    enter(&iolens.registry, file);
+    enter(&iolens_registry, file);
     return true;
 }
 
@@ -100,13 +107,13 @@ bool registry_adopt(struct file *file)
 static struct file *make(uint64_t id, const char *absolute, uint32_t skip)
 {
     spool_beat();
-    spin_lock(&iolens.registry.lock);
+    spin_lock(&iolens_registry.lock);
     struct file *file = find(id);
     if (!file && (file = add(id, absolute)))
         file->skip = skip;
     else if (!file)
         registry_leave_out(~0u);
-    spin_unlock(&iolens.registry.lock);
+    spin_unlock(&iolens_registry.lock);
     return file;
 }
 
@@ -117,9 +124,9 @@ struct file *registry_own(struct file *file)
 
 struct file *registry_find(uint64_t id)
 {
-    spin_lock(&iolens.registry.lock);
+    spin_lock(&iolens_registry.lock);
     struct file *file = find(id);
-    spin_unlock(&iolens.registry.lock);
+    spin_unlock(&iolens_registry.lock);
     return file;
 }
 
@@ -132,7 +139,7 @@ struct file *registry_file_for(const char *real, const char *absolute)
     bool included = false;
     if (file)
         return file;
-    uint32_t skip = choice_skip(&iolens.choice, absolute, &included);
+    uint32_t skip = choice_skip(&iolens_choice, absolute, &included);
     if (skip == ALL_MODULES || (!included && !path_is_recorded(absolute, iolens.settings.include)))
         return NULL;
     return make(id, real, skip);
@@ -141,9 +148,9 @@ struct file *registry_file_for(const char *real, const char *absolute)
 void *registry_spare(enum module_index module)
 {
     void *fresh = NULL;
-    if (iolens.choice.modules_off >> module & 1)
+    if (iolens_choice.modules_off >> module & 1)
         return NULL;
-    if (choice_more(&iolens.choice, module))
+    if (choice_more(&iolens_choice, module))
         fresh = arena_alloc(&iolens.arena, modules[module]->state_bytes);
     if (!fresh)
         registry_leave_out(1u << module);
@@ -152,8 +159,8 @@ void *registry_spare(enum module_index module)
 
 void registry_count(const struct file *file, enum module_index module)
 {
-    iolens.registry.states[module]++;
-    iolens.registry.used += file->path[0] == '/';
+    iolens_registry.states[module]++;
+    iolens_registry.used += file->path[0] == '/';
 }
 
 void *registry_install(struct file *file, enum module_index module, void *fresh)
@@ -176,7 +183,7 @@ static struct file *from(struct file *file, enum module_index module)
 
 struct file *registry_first(enum module_index module)
 {
-    return iolens.registry.states[module] > 0 ? from(iolens.registry.first, module) : NULL;
+    return iolens_registry.states[module] > 0 ? from(iolens_registry.first, module) : NULL;
 }
 
 struct file *registry_next(const struct file *file, enum module_index module)
@@ -189,7 +196,7 @@ struct file *registry_next(const struct file *file, enum module_index module)
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;
-    if (state || ((file->skip | iolens.choice.modules_off) >> module & 1))
+    if (state || ((file->skip | iolens_choice.modules_off) >> module & 1))
         return state;
     fresh = registry_spare(module);
     if (fresh && modules[module]->init)

@@ -16,10 +16,9 @@ struct file {
     struct file *in_bucket; /* next file with the same hash bucket */
     struct file *next;      /* next file in order of first use */
     _Atomic(void *) state[MODULE_COUNT];
-    _Atomic(void *) extra;       /* struct extra_counts, or NULL */
-    _Atomic(void *) mpiio_extra; /* struct mpiio_extra, or NULL */
-    uint32_t skip;               /* bit m: module m leaves this file out */
-    atomic_bool unstriped;       /* its file system knows no layouts */
+    _Atomic(void *) tables; /* what process tables keep of it: see process_table.c */
+    uint32_t skip;          /* bit m: module m leaves this file out */
+    atomic_bool unstriped;  /* its file system knows no layouts */
     int32_t owner;   /* process whose registry this is in; a child of fork sees its parent's files too */
     uint32_t shared; /* bit m: every rank has a state of module m; known at the end */
     struct file *next_shared;
@@ -30,11 +29,14 @@ struct registry {
     struct file **buckets; /* a power of two of them, more with more files */
     size_t bucket_count, files;
     struct file *first, **last;
-    atomic_size_t used;                 /* states of real files: not of <STDIN> or heatmap:POSIX */
-    atomic_size_t states[MODULE_COUNT]; /* of any file */
-    struct file *shared;                /* chain of shared files, in the same order on all ranks */
-    _Atomic uint32_t partial;           /* bit m: module m had to leave a file out */
+    atomic_size_t used;                  /* states of real files: not of <STDIN> or heatmap:POSIX */
+    atomic_size_t states[MODULE_COUNT];  /* of any file */
+    struct file *shared;                 /* chain of shared files, in the same order on all ranks */
+    _Atomic uint32_t partial;            /* bit m: module m had to leave a file out */
+    int64_t ranks_partial[MODULE_COUNT]; /* ranks on which it had to; known at the end */
 };
+
+extern struct registry iolens_registry;
 
 /* The file of this absolute path, created when new; NULL when it is excluded or memory is short. */
 struct file *registry_file(const char *absolute);
@@ -45,6 +47,9 @@ struct file *registry_file_for(const char *real, const char *absolute);
 
 /* The same file in this process's registry; NULL when memory is short. */
 struct file *registry_own(struct file *file);
+
+/* No files. */
+void registry_reset(void);
 
 /* Enter a file that was found in the spool of a process that is gone. False without memory. */
 bool registry_adopt(struct file *file);

@@ -3,30 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "config.h"
-#include "context.h"
+#include "say.h"
 
 /* A copy, because the program may change its environment and free what was there. */
-static const char *lookup(const char *variable, const char *alternative, const char *otherwise)
+static const char *lookup(struct arena *memory, const char *variable, const char *alternative,
+                          const char *otherwise)
 {
     const char *value = getenv(variable);
     if ((!value || !*value) && alternative)
         value = getenv(alternative);
     if (!value || !*value)
-        value = config_value(variable);
+        value = config_value(variable, memory);
     if (!value || !*value)
-        value = config_value(alternative);
-    return value && *value ? arena_text(&iolens.scratch, value) : otherwise;
+        value = config_value(alternative, memory);
+    return value && *value ? arena_text(memory, value) : otherwise;
 }
 
-void settings_read(struct settings *settings)
+void settings_read(struct settings *settings, struct arena *memory)
 {
     const char *config = getenv("IOLENS_CONFIG_PATH");
     config = config && *config ? config : getenv("DARSHAN_CONFIG_PATH");
     if (config && *config)
-        config_read(config);
+        config_read(config, memory);
 #define SETTING(field, variable, alternative, value, meaning)                                                \
-    settings->field = lookup(variable, alternative, value);
+    settings->field = lookup(memory, variable, alternative, value);
 #include "settings.def"
 #undef SETTING
 }

@@ -11,7 +11,10 @@ struct settings {
 #undef SETTING
 };
 
-void settings_read(struct settings *settings);
+struct arena;
+
+/* The texts lie in `memory`. */
+void settings_read(struct settings *settings, struct arena *memory);
 
 /* Each on a line of standard error, as DUMP_CONFIG asks. */
 void settings_print(const struct settings *settings);

@@ -16,7 +16,7 @@ static uint32_t mergeable(const struct file *file)
 static int send_ids(const struct iolens_transport *transport, struct buffer *ids)
 {
     if (transport->rank == 0)
-        for (struct file *file = iolens.registry.first; file; file = file->next)
+        for (struct file *file = iolens_registry.first; file; file = file->next)
             if (mergeable(file))
                 buffer_put(ids, &file->id, sizeof file->id);
     uint64_t bytes = ids->failed ? 0 : ids->used;
@@ -32,7 +32,7 @@ static int send_ids(const struct iolens_transport *transport, struct buffer *ids
 /* The chain keeps the order of `ids`. */
 static void chain(const uint64_t *ids, const uint32_t *bits, size_t count)
 {
-    struct file **last = &iolens.registry.shared;
+    struct file **last = &iolens_registry.shared;
     for (size_t i = 0; i < count; i++) {
         struct file *file = bits[i] ? registry_find(ids[i]) : NULL;
         if (!file)
@@ -71,7 +71,7 @@ static struct file *from(struct file *file, enum module_index module)
     return file;
 }
 
-struct file *shared_first(enum module_index module) { return from(iolens.registry.shared, module); }
+struct file *shared_first(enum module_index module) { return from(iolens_registry.shared, module); }
 
 struct file *shared_next(const struct file *file, enum module_index module)
 {

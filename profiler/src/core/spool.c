@@ -14,28 +14,18 @@
 #include "planted.h"
 #include "signals.h"
 #include "slurp.h"
-#include "version.h"
+
+struct spool iolens_spool;
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
+enum { TELL_NS = 100000000 };
+
 static const char *const FOLDERS[] = {"/dev/shm", "/tmp"};
 
 /* System calls directly: open, mmap, close and unlink are wrapped functions, by others too. */
-
-uint64_t spool_layout(void)
-{
-    uint64_t layout = UINT64_C(0xcbf29ce484222325);
-    const uint64_t sizes[] = {sizeof(struct spool_header), sizeof(struct file), MODULE_COUNT};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        layout = (layout ^ sizes[i]) * UINT64_C(0x100000001b3);
-    for (int m = 0; m < MODULE_COUNT; m++)
-        layout = (layout ^ modules[m]->state_bytes) * UINT64_C(0x100000001b3);
-    for (const char *c = IOLENS_VERSION; *c; c++)
-        layout = (layout ^ (uint64_t)*c) * UINT64_C(0x100000001b3);
-    return layout;
-}
 
 /* The folder iolens-<uid> in `parent`: made when missing, refused when it is not ours alone. Returns a
  * descriptor, or -1 with errno. */
@@ -63,7 +53,7 @@ static int open_folder(const char *parent, char *name, size_t size)
 /* Room for `bytes` at the end of the file, mapped behind what is mapped already, or at a new place. */
 static char *map_more(int fd, size_t bytes)
 {
-    const struct spool *spool = &iolens.spool;
+    const struct spool *spool = &iolens_spool;
     int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
     struct held_signal held = signal_hold(SIGXFSZ);
     long failed = syscall(SYS_fallocate, fd, 0, (off_t)spool->bytes, (off_t)bytes);
@@ -112,19 +102,23 @@ static void describe_process(struct spool_process *process)
     process->boot[strcspn(process->boot, "\n")] = '\0';
 }
 
+static void stamp(struct spool_header *header)
+{
+    header->beat_ns = clock_monotonic_ns();
+    header->beat_ticks = clock_ticks(&iolens.clock);
+}
+
 static void fill_header(struct spool_header *header)
 {
-    header->layout = spool_layout();
+    header->layout = iolens_spool.layout;
     header->base = (uint64_t)(uintptr_t)header;
     header->jobid = iolens.jobid;
     header->fork_parent = iolens.fork_parent;
     header->clock = iolens.clock;
-    header->dxt = iolens.dxt;
     memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
-    header->unfollowed = iolens.unfollowed;
     header->rank = -1;
     describe_process(&header->process);
-    identity_read(&header->identity);
+    identity_read(&header->identity, iolens.settings.mounts);
     header->identity_hash = identity_hash(&header->identity);
     header->job = (struct spool_job){.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)};
     memcpy(header->job.host, header->identity.host, sizeof header->job.host);
@@ -132,7 +126,7 @@ static void fill_header(struct spool_header *header)
     header->settings.field = keep_text(header, iolens.settings.field);
 #include "settings.def"
 #undef SETTING
-    spool_beat();
+    stamp(header);
     memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
 }
 
@@ -150,7 +144,7 @@ static int create_file(int folder, char *name, size_t size)
 
 static bool create_in(const char *parent)
 {
-    struct spool *spool = &iolens.spool;
+    struct spool *spool = &iolens_spool;
     char folder[PATH_BYTES - SPOOL_NAME_BYTES], name[SPOOL_NAME_BYTES];
     int where = open_folder(parent, folder, sizeof folder);
     if (where < 0)
@@ -191,8 +185,10 @@ static void remove_earlier(const char *parent)
         syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-void spool_start(void)
+void spool_start(uint64_t layout, void (*tell)(void))
 {
+    iolens_spool.layout = layout;
+    iolens_spool.tell = tell;
     const char *asked = iolens.settings.spool;
     if (strcmp(asked, "none") == 0)
         return;
@@ -230,9 +226,9 @@ static bool create(void)
 static int reopen(void)
 {
     struct stat info;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, iolens.spool.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, iolens_spool.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-        (size_t)info.st_size >= iolens.spool.bytes)
+        (size_t)info.st_size >= iolens_spool.bytes)
         return fd;
     if (fd >= 0)
         syscall(SYS_close, fd);
@@ -241,7 +237,7 @@ static int reopen(void)
 
 void *spool_extend(size_t bytes)
 {
-    struct spool *spool = &iolens.spool;
+    struct spool *spool = &iolens_spool;
     if (spool->refused)
         return NULL;
     if (!spool->header && !create()) {
@@ -263,7 +259,7 @@ void *spool_extend(size_t bytes)
 
 void spool_parallel(const struct iolens_transport *transport)
 {
-    struct spool *spool = &iolens.spool;
+    struct spool *spool = &iolens_spool;
     struct {
         struct spool_job job;
         int64_t jobid;
@@ -286,7 +282,7 @@ void spool_parallel(const struct iolens_transport *transport)
 
 void spool_freeze(void)
 {
-    struct spool *spool = &iolens.spool;
+    struct spool *spool = &iolens_spool;
     int fd = spool->header ? reopen() : -1;
     if (fd < 0)
         return;
@@ -297,23 +293,29 @@ void spool_freeze(void)
 
 void spool_name_log(const char *log)
 {
-    if (iolens.spool.header)
-        snprintf(iolens.spool.header->log, sizeof iolens.spool.header->log, "%s", log);
+    if (iolens_spool.header)
+        snprintf(iolens_spool.header->log, sizeof iolens_spool.header->log, "%s", log);
 }
 
 void spool_remove(void)
 {
-    if (iolens.spool.header)
-        syscall(SYS_unlinkat, AT_FDCWD, iolens.spool.path, 0);
+    if (iolens_spool.header)
+        syscall(SYS_unlinkat, AT_FDCWD, iolens_spool.path, 0);
 }
 
-void spool_after_fork(void) { iolens.spool = (struct spool){0}; }
+void spool_after_fork(void)
+{
+    iolens_spool = (struct spool){.layout = iolens_spool.layout, .tell = iolens_spool.tell};
+}
 
 void spool_beat(void)
 {
-    struct spool_header *header = iolens.spool.header;
-    if (!header)
+    struct spool *spool = &iolens_spool;
+    if (!spool->header)
         return;
-    header->beat_ns = clock_monotonic_ns();
-    header->beat_ticks = clock_ticks(&iolens.clock);
+    stamp(spool->header);
+    if (spool->header->beat_ns - spool->told_ns < TELL_NS)
+        return;
+    spool->told_ns = spool->header->beat_ns;
+    spool->tell();
 }

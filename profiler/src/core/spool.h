@@ -7,12 +7,11 @@
 #ifndef IOLENS_SPOOL_H
 #define IOLENS_SPOOL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../modules/dxt_choice.h"
-#include "../modules/unfollowed.h"
 #include "../adapter.h"
 #include "clock.h"
 #include "identity.h"
@@ -22,12 +21,20 @@
 #define SPOOL_MAGIC  "iolensSP"
 #define SPOOL_SUFFIX ".spool"
 
-enum { SPOOL_HEADER_BYTES = 1 << 16, SPOOL_TEXT_BYTES = 8192, SPOOL_NAME_BYTES = 64, SPOOL_PLACES = 64 };
+enum {
+    SPOOL_HEADER_BYTES = 1 << 16,
+    SPOOL_TEXT_BYTES = 8192,
+    SPOOL_NAME_BYTES = 64,
+    SPOOL_PLACES = 64,
+    SPOOL_TABLES = 32
+};
 
 /* Where spools are mapped: far from where a kernel puts anything by itself, and inside what address sanitizer
  * leaves to the program. A child of fork takes the next free place. */
 #define SPOOL_FIRST_PLACE UINT64_C(0x3a0000000000)
 #define SPOOL_PLACE_BYTES (UINT64_C(1) << 36)
+
+struct file;
 
 /* What is needed to find out whether a process still runs. */
 struct spool_process {
@@ -44,7 +51,7 @@ struct spool_job {
 
 struct spool_header {
     char magic[8];
-    uint64_t layout; /* of all structures; see spool_layout */
+    uint64_t layout; /* of all structures; see recording_layout */
     uint64_t base;   /* address that this header was mapped at */
     struct spool_process process;
     struct spool_job job;
@@ -53,13 +60,12 @@ struct spool_header {
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
     struct clock clock;
-    uint64_t beat_ticks, beat_ns; /* both clocks at the latest sign of life */
-    struct file *first;           /* of the registry */
-    _Atomic uint32_t partial;     /* bit m: module m had to leave something out */
-    struct unfollowed_calls unfollowed;
-    uint32_t overflow;        /* later records are elsewhere: there was no room for them here */
-    struct settings settings; /* texts in `text` */
-    struct dxt_choice dxt;
+    uint64_t beat_ticks, beat_ns;         /* both clocks at the latest sign of life */
+    struct file *first;                   /* of the registry */
+    _Atomic uint32_t partial;             /* bit m: module m had to leave something out */
+    _Atomic(void *) tables[SPOOL_TABLES]; /* states of the process tables */
+    uint32_t overflow;                    /* later records are elsewhere: there was no room for them here */
+    struct settings settings;             /* texts in `text` */
     struct identity identity;
     uint64_t identity_hash;
     char log[PATH_BYTES]; /* the log that these records went into, once that is being written */
@@ -73,14 +79,17 @@ struct spool {
     struct spool_header *header; /* NULL: none */
     size_t bytes;                /* mapped */
     bool refused;                /* there is none, or no more of it */
+    uint64_t layout;             /* of what will lie in it */
+    uint64_t told_ns;            /* when `tell` was last called, by CLOCK_MONOTONIC */
+    void (*tell)(void);          /* brings up to date what lies in it */
     char path[PATH_BYTES];
 };
 
-/* A number that two builds share only when they lay out all records in the same way. */
-uint64_t spool_layout(void);
+extern struct spool iolens_spool;
 
-/* When the process begins: what it did before an exec is not recorded. */
-void spool_start(void);
+/* When the process begins: what it did before an exec is not recorded. `tell` is called at signs of life, at
+ * most ten times a second. */
+void spool_start(uint64_t layout, void (*tell)(void));
 
 /* `bytes` (whole pages) of new zeroed memory, or NULL: the reason has been said, once. */
 void *spool_extend(size_t bytes);

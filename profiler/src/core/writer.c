@@ -11,6 +11,7 @@
 #include "compress.h"
 #include "context.h"
 #include "planted.h"
+#include "spool.h"
 
 enum { LARGEST_WRITE = 1 << 30 };
 
@@ -169,11 +170,11 @@ static void say_failure(const struct writer *writer)
     const char *reason = strerror(writer->error);
     if (writer->planted)
         reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
-    if (iolens.spool.header)
+    if (iolens_spool.header)
         iolens_say(
             "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
             "the log of them in a folder with room that you can write to",
-            writer->name.text, reason, iolens.spool.path);
+            writer->name.text, reason, iolens_spool.path);
     else
         iolens_say(
             "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",

@@ -27,6 +27,9 @@ struct aio {
     struct aio_request *free;
 };
 
+/* Forget all requests. */
+void aio_reset(void);
+
 /* `request` with all but `next`. */
 void aio_add(struct aio_request request);
 

@@ -9,9 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../adapter.h"
 #include "../core/area.h"
-#include "../core/buffer.h"
 #include "../core/timeline.h"
 
 enum { COLLECTIVE_CHUNK = 128, COLLECTIVE_CHUNKS_MAX = 512 };
@@ -40,8 +38,5 @@ bool collective_sound(const struct collective_calls *calls, const struct area *a
 
 /* Once: move begins to the job's clock. */
 void collective_correct(struct collective_calls *calls, const struct timeline *line);
-
-/* Collective. The table of the private region mpiio_collectives: this rank's rows. */
-void collective_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

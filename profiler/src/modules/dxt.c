@@ -4,7 +4,9 @@
 
 #include "../core/area.h"
 #include "../core/context.h"
+#include "../core/registry.h"
 #include "../core/timeline.h"
+#include "dxt_choice.h"
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
@@ -29,23 +31,13 @@ struct dxt *dxt_of(struct file *file, enum module_index module)
     return dxt_wants_file(file) ? registry_state(file, module, -1) : NULL;
 }
 
-static bool take(size_t bytes)
-{
-    size_t left = iolens.dxt.left;
-    do {
-        if (left < bytes)
-            return false;
-    } while (!atomic_compare_exchange_weak(&iolens.dxt.left, &left, left - bytes));
-    return true;
-}
-
 /* What was traced first is kept. */
 bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
 {
     size_t size = trace->last ? trace->last->size * 2 : FIRST_CHUNK;
     size = size < LARGEST_CHUNK ? size : LARGEST_CHUNK;
     size_t bytes = sizeof(struct dxt_chunk) + size * sizeof(struct dxt_segment);
-    struct dxt_chunk *chunk = take(bytes) ? arena_alloc(&iolens.arena, bytes) : NULL;
+    struct dxt_chunk *chunk = dxt_take(bytes) ? arena_alloc(&iolens.arena, bytes) : NULL;
     if (!chunk) {
         registry_leave_out(1u << dxt->module);
         return false;
@@ -155,6 +147,8 @@ const struct module module_DXT_POSIX = {
     .row_bytes = sizeof(struct dxt_segment),
     .limit = "IOLENS_DXT_MEMORY",
     .per_rank = true,
+    .start = dxt_start,
+    .reset = dxt_reset,
     .init = dxt_posix_init,
     .sound = dxt_sound,
     .correct = dxt_correct,

@@ -4,9 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../core/choice.h"
 #include "../core/context.h"
+#include "../core/path.h"
 #include "../core/ranks.h"
-#include "posix.h"
+#include "../core/registry.h"
+#include "posix_record.h"
+
+static struct dxt_choice {
+    bool on;
+    double small, unaligned; /* least share of such accesses in a file, 0 to 1; negative: any */
+    size_t limit;            /* bytes that traces may take */
+    atomic_size_t left;      /* of them not taken yet */
+} iolens_dxt;
 
 enum { MIB = 1024 * 1024, ANY = -1 };
 
@@ -21,10 +31,13 @@ static double share(const char *name, const char *text)
     return ANY;
 }
 
-void dxt_choose(struct dxt_choice *choice)
+void dxt_start(void)
 {
+    struct dxt_choice *choice = &iolens_dxt;
     struct settings *settings = &iolens.settings;
     char *end;
+    if (iolens_choice.modules_on & (1u << MODULE_DXT_POSIX | 1u << MODULE_DXT_MPIIO))
+        settings->dxt = "1";
     *choice = (struct dxt_choice){.on = settings_true(settings->dxt)};
     if (!choice->on)
         return;
@@ -40,6 +53,18 @@ void dxt_choose(struct dxt_choice *choice)
         iolens_say("IOLENS_DXT_RANKS=%s is not a list like 0:3,8; all ranks are traced", settings->dxt_ranks);
         settings->dxt_ranks = "";
     }
+}
+
+void dxt_reset(void) { iolens_dxt.left = iolens_dxt.limit; }
+
+bool dxt_take(size_t bytes)
+{
+    size_t left = iolens_dxt.left;
+    do {
+        if (left < bytes)
+            return false;
+    } while (!atomic_compare_exchange_weak(&iolens_dxt.left, &left, left - bytes));
+    return true;
 }
 
 static bool name_matches(const char *path, const char *patterns)
@@ -67,22 +92,22 @@ static bool rank_matches(int64_t rank)
 bool dxt_wants_file(const struct file *file)
 {
     const char *patterns = iolens.settings.dxt_files;
-    return iolens.dxt.on && (!iolens.transport || rank_matches(iolens.transport->rank)) &&
+    return iolens_dxt.on && (!iolens.transport || rank_matches(iolens.transport->rank)) &&
            (!*patterns || name_matches(file->path, patterns));
 }
 
 /* As in Darshan: small is up to 10 KiB; a file that the POSIX module knows nothing of stays. */
 bool dxt_keeps_file(const struct file *file, int64_t rank)
 {
-    const struct posix_state *posix = file->state[MODULE_POSIX];
+    const struct posix_record *posix = file->state[MODULE_POSIX]; /* which the state begins with */
     if (!rank_matches(rank))
         return false;
     if (!posix)
         return true;
-    const int64_t *ints = posix->record.ints;
+    const int64_t *ints = posix->ints;
     int64_t all = ints[POSIX_READS] + ints[POSIX_WRITES], small = 0;
     for (int bucket = 0; bucket < 3; bucket++)
         small += ints[POSIX_SIZE_READ_0_100 + bucket] + ints[POSIX_SIZE_WRITE_0_100 + bucket];
-    return all == 0 || ((double)small >= iolens.dxt.small * (double)all &&
-                        (double)ints[POSIX_FILE_NOT_ALIGNED] >= iolens.dxt.unaligned * (double)all);
+    return all == 0 || ((double)small >= iolens_dxt.small * (double)all &&
+                        (double)ints[POSIX_FILE_NOT_ALIGNED] >= iolens_dxt.unaligned * (double)all);
 }

@@ -2,22 +2,20 @@
 #ifndef IOLENS_DXT_CHOICE_H
 #define IOLENS_DXT_CHOICE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct file;
 
-struct dxt_choice {
-    bool on;
-    double small, unaligned; /* least share of such accesses in a file, 0 to 1; negative: any */
-    size_t limit;            /* bytes that traces may take */
-    atomic_size_t left;      /* of them not taken yet */
-};
-
 /* Reads iolens.settings once; a value of no use is said and left out. */
-void dxt_choose(struct dxt_choice *choice);
+void dxt_start(void);
+
+/* No traces yet. */
+void dxt_reset(void);
+
+/* Bytes for a trace; false when there are none left. */
+bool dxt_take(size_t bytes);
 
 /* By name and rank, when the file is first used. Before MPI_Init every rank will do. */
 bool dxt_wants_file(const struct file *file);

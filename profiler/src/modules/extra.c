@@ -1,23 +1,19 @@
 #include "extra.h"
 
-#include "../core/table.h"
+#include "../core/names.h"
+#include "../core/process_table.h"
 #include "posix.h"
 #include "timer.h"
 
-static struct extra_counts *counts_of(struct file *file)
-{
-    void *counts = file->extra, *fresh;
-    if (counts)
-        return counts;
-    fresh = arena_alloc(&iolens.arena, sizeof(struct extra_counts));
-    if (!fresh || atomic_compare_exchange_strong(&file->extra, &counts, fresh))
-        return fresh;
-    return counts;
-}
+struct extra_counts {
+    struct spin lock;
+    int64_t counts[EXTRAS];
+    double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
+};
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)
 {
-    struct extra_counts *counts = file ? counts_of(file) : NULL;
+    struct extra_counts *counts = file ? table_file_state(TABLE_posix_extra, file) : NULL;
     if (!counts)
         return;
     spin_lock(&counts->lock);
@@ -63,22 +59,19 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    {"file", "<u8", "record id", "the file or folder, as in the name region", offsetof(struct row, file), 8},
-    {"rank", "<i8", "rank", "the rank that these numbers are of", offsetof(struct row, rank), 8},
-#define EXTRA(name, meaning)                                                                                 \
-    {#name, "<i8", "calls", meaning, offsetof(struct row, counts) + EXTRA_##name * sizeof(int64_t), 8},
+    COLUMN(file, "<u8", "record id", "the file or folder, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+#define EXTRA(name, meaning) ELEMENT(counts, EXTRA_##name, name, "<i8", "calls", meaning),
 #include "extra.def"
 #undef EXTRA
-    {"seconds", "<f8", "s", "time in the calls of this row that move no bytes, overlap counted once",
-     offsetof(struct row, seconds), 8},
+    COLUMN(seconds, "<f8", "s", "time in the calls of this row that move no bytes, overlap counted once"),
 };
 
-void extra_table_write(const struct iolens_transport *transport, struct buffer *out)
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
-    struct buffer rows = {0};
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
-        const struct extra_counts *counts = file->extra;
-        struct row *row = counts ? buffer_add(&rows, sizeof *row) : NULL;
+    for (struct file *file = iolens_registry.first; file; file = file->next) {
+        const struct extra_counts *counts = table_file_state_known(TABLE_posix_extra, file);
+        struct row *row = counts ? buffer_add(rows, sizeof *row) : NULL;
         if (!row)
             continue;
         row->file = file->id;
@@ -87,8 +80,15 @@ void extra_table_write(const struct iolens_transport *transport, struct buffer *
         for (int i = 0; i < EXTRAS; i++)
             row->counts[i] = counts->counts[i];
     }
-    out->failed |= rows.failed;
-    table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
-                rows.used / sizeof(struct row));
-    buffer_free(&rows);
 }
+
+const struct process_table table_posix_extra = {
+    .name = "posix_extra",
+    .meaning =
+        "Calls of a rank on a file or folder that Darshan's POSIX record has no slot for. What sendfile, "
+        "copy_file_range and splice move is counted in the POSIX record, as a read of the one file and a "
+        "write of the other",
+    TABLE_ROWS(COLUMNS),
+    .file_bytes = sizeof(struct extra_counts),
+    .collect = collect,
+};

@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../adapter.h"
-#include "../core/buffer.h"
 #include "../core/registry.h"
 #include "../core/spin.h"
 #include "../core/wrap.h"
@@ -17,12 +15,6 @@ enum extra {
 #include "extra.def"
 #undef EXTRA
     EXTRAS
-};
-
-struct extra_counts {
-    struct spin lock;
-    int64_t counts[EXTRAS];
-    double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
 };
 
 /* A successful call on a path; the time counts. */
@@ -38,8 +30,5 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
 
 /* The offset behind a pointer, or POSIX_AT_POSITION for NULL. */
 int64_t extra_place(const off_t *offset);
-
-/* The table of the private region posix_extra: this rank's rows. */
-void extra_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../core/ids.h"
+#include "../core/registry.h"
 #include "module.h"
 
 static const struct dataset_layout AT = {
@@ -22,6 +24,8 @@ static const struct dataset_layout AT = {
     .longest = H5D_F_MAX_READ_TIME,
     .meta = H5D_F_META_TIME,
 };
+
+static struct ids iolens_datasets; /* open ones */
 
 static struct span span_of(const struct call *c) { return (struct span){c->t0, c->t1}; }
 
@@ -93,7 +97,7 @@ static void open_dataset(const struct call *c, hid_t dataset, struct h5d_state *
         state->ints[i] = found[i];
     dataset_opened(&state->dataset, &AT, state->doubles, span_of(c));
     spin_unlock(&state->dataset.lock);
-    ids_put(&iolens.datasets, hdf5_key(dataset), state);
+    ids_put(&iolens_datasets, hdf5_key(dataset), state);
 }
 
 void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated)
@@ -157,7 +161,7 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
     static const int COUNTER[] = {[POINTS] = H5D_POINT_SELECTS,
                                   [REGULAR] = H5D_REGULAR_HYPERSLAB_SELECTS,
                                   [IRREGULAR] = H5D_IRREGULAR_HYPERSLAB_SELECTS};
-    struct h5d_state *state = ids_find(&iolens.datasets, hdf5_key(dataset));
+    struct h5d_state *state = ids_find(&iolens_datasets, hdf5_key(dataset));
     struct pattern pattern = {0};
     enum selection kind;
     if (!state)
@@ -176,7 +180,7 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
 
 void hdf5_on_dataset_flush(const struct call *c, hid_t dataset)
 {
-    struct h5d_state *state = ids_find(&iolens.datasets, hdf5_key(dataset));
+    struct h5d_state *state = ids_find(&iolens_datasets, hdf5_key(dataset));
     if (!state)
         return;
     spin_lock(&state->dataset.lock);
@@ -236,14 +240,14 @@ static struct h5d_state *give_name(struct h5d_state *state, hid_t dataset)
 
 void hdf5_on_link(hid_t object)
 {
-    struct h5d_state *state = ids_find(&iolens.datasets, hdf5_key(object));
+    struct h5d_state *state = ids_find(&iolens_datasets, hdf5_key(object));
     if (state && state->nameless)
-        ids_put(&iolens.datasets, hdf5_key(object), give_name(state, object));
+        ids_put(&iolens_datasets, hdf5_key(object), give_name(state, object));
 }
 
 void hdf5_before_dataset_close(struct call *c, hid_t object)
 {
-    struct h5d_state *state = ids_take(&iolens.datasets, hdf5_key(object));
+    struct h5d_state *state = ids_take(&iolens_datasets, hdf5_key(object));
     c->taken = state && state->nameless ? give_name(state, object) : state;
 }
 
@@ -256,10 +260,12 @@ void hdf5_on_dataset_close(const struct call *c, hid_t object)
     dataset_closed(&state->dataset, &AT, state->doubles, span_of(c));
     spin_unlock(&state->dataset.lock);
     if (hdf5_calls()->H5Iis_valid(object) > 0)
-        ids_put(&iolens.datasets, hdf5_key(object), state);
+        ids_put(&iolens_datasets, hdf5_key(object), state);
 }
 
 _Static_assert(offsetof(struct h5d_state, dataset) == 912, "Darshan's H5D record of version 2 has 912 bytes");
+
+static void h5d_reset(void) { iolens_datasets = (struct ids){.lock.held = ATOMIC_FLAG_INIT}; }
 
 const struct module module_H5D = {
     .id = 4,
@@ -267,6 +273,7 @@ const struct module module_H5D = {
     .name = "H5D",
     .state_bytes = sizeof(struct h5d_state),
     .shape = &SHAPE,
+    .reset = h5d_reset,
     .sound = h5d_sound,
     .finish = h5d_finish,
 };

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stddef.h>
 
+#include "../core/names.h"
+#include "../core/registry.h"
 #include "module.h"
 #include "timer.h"
 

@@ -5,6 +5,8 @@
 
 #include "../core/area.h"
 #include "../core/context.h"
+#include "../core/registry.h"
+#include "../core/spool.h"
 #include "../core/timeline.h"
 
 enum { BINS = 200 };
@@ -44,13 +46,22 @@ static bool heatmap_sound(const void *state, const struct area *area)
            is_measured_time(((const struct heatmap *)state)->width);
 }
 
+/* States of the module, NULL until the first transfer. */
+static void *_Atomic iolens_heatmaps[HEATMAP_APIS];
+
+static void heatmap_reset(void)
+{
+    for (int api = 0; api < HEATMAP_APIS; api++)
+        iolens_heatmaps[api] = NULL;
+}
+
 static struct heatmap *map_of(enum heatmap_api api)
 {
-    struct heatmap *map = iolens.heatmaps[api];
+    struct heatmap *map = iolens_heatmaps[api];
     if (!map) {
         struct file *name = registry_file(NAME[api]);
         map = name ? registry_state(name, MODULE_HEATMAP, -1) : NULL;
-        iolens.heatmaps[api] = map;
+        iolens_heatmaps[api] = map;
     }
     return map;
 }
@@ -184,6 +195,7 @@ const struct module module_HEATMAP = {
     .name = "HEATMAP",
     .state_bytes = sizeof(struct heatmap),
     .per_rank = true,
+    .reset = heatmap_reset,
     .init = heatmap_init,
     .sound = heatmap_sound,
     .correct = heatmap_correct,

@@ -6,7 +6,9 @@
 
 #include "../core/area.h"
 #include "../core/context.h"
-#include "../core/table.h"
+#include "../core/process_table.h"
+#include "../core/registry.h"
+#include "lustre_client.h"
 #include "stripes.h"
 
 enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536, MOST_IN_VAIN = 16 };
@@ -219,16 +221,19 @@ static void add_rows(struct buffer *rows, const struct lustre_state *s, struct r
     add_row(rows, row, &s->elsewhere);
 }
 
-void lustre_table_write(const struct iolens_transport *transport, struct buffer *out)
+static void collect_rows(const struct iolens_transport *transport, struct buffer *rows)
 {
-    struct buffer rows = {0};
     for (struct file *file = registry_first(MODULE_LUSTRE); file; file = registry_next(file, MODULE_LUSTRE))
-        add_rows(&rows, file->state[MODULE_LUSTRE], (struct row){.file = file->id, .rank = transport->rank});
-    out->failed |= rows.failed;
-    table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
-                rows.used / sizeof(struct row));
-    buffer_free(&rows);
+        add_rows(rows, file->state[MODULE_LUSTRE], (struct row){.file = file->id, .rank = transport->rank});
 }
+
+const struct process_table table_ost_bytes = {
+    .name = "ost_bytes",
+    .meaning =
+        "Bytes that a rank moved to and from a stripe of a file with a layout, counted at each transfer",
+    TABLE_ROWS(COLUMNS),
+    .collect = collect_rows,
+};
 
 const struct module module_LUSTRE = {
     .id = 8,

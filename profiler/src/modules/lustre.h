@@ -6,10 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core/buffer.h"
-
 struct file;
-struct iolens_transport;
 struct lustre_state;
 
 /* Returns the stripe size of the file's first component in bytes, 0 when the file has no layout. */
@@ -20,8 +17,5 @@ void lustre_on_close(struct file *file, int fd);
 
 /* A transfer through `fd`, -1 when that is not known, in a file with this state. */
 void lustre_on_transfer(struct lustre_state *state, int fd, bool writing, int64_t offset, int64_t bytes);
-
-/* The table of the private region ost_bytes: this rank's rows. */
-void lustre_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

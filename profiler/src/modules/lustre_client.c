@@ -9,8 +9,14 @@
 #include <unistd.h>
 
 #include "../core/context.h"
+#include "../core/path.h"
+#include "../core/process_table.h"
 #include "../core/slurp.h"
-#include "../core/table.h"
+
+static struct lustre_client {
+    bool begun;
+    struct buffer before; /* struct lustre_counter */
+} iolens_client;
 
 enum { STATS_BYTES = 16384, ENTRIES_BYTES = 4096 };
 
@@ -95,11 +101,11 @@ static void read_all(struct buffer *out)
 
 void lustre_client_begin(void)
 {
-    if (iolens.client.begun)
+    if (iolens_client.begun)
         return;
-    iolens.client.begun = true;
+    iolens_client.begun = true;
     if (speaks_for_node())
-        read_all(&iolens.client.before);
+        read_all(&iolens_client.before);
 }
 
 struct row {
@@ -111,11 +117,11 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that read the counters of its node"),
-    COLUMN(node, "S64", "", "host name"),
-    COLUMN(layer, "S8", "", "llite: calls of programs; osc: requests to servers"),
-    COLUMN(device, "S64", "", "file system or target, as the client calls it"),
-    COLUMN(counter, "S32", "", "name of the counter"),
-    COLUMN(unit, "S8", "", "of the sums"),
+    TEXT(node, "S64", "host name", TEXT_NAME),
+    TEXT(layer, "S8", "llite: calls of programs; osc: requests to servers", TEXT_WORD),
+    TEXT(device, "S64", "file system or target, as the client calls it", TEXT_NAME),
+    TEXT(counter, "S32", "name of the counter", TEXT_WORD),
+    TEXT(unit, "S8", "of the sums", TEXT_WORD),
     COLUMN(samples_before, "<i8", "samples", "when the job began"),
     COLUMN(samples_after, "<i8", "samples", "when it ended"),
     COLUMN(sum_before, "<i8", "unit", "sum of the samples when the job began; 0 where there is none"),
@@ -132,8 +138,8 @@ static bool is_same(const struct lustre_counter *a, const struct lustre_counter 
 static const struct lustre_counter *before(const struct lustre_counter *now, size_t place)
 {
     static const struct lustre_counter NONE = {0};
-    const struct lustre_counter *counter = (const struct lustre_counter *)iolens.client.before.data;
-    size_t count = iolens.client.before.used / sizeof *counter;
+    const struct lustre_counter *counter = (const struct lustre_counter *)iolens_client.before.data;
+    size_t count = iolens_client.before.used / sizeof *counter;
     if (place < count && is_same(&counter[place], now))
         return &counter[place];
     for (size_t i = 0; i < count; i++)
@@ -158,20 +164,30 @@ static void add_row(struct buffer *rows, int64_t rank, const struct lustre_count
     buffer_put(rows, &row, sizeof row);
 }
 
-void lustre_client_table_write(const struct iolens_transport *transport, struct buffer *out)
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
-    struct buffer after = {0}, rows = {0};
-    if (iolens.client.before.used > 0)
+    struct buffer after = {0};
+    if (iolens_client.before.used > 0)
         read_all(&after);
     const struct lustre_counter *now = (const struct lustre_counter *)after.data;
     for (size_t i = 0; i < after.used / sizeof *now; i++) {
         const struct lustre_counter *then = before(&now[i], i);
         if (now[i].samples != then->samples || now[i].sum != then->sum)
-            add_row(&rows, transport->rank, then, &now[i]);
+            add_row(rows, transport->rank, then, &now[i]);
     }
-    out->failed |= rows.failed;
-    table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
-                rows.used / sizeof(struct row));
     buffer_free(&after);
-    buffer_free(&rows);
 }
+
+static void reset(void) { iolens_client = (struct lustre_client){0}; }
+
+const struct process_table table_lustre_client = {
+    .name = "lustre_client",
+    .meaning =
+        "A counter of the Lustre client that changed during the job, by one rank of each node. Every program "
+        "of the node is in it. Absent without Lustre, where its counters cannot be read, and in "
+        "recovered logs",
+    TABLE_ROWS(COLUMNS),
+    .begin = lustre_client_begin,
+    .reset = reset,
+    .collect = collect,
+};

@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core/buffer.h"
-
 enum { LUSTRE_LAYER_BYTES = 8, LUSTRE_DEVICE_BYTES = 64, LUSTRE_COUNTER_BYTES = 32, LUSTRE_UNIT_BYTES = 8 };
 
 /* A line of such a file: name, number of samples, unit, and the sum of the samples where it has one. */
@@ -18,20 +16,10 @@ struct lustre_counter {
     int64_t samples, sum;
 };
 
-struct lustre_client {
-    bool begun;
-    struct buffer before; /* struct lustre_counter */
-};
-
-struct iolens_transport;
-
 /* Read the counters for the first time, if this process has not done so and speaks for its node. */
 void lustre_client_begin(void);
 
 /* Read one line; false when it is no counter (a time stamp). */
 bool lustre_client_line(const char *line, struct lustre_counter *counter);
-
-/* The table of the private region lustre_client: the counters that changed. */
-void lustre_client_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

@@ -26,9 +26,11 @@ struct module {
     const char *name;   /* as Darshan spells it */
     size_t state_bytes; /* what is kept per file while recording; begins with the record if that is fixed */
     const struct record_shape *shape; /* of a fixed-size record; NULL when records vary in size */
-    size_t row_bytes;  /* varying records that are mostly rows of one size: theirs; 0: they are not */
-    const char *limit; /* the setting that bounds its memory; NULL: IOLENS_MEMORY alone */
-    bool per_rank;     /* records of ranks are never merged: each writes its own */
+    size_t row_bytes;    /* varying records that are mostly rows of one size: theirs; 0: they are not */
+    const char *limit;   /* the setting that bounds its memory; NULL: IOLENS_MEMORY alone */
+    bool per_rank;       /* records of ranks are never merged: each writes its own */
+    void (*start)(void); /* the settings are read, by the program or from its spool; may be NULL */
+    void (*reset)(void); /* forget what points to records: there are none yet; may be NULL */
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
     /* Of a state from a spool: its pointers and times are such as this module writes; NULL: it has none. */
     bool (*sound)(const void *state, const struct area *area);

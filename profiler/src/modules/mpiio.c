@@ -7,6 +7,8 @@
 
 #include "../core/area.h"
 #include "../core/context.h"
+#include "../core/names.h"
+#include "../core/spool.h"
 #include "../core/wrap.h"
 #include "histogram.h"
 #include "posix.h"
@@ -92,7 +94,7 @@ IOLENS_EXPORT struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int 
 
 static void note_component(const char *name)
 {
-    struct spool_header *header = iolens.spool.header;
+    struct spool_header *header = iolens_spool.header;
     snprintf(iolens.io_component, sizeof iolens.io_component, "%s", name);
     if (header)
         memcpy(header->io_component, iolens.io_component, sizeof header->io_component);

@@ -1,27 +1,25 @@
-#include "mpiio_extra.h"
-
 #include <fcntl.h>
 #include <string.h>
 
 #include "../core/context.h"
-#include "../core/table.h"
+#include "../core/names.h"
+#include "../core/path.h"
+#include "../core/process_table.h"
+#include "../core/registry.h"
+#include "../core/spin.h"
 #include "../core/wrap.h"
 #include "mpiio.h"
 
-static struct mpiio_extra *extra_of(struct file *file)
-{
-    void *extra = file->mpiio_extra, *fresh;
-    if (extra)
-        return extra;
-    fresh = arena_alloc(&iolens.arena, sizeof(struct mpiio_extra));
-    if (!fresh || atomic_compare_exchange_strong(&file->mpiio_extra, &extra, fresh))
-        return fresh;
-    return extra;
-}
+/* Of one file. */
+struct mpiio_extra {
+    struct spin lock;
+    int64_t calls[IOLENS_MPIIO_EXTRAS];
+    double seconds[IOLENS_MPIIO_EXTRAS];
+};
 
 static void add(struct file *file, enum iolens_mpiio_extra which, double seconds)
 {
-    struct mpiio_extra *extra = file ? extra_of(file) : NULL;
+    struct mpiio_extra *extra = file ? table_file_state(TABLE_mpiio_extra, file) : NULL;
     if (!extra)
         return;
     spin_lock(&extra->lock);
@@ -60,27 +58,20 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
-#define MPIIO_EXTRA(name, meaning)                                                                           \
-    {#name, "<i8", "calls", meaning, offsetof(struct row, calls) + IOLENS_MPIIO_##name * sizeof(int64_t), 8},
+#define MPIIO_EXTRA(name, meaning) ELEMENT(calls, IOLENS_MPIIO_##name, name, "<i8", "calls", meaning),
 #include "mpiio_extra.def"
 #undef MPIIO_EXTRA
 #define MPIIO_EXTRA(name, meaning)                                                                           \
-    {#name "_seconds",                                                                                       \
-     "<f8",                                                                                                  \
-     "s",                                                                                                    \
-     "time in them",                                                                                         \
-     offsetof(struct row, seconds) + IOLENS_MPIIO_##name * sizeof(double),                                   \
-     8},
+    ELEMENT(seconds, IOLENS_MPIIO_##name, name##_seconds, "<f8", "s", "time in them"),
 #include "mpiio_extra.def"
 #undef MPIIO_EXTRA
 };
 
-void mpiio_extra_table_write(const struct iolens_transport *transport, struct buffer *out)
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
-    struct buffer rows = {0};
-    for (struct file *file = iolens.registry.first; file; file = file->next) {
-        const struct mpiio_extra *extra = file->mpiio_extra;
-        struct row *row = extra ? buffer_add(&rows, sizeof *row) : NULL;
+    for (struct file *file = iolens_registry.first; file; file = file->next) {
+        const struct mpiio_extra *extra = table_file_state_known(TABLE_mpiio_extra, file);
+        struct row *row = extra ? buffer_add(rows, sizeof *row) : NULL;
         if (!row)
             continue;
         row->file = file->id;
@@ -88,8 +79,12 @@ void mpiio_extra_table_write(const struct iolens_transport *transport, struct bu
         memcpy(row->calls, extra->calls, sizeof row->calls);
         memcpy(row->seconds, extra->seconds, sizeof row->seconds);
     }
-    out->failed |= rows.failed;
-    table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, rows.data, sizeof(struct row),
-                rows.used / sizeof(struct row));
-    buffer_free(&rows);
 }
+
+const struct process_table table_mpiio_extra = {
+    .name = "mpiio_extra",
+    .meaning = "MPI-IO calls of a rank on a file that Darshan's record has no slot for, and the time in them",
+    TABLE_ROWS(COLUMNS),
+    .file_bytes = sizeof(struct mpiio_extra),
+    .collect = collect,
+};

@@ -2,9 +2,12 @@
 #ifndef IOLENS_PNETCDF_H
 #define IOLENS_PNETCDF_H
 
+#include "../core/ids.h"
+#include "../core/path.h"
 #include "../core/wrap.h"
 #include "dataset.h"
 #include "pnetcdf_api.h"
+#include "shape.h"
 
 enum pnetcdf_file_int {
 #define INT(name, merge) PNETCDF_FILE_##name,
@@ -80,6 +83,8 @@ struct extent extent_type(mpi_type type);
 
 /* The key of a variable of an open file. */
 static inline int64_t pnetcdf_key(int nc, int var) { return (int64_t)nc << 32 | (uint32_t)var; }
+
+extern struct ids iolens_variables; /* of open files, by pnetcdf_key() */
 
 /* The absolute path of an open file; false when there is none. */
 bool pnetcdf_path(char path[PATH_BYTES], int nc);

@@ -3,8 +3,13 @@
 #include <fcntl.h>
 #include <stddef.h>
 
+#include "../core/ids.h"
+#include "../core/names.h"
+#include "../core/registry.h"
 #include "module.h"
 #include "timer.h"
+
+static struct ids iolens_netcdfs; /* open files */
 
 bool pnetcdf_path(char path[PATH_BYTES], int nc)
 {
@@ -37,7 +42,7 @@ void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter
                 c->t1);
     add_meta(file, c);
     spin_unlock(&file->lock);
-    ids_put(&iolens.netcdfs, nc, file);
+    ids_put(&iolens_netcdfs, nc, file);
 }
 
 /* What PnetCDF says it moved, its own headers included, is only to be had of an open file. */
@@ -45,7 +50,7 @@ void pnetcdf_before_close(struct call *c, int nc)
 {
     const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();
     mpi_offset written = 0, read = 0;
-    struct pnetcdf_file *file = ids_take(&iolens.netcdfs, nc);
+    struct pnetcdf_file *file = ids_take(&iolens_netcdfs, nc);
     c->taken = file;
     if (!file)
         return;
@@ -60,7 +65,7 @@ void pnetcdf_on_close(const struct call *c, int nc)
 {
     struct pnetcdf_file *file = c->taken;
     struct pnetcdf_var *var;
-    while ((var = ids_take_between(&iolens.variables, pnetcdf_key(nc, 0), pnetcdf_key(nc, -1))))
+    while ((var = ids_take_between(&iolens_variables, pnetcdf_key(nc, 0), pnetcdf_key(nc, -1))))
         pnetcdf_var_closed(c, var);
     if (!file)
         return;
@@ -73,7 +78,7 @@ void pnetcdf_on_close(const struct call *c, int nc)
 
 void pnetcdf_on_meta(const struct call *c, int nc, enum pnetcdf_file_int counter)
 {
-    struct pnetcdf_file *file = ids_find(&iolens.netcdfs, nc);
+    struct pnetcdf_file *file = ids_find(&iolens_netcdfs, nc);
     if (!file)
         return;
     spin_lock(&file->lock);
@@ -85,7 +90,7 @@ void pnetcdf_on_meta(const struct call *c, int nc, enum pnetcdf_file_int counter
 
 void pnetcdf_on_wait(const struct call *c, int nc, enum pnetcdf_file_int counter)
 {
-    struct pnetcdf_file *file = ids_find(&iolens.netcdfs, nc);
+    struct pnetcdf_file *file = ids_find(&iolens_netcdfs, nc);
     if (!file)
         return;
     spin_lock(&file->lock);
@@ -112,10 +117,13 @@ static const struct record_shape SHAPE = {
 _Static_assert(offsetof(struct pnetcdf_file, lock) == 152,
                "Darshan's PNETCDF_FILE record of version 3 has 152 bytes");
 
+static void pnetcdf_file_reset(void) { iolens_netcdfs = (struct ids){.lock.held = ATOMIC_FLAG_INIT}; }
+
 const struct module module_PNETCDF_FILE = {
     .id = 5,
     .version = 3,
     .name = "PNETCDF_FILE",
     .state_bytes = sizeof(struct pnetcdf_file),
     .shape = &SHAPE,
+    .reset = pnetcdf_file_reset,
 };

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../core/ids.h"
+#include "../core/registry.h"
 #include "module.h"
+
+struct ids iolens_variables;
 
 static const struct dataset_layout AT = {
     .bytes = PNETCDF_VAR_BYTES_READ,
@@ -85,7 +89,7 @@ void pnetcdf_on_variable(const struct call *c, int nc, int var)
     state->record_dimension = found.record_dimension;
     dataset_opened(&state->dataset, &AT, state->doubles, (struct span){c->t0, c->t1});
     spin_unlock(&state->dataset.lock);
-    ids_put(&iolens.variables, pnetcdf_key(nc, var), state);
+    ids_put(&iolens_variables, pnetcdf_key(nc, var), state);
 }
 
 static int64_t product(const mpi_offset *count, int64_t rank)
@@ -161,7 +165,7 @@ static bool writes(enum pnetcdf_var_int mode)
 void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
                        enum pnetcdf_var_int mode, struct extent extent)
 {
-    struct pnetcdf_var *state = ids_find(&iolens.variables, pnetcdf_key(nc, var));
+    struct pnetcdf_var *state = ids_find(&iolens_variables, pnetcdf_key(nc, var));
     if (!state)
         return;
     struct pattern pattern = pattern_of(state, nc, &extent);
@@ -215,12 +219,15 @@ static const struct record_shape SHAPE = {
 _Static_assert(offsetof(struct pnetcdf_var, dataset) == 1120,
                "Darshan's PNETCDF_VAR record of version 1 has 1120 bytes");
 
+static void pnetcdf_var_reset(void) { iolens_variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT}; }
+
 const struct module module_PNETCDF_VAR = {
     .id = 6,
     .version = 1,
     .name = "PNETCDF_VAR",
     .state_bytes = sizeof(struct pnetcdf_var),
     .shape = &SHAPE,
+    .reset = pnetcdf_var_reset,
     .sound = pnetcdf_var_sound,
     .finish = pnetcdf_var_finish,
 };

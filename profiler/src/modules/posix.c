@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "../core/hash.h"
+#include "../core/names.h"
+#include "dxt.h"
 #include "lustre.h"
+#include "streams.h"
 #include "timer.h"
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
@@ -302,6 +305,7 @@ const struct module module_POSIX = {
     .name = "POSIX",
     .state_bytes = sizeof(struct posix_state),
     .shape = &SHAPE,
+    .reset = aio_reset,
     .init = posix_init,
     .sound = posix_sound,
     .settle = posix_settle,

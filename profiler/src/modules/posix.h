@@ -13,33 +13,12 @@
 #include "../core/sketch.h"
 #include "../core/spin.h"
 #include "../core/wrap.h"
-#include "dxt.h"
+#include "aio.h"
+#include "heatmap.h"
+#include "posix_record.h"
 
-enum posix_int {
-#define INT(name, merge) POSIX_##name,
-#define DOUBLE(name, merge)
-#include "posix_counters.def"
-#undef INT
-#undef DOUBLE
-    POSIX_INTS
-};
-
-enum posix_double {
-#define INT(name, merge)
-#define DOUBLE(name, merge) POSIX_F_##name,
-#include "posix_counters.def"
-#undef INT
-#undef DOUBLE
-    POSIX_DOUBLES
-};
-
-struct posix_record {
-    struct record_base base;
-    int64_t ints[POSIX_INTS];
-    double doubles[POSIX_DOUBLES];
-};
-
-_Static_assert(sizeof(struct posix_record) == 704, "Darshan's POSIX record of version 4 has 704 bytes");
+struct dxt;
+struct lustre_state;
 
 enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
 

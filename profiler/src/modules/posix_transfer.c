@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dxt.h"
 #include "histogram.h"
 #include "lustre.h"
 #include "timer.h"

@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../core/fds.h"
+#include "../core/names.h"
+#include "../core/registry.h"
 #include "lustre.h"
 #include "timer.h"
 
@@ -212,6 +215,7 @@ const struct module module_STDIO = {
     .name = "STDIO",
     .state_bytes = sizeof(struct stdio_state),
     .shape = &SHAPE,
+    .reset = streams_reset,
     .init = stdio_init,
     .settle = stdio_settle,
 };

@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 #include "../core/wrap.h"
+#include "heatmap.h"
+#include "shape.h"
+#include "streams.h"
 
 enum stdio_int {
 #define INT(name, merge) STDIO_##name,

@@ -1,11 +1,14 @@
 #include "streams.h"
 
 #include "../core/context.h"
+#include "../core/registry.h"
+
+static struct streams iolens_streams;
 
 static _Atomic(struct stream *) *bucket_of(FILE *handle)
 {
     uintptr_t address = (uintptr_t)handle;
-    return &iolens.streams.buckets[(address >> 4 ^ address >> 12) % STREAM_BUCKETS];
+    return &iolens_streams.buckets[(address >> 4 ^ address >> 12) % STREAM_BUCKETS];
 }
 
 static struct stream *find_in(struct stream *first, FILE *handle)
@@ -39,7 +42,7 @@ struct stream *streams_find(FILE *handle)
 struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
 {
     _Atomic(struct stream *) *bucket = bucket_of(handle);
-    spin_lock(&iolens.streams.lock);
+    spin_lock(&iolens_streams.lock);
     struct stream *stream = find(handle), *fresh = NULL;
     if (!stream)
         stream = find_in(*bucket, NULL);
@@ -55,7 +58,7 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
         fresh->next = *bucket;
         *bucket = fresh;
     }
-    spin_unlock(&iolens.streams.lock);
+    spin_unlock(&iolens_streams.lock);
     return stream;
 }
 
@@ -80,10 +83,10 @@ struct file *streams_file(FILE *handle)
     return stream ? streams_own(stream) : NULL;
 }
 
-void streams_after_fork(void)
+void streams_reset(void)
 {
-    iolens.streams.lock = (struct spin){ATOMIC_FLAG_INIT};
+    iolens_streams.lock = (struct spin){ATOMIC_FLAG_INIT};
     for (int i = 0; i < STREAM_BUCKETS; i++)
-        for (struct stream *stream = iolens.streams.buckets[i]; stream; stream = stream->next)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
             stream->stdio = NULL;
 }

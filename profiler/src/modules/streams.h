@@ -43,7 +43,7 @@ struct file *streams_own(struct stream *stream);
 /* The file behind a handle, or NULL. */
 struct file *streams_file(FILE *handle);
 
-/* In a child of fork: the streams stay, with the parent's files until they are used. */
-void streams_after_fork(void);
+/* The records are gone, as in a child of fork: the streams stay, with their files until they are used. */
+void streams_reset(void);
 
 #endif

@@ -1,13 +1,16 @@
 #include "unfollowed.h"
 
-#include "../core/context.h"
-#include "../core/table.h"
+#include "../core/process_table.h"
+
+struct unfollowed_calls {
+    _Atomic int64_t calls[UNFOLLOWED_KINDS];
+};
 
 void unfollowed_add(enum unfollowed which)
 {
-    iolens.unfollowed.calls[which]++;
-    if (iolens.spool.header)
-        iolens.spool.header->unfollowed.calls[which]++;
+    struct unfollowed_calls *state = table_state(TABLE_unfollowed);
+    if (state)
+        state->calls[which]++;
 }
 
 struct row {
@@ -16,17 +19,25 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
-#define UNFOLLOWED(name, meaning)                                                                            \
-    {#name, "<i8", "calls", meaning, offsetof(struct row, calls) + UNFOLLOWED_##name * sizeof(int64_t), 8},
+#define UNFOLLOWED(name, meaning) ELEMENT(calls, UNFOLLOWED_##name, name, "<i8", "calls", meaning),
 #include "unfollowed.def"
 #undef UNFOLLOWED
 };
 
-void unfollowed_table_write(const struct iolens_transport *transport, struct buffer *out)
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
+    const struct unfollowed_calls *state = table_state_known(TABLE_unfollowed);
     struct row row = {.rank = transport->rank};
-    int64_t any = 0;
-    for (int i = 0; i < UNFOLLOWED_KINDS; i++)
-        any += row.calls[i] = iolens.unfollowed.calls[i];
-    table_write(out, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, &row, sizeof row, any > 0);
+    for (int i = 0; state && i < UNFOLLOWED_KINDS; i++)
+        row.calls[i] = state->calls[i];
+    if (state)
+        buffer_put(rows, &row, sizeof row);
 }
+
+const struct process_table table_unfollowed = {
+    .name = "unfollowed",
+    .meaning = "A rank that moved bytes in a way that is noticed but not followed",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct unfollowed_calls),
+    .collect = collect,
+};

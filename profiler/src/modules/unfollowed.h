@@ -2,11 +2,6 @@
 #ifndef IOLENS_UNFOLLOWED_H
 #define IOLENS_UNFOLLOWED_H
 
-#include <stdatomic.h>
-#include <stdint.h>
-
-#include "../core/buffer.h"
-
 enum unfollowed {
 #define UNFOLLOWED(name, meaning) UNFOLLOWED_##name,
 #include "unfollowed.def"
@@ -14,15 +9,6 @@ enum unfollowed {
     UNFOLLOWED_KINDS
 };
 
-struct unfollowed_calls {
-    _Atomic int64_t calls[UNFOLLOWED_KINDS];
-};
-
-struct iolens_transport;
-
 void unfollowed_add(enum unfollowed which);
-
-/* The table of the private region unfollowed: this rank's row, when it has any such calls. */
-void unfollowed_table_write(const struct iolens_transport *transport, struct buffer *out);
 
 #endif

@@ -11,8 +11,9 @@
 #include "../core/area.h"
 #include "../core/context.h"
 #include "../core/hash.h"
-#include "../modules/extra.h"
-#include "../modules/mpiio_extra.h"
+#include "../core/process_table.h"
+#include "../core/recording.h"
+#include "../core/registry.h"
 
 /* More ranks than any machine has would only be memory for tables of them. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };
@@ -46,7 +47,7 @@ static bool header_sound(const struct spool_header *header)
 {
     return is_place(header->base) && identity_sound(header) && ENDS(header->job.host) &&
            ENDS(header->mpi_version) && ENDS(header->io_component) && ENDS(header->log) &&
-           ENDS(header->process.boot) && is_truth(&header->clock.tsc) && is_truth(&header->dxt.on) &&
+           ENDS(header->process.boot) && is_truth(&header->clock.tsc) &&
            header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 && header->ranks >= 0 &&
            header->ranks <= MOST_RANKS &&
            (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks));
@@ -57,7 +58,7 @@ static const char *fault_of(const struct spool_header *header)
 {
     if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)
         return "it is no spool, or the process ended before the spool was begun";
-    if (header->layout != spool_layout())
+    if (header->layout != recording_layout())
         return "another version of iolens wrote it; use that version's `iolens recover`";
     if (!header_sound(header))
         return "its header is damaged";
@@ -162,11 +163,9 @@ static void load_process(const struct spool_header *header)
     iolens.fork_parent = (pid_t)header->fork_parent;
     iolens.clock = header->clock;
     iolens.aligned = is_measured_time(header->aligned) ? header->aligned : 0;
-    iolens.dxt = header->dxt;
     memcpy(iolens.io_component, header->io_component, sizeof iolens.io_component);
-    iolens.unfollowed = header->unfollowed;
     iolens.identity = header->identity;
-    arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, false);
+    arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, NULL);
 }
 
 /* Doubles are times until the records are finished. Returns the last one, or -1 when one cannot be. */
@@ -186,11 +185,8 @@ static double last_event(const struct record_shape *shape, void *state)
 static void load_states(struct file *file, const struct area *area, double *last)
 {
     file->shared = 0;
-    if (file->extra && !area_holds(area, file->extra, sizeof(struct extra_counts), 1))
-        file->extra = NULL;
-    if (file->mpiio_extra && !area_holds(area, file->mpiio_extra, sizeof(struct mpiio_extra), 1))
-        file->mpiio_extra = NULL;
     file->next_shared = NULL;
+    tables_load_file(file, area);
     for (int m = 0; m < MODULE_COUNT; m++) {
         void *state = file->state[m];
         const struct module *type = modules[m];
@@ -260,7 +256,10 @@ bool load_spool(const char *path, bool running)
     const struct spool_header *mapped = (const struct spool_header *)(area.begin - SPOOL_HEADER_BYTES);
     const struct area texts = {mapped->text, mapped->text + sizeof mapped->text, NULL};
     load_settings(&header, &texts);
-    iolens.registry.partial = header.partial;
+    recording_start();
+    recording_reset();
+    iolens_registry.partial = header.partial;
+    tables_load(&header, &area);
     load_files(header.first, &area, &last);
     pages_free(area.claimed, (size_t)(area.end - (const char *)mapped) / AREA_GRAIN);
     load_end(&header, running, last);
@@ -271,5 +270,7 @@ void load_stand_in(const struct spool_header *header)
 {
     load_process(header);
     load_settings(header, &NOWHERE);
+    recording_start();
+    recording_reset();
     load_end(header, false, 0);
 }

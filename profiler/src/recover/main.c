@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../core/buffer.h"
+#include "../core/compress.h"
 #include "../core/context.h"
 #include "merge.h"
 #include "owner.h"
@@ -96,7 +97,7 @@ int main(int argc, char **argv)
 {
     struct merge_options options = {0};
     int option;
-    fstat(STDERR_FILENO, &iolens.stderr_at_start);
+    say_start();
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(USAGE, stdout) < 0;
     if (argc < 3)

@@ -1,0 +1,32 @@
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "path.h"
+
+static struct stat stderr_at_start;
+
+void say_start(void) { fstat(STDERR_FILENO, &stderr_at_start); }
+
+void iolens_say(const char *format, ...)
+{
+    char text[2 * PATH_BYTES + 512];
+    struct stat now;
+    int used = snprintf(text, sizeof text, "iolens: ");
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text + used, sizeof text - (size_t)used - 1, format, list);
+    va_end(list);
+    const struct stat *then = &stderr_at_start;
+    if (length < 0 || fstat(STDERR_FILENO, &now) != 0 || now.st_ino != then->st_ino ||
+        now.st_dev != then->st_dev)
+        return;
+    size_t bytes = strlen(text);
+    text[bytes++] = '\n';
+    syscall(SYS_write, STDERR_FILENO, text, bytes);
+}

@@ -1,0 +1,54 @@
+"""The table `process`: what each process took of its node, from itself or from the spool of a killed one."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import profiler_harness as harness
+import pytest
+from iolens.log.reader import read_log
+
+RECOVER = harness.BUILD / "bin/iolens-recover"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def row_of(log: Path) -> dict[str, Any]:
+    table = read_log(log).private["process"]
+    assert len(table) == 1
+    return {name: table[name].item() for name in table}
+
+
+def run(how: str, folder: Path) -> None:
+    harness.run(harness.build_program("spool_killed"), how, "20", folder=folder, IOLENS_SPOOL=str(folder))
+
+
+def test_a_process_says_what_it_took(tmp_path: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run("return", tmp_path)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    row = row_of(harness.logs(tmp_path)[0])
+    assert (row["rank"], row["ranks"]) == (0, 1)
+    assert 1 << 20 < row["max_rss"] <= after.ru_maxrss * 1024
+    assert 0 < row["minor_faults"] <= after.ru_minflt - before.ru_minflt
+    assert 0 <= row["voluntary_switches"] <= after.ru_nvcsw - before.ru_nvcsw
+    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    assert 0 < row["user_time"] + row["system_time"] <= spent
+
+
+def test_a_killed_process_has_said_so_before(tmp_path: Path) -> None:
+    run("kill", tmp_path)
+    (spool,) = tmp_path.glob("iolens-*/*.spool")
+    subprocess.run([RECOVER, "merge", spool], check=True, stdout=subprocess.DEVNULL)
+    row = row_of(harness.logs(tmp_path)[0])
+    assert row["ranks"] == 1
+    assert row["max_rss"] > 1 << 20
+    assert row["minor_faults"] > 0
+    assert np.isfinite(row["user_time"] + row["system_time"])
