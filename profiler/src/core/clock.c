@@ -1,15 +1,29 @@
 #include "clock.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
 enum { CALIBRATION_NS = 20000, SHORTEST_CORRECTION_NS = 1000000 };
 
-uint64_t clock_monotonic_ns(void)
+#define SECONDS_PER_NS 1e-9
+
+static struct timespec read_clock(const struct clock *clock, clockid_t id)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (clock->forbidden)
+        syscall(SYS_clock_gettime, id, &now);
+    else
+        clock_gettime(id, &now);
+    return now;
+}
+
+uint64_t clock_monotonic_ns(const struct clock *clock)
+{
+    struct timespec now = read_clock(clock, CLOCK_MONOTONIC);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -22,31 +36,47 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
-static double estimate_seconds_per_tick(void)
+static double estimate_seconds_per_tick(const struct clock *clock)
 {
-    uint64_t ns0 = clock_monotonic_ns(), ticks0 = __rdtsc(), ns1;
+    uint64_t ns0 = clock_monotonic_ns(clock), ticks0 = __rdtsc(), ns1;
     do {
-        ns1 = clock_monotonic_ns();
+        ns1 = clock_monotonic_ns(clock);
     } while (ns1 - ns0 < CALIBRATION_NS);
-    return (double)(ns1 - ns0) * 1e-9 / (double)(__rdtsc() - ticks0);
+    return (double)(ns1 - ns0) * SECONDS_PER_NS / (double)(__rdtsc() - ticks0);
+}
+
+/* Once: a child of fork goes on with what its parent had. Whoever forbids the counter to a program before it
+ * begins ends it anyway, for the C library's loader reads it. */
+static void choose_source(struct clock *clock)
+{
+    if (clock->forbidden || clock->seconds_per_tick > 0)
+        return;
+    clock->tsc = tsc_is_invariant();
+    if (clock->tsc)
+        clock->seconds_per_tick = estimate_seconds_per_tick(clock);
 }
 #endif
 
 void clock_start(struct clock *clock)
 {
 #if defined(__x86_64__)
-    if (clock->seconds_per_tick == 0 && tsc_is_invariant()) {
-        clock->seconds_per_tick = estimate_seconds_per_tick();
-        clock->tsc = true;
-    }
+    choose_source(clock);
 #endif
-    clock_gettime(CLOCK_REALTIME, &clock->realtime);
-    clock->base_ns = clock_monotonic_ns();
-#if defined(__x86_64__)
-    clock->base_ticks = clock->tsc ? __rdtsc() : clock->base_ns;
-#else
-    clock->base_ticks = clock->base_ns;
-#endif
+    clock->seconds_per_ns = SECONDS_PER_NS;
+    clock->realtime = read_clock(clock, CLOCK_REALTIME);
+    clock->base_ns = clock_monotonic_ns(clock);
+    clock->base_ticks = clock_ticks(clock);
+}
+
+/* Another thread that reads the clock meanwhile takes one source or the other, each whole. */
+void clock_forbid_tsc(struct clock *clock)
+{
+    double recorded = clock_now(clock);
+    uint64_t ns = clock_monotonic_ns(clock) - clock->base_ns;
+    if (clock->tsc && ns > 0)
+        clock->seconds_per_ns = recorded / (double)ns;
+    clock->forbidden = true;
+    clock->tsc = false;
 }
 
 int64_t clock_start_ns(const struct clock *clock)
@@ -56,16 +86,17 @@ int64_t clock_start_ns(const struct clock *clock)
 
 struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns)
 {
-    double second = clock->tsc ? clock->seconds_per_tick : 1e-9;
-    struct clock_end end = {.recorded = (double)(int64_t)(ticks - clock->base_ticks) * second,
-                            .correction = 1.0};
-    if (clock->tsc && ns - clock->base_ns >= SHORTEST_CORRECTION_NS)
-        end.correction = (double)(ns - clock->base_ns) * 1e-9 / end.recorded;
+    double recorded = clock->tsc ? (double)(int64_t)(ticks - clock->base_ticks) * clock->seconds_per_tick
+                                 : (double)(int64_t)(ticks - clock->base_ns) * clock->seconds_per_ns;
+    struct clock_end end = {.recorded = recorded, .correction = 1.0};
+    bool estimated = clock->tsc || clock->seconds_per_ns != SECONDS_PER_NS;
+    if (estimated && ns - clock->base_ns >= SHORTEST_CORRECTION_NS)
+        end.correction = (double)(ns - clock->base_ns) * SECONDS_PER_NS / recorded;
     return end;
 }
 
 struct clock_end clock_end(const struct clock *clock)
 {
-    uint64_t ns = clock_monotonic_ns();
+    uint64_t ns = clock_monotonic_ns(clock);
     return clock_end_at(clock, clock_ticks(clock), ns);
 }

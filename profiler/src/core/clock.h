@@ -17,9 +17,11 @@
 
 struct clock {
     bool tsc;
-    uint64_t base_ticks;      /* TSC, or nanoseconds of CLOCK_MONOTONIC, at the start */
-    double seconds_per_tick;  /* estimated */
+    bool forbidden;           /* reading the TSC raises a signal, also in the C library's clock_gettime */
+    uint64_t base_ticks;      /* TSC at the start */
+    double seconds_per_tick;  /* of the TSC, estimated */
     uint64_t base_ns;         /* CLOCK_MONOTONIC at the start */
+    double seconds_per_ns;    /* in the seconds that were recorded while the TSC was in use */
     struct timespec realtime; /* CLOCK_REALTIME at the start */
 };
 
@@ -30,11 +32,14 @@ struct clock_end {
 
 void clock_start(struct clock *clock);
 
+/* Go on without the TSC, in the same seconds. */
+void clock_forbid_tsc(struct clock *clock);
+
 /* From both clocks at the end: TSC (or nanoseconds) and CLOCK_MONOTONIC. */
 struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns);
 struct clock_end clock_end(const struct clock *clock);
 int64_t clock_start_ns(const struct clock *clock); /* nanoseconds since 1970 */
-uint64_t clock_monotonic_ns(void);
+uint64_t clock_monotonic_ns(const struct clock *clock);
 
 /* TSC, or nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t clock_ticks(const struct clock *clock)
@@ -43,8 +48,7 @@ static inline uint64_t clock_ticks(const struct clock *clock)
     if (clock->tsc)
         return __rdtsc();
 #endif
-    (void)clock;
-    return clock_monotonic_ns();
+    return clock_monotonic_ns(clock);
 }
 
 static inline double clock_now(const struct clock *clock)
@@ -53,7 +57,7 @@ static inline double clock_now(const struct clock *clock)
     if (__builtin_expect(clock->tsc, 1))
         return (double)(int64_t)(__rdtsc() - clock->base_ticks) * clock->seconds_per_tick;
 #endif
-    return (double)(int64_t)(clock_monotonic_ns() - clock->base_ticks) * 1e-9;
+    return (double)(int64_t)(clock_monotonic_ns(clock) - clock->base_ns) * clock->seconds_per_ns;
 }
 
 #endif

@@ -32,6 +32,7 @@ struct context {
     struct clock_end ended;        /* read when the log is written */
     const char
         *lost; /* a sentence: why another process writes the log of this one; NULL: it does so itself */
+    const char *closed; /* a sentence: why recording ended before the process did; NULL: it did not */
     struct settings settings;
     bool muted;               /* this rank is not recorded, but takes part in writing the log */
     struct timeline timeline; /* known at the end */

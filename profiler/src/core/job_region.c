@@ -62,8 +62,12 @@ static void add_partial(struct buffer *out)
     const int64_t *partial = iolens_registry.ranks_partial;
     const char *comma = "";
     buffer_format(out, "\"partial\": [");
-    if (iolens.lost) {
-        buffer_json(out, iolens.lost);
+    const char *const ends[] = {iolens.lost, iolens.closed};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (!ends[i])
+            continue;
+        buffer_format(out, "%s", comma);
+        buffer_json(out, ends[i]);
         comma = ", ";
     }
     for (int m = 0; m < MODULE_COUNT; m++) {

@@ -1,4 +1,6 @@
 /* Where recording begins and ends: library load, exit, _exit, fork, MPI_Init, MPI_Finalize. */
+#include "lifecycle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -135,14 +137,22 @@ static void finish_alone(void)
     errno = saved_errno;
 }
 
+void lifecycle_end(const char *why)
+{
+    if (iolens.transport)
+        return;
+    iolens.closed = why;
+    finish_alone();
+}
+
 __attribute__((destructor)) static void stop(void) { finish_alone(); }
 
 /* Ends of a process that run no destructors. A child of vfork must leave without touching its parent's
- * memory. */
+ * memory. Once recording has ended no system call is made that the program did not ask for. */
 #define LEAVE(name)                                                                                          \
     IOLENS_EXPORT __attribute__((noreturn)) void name(int status)                                            \
     {                                                                                                        \
-        if (iolens_is_this_process())                                                                        \
+        if (atomic_load(&iolens.recording) && iolens_is_this_process())                                      \
             finish_alone();                                                                                  \
         void (*real)(int) = NULL;                                                                            \
         wrap_resolve(#name, &real);                                                                          \

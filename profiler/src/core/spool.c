@@ -104,7 +104,7 @@ static void describe_process(struct spool_process *process)
 
 static void stamp(struct spool_header *header)
 {
-    header->beat_ns = clock_monotonic_ns();
+    header->beat_ns = clock_monotonic_ns(&iolens.clock);
     header->beat_ticks = clock_ticks(&iolens.clock);
 }
 

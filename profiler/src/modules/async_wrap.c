@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../core/confined.h"
 #include "async.h"
 #include "unfollowed.h"
 
@@ -15,11 +16,11 @@ struct io_uring_params;
 
 #if defined(__x86_64__)
 
-/* Everything but the two calls goes on to the real function as if it had been called: C would open a frame,
+/* Everything but the four calls goes on to the real function as if it had been called: C would open a frame,
  * which a call that makes a thread or a process may not come back to. */
 enum { IO_URING_SETUP = 425 };
 
-_Static_assert(SYS_io_submit == 209, "the number below");
+_Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
 
 #define HIDDEN __attribute__((used, visibility("hidden")))
 
@@ -41,11 +42,16 @@ static long resolve_first(long number, ...)
 
 __attribute__((constructor)) static void resolve(void) { wrap_resolve("syscall", &iolens_real_syscall); }
 
-HIDDEN long iolens_noted_syscall(long number, long first, long second, long third)
+HIDDEN long iolens_noted_syscall(long number, long first, long second, long third, long fourth, long fifth)
 {
-    long ret = iolens_real_syscall(number, first, second, third);
+    if (number == SYS_prctl)
+        confined_prctl(first, second, third);
+    if (number == SYS_seccomp)
+        confined_seccomp(first, third);
+    long ret = iolens_real_syscall(number, first, second, third, fourth, fifth);
     bool ring = number == IO_URING_SETUP;
-    if (ret >= 0 && iolens_active() && (ring || !async_submitting))
+    bool moves = ring || (number == SYS_io_submit && !async_submitting);
+    if (ret >= 0 && moves && iolens_active())
         RECORDER(unfollowed_add(ring ? UNFOLLOWED_io_uring : UNFOLLOWED_io_submit));
     return ret;
 }
@@ -57,6 +63,10 @@ __asm__(".pushsection .text\n"
         "    cmpq $425, %rdi\n" /* io_uring_setup */
         "    je iolens_noted_syscall\n"
         "    cmpq $209, %rdi\n" /* io_submit */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $157, %rdi\n" /* prctl */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $317, %rdi\n" /* seccomp */
         "    je iolens_noted_syscall\n"
         "    jmp *iolens_real_syscall(%rip)\n"
         ".size syscall, . - syscall\n"

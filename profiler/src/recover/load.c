@@ -47,8 +47,9 @@ static bool header_sound(const struct spool_header *header)
 {
     return is_place(header->base) && identity_sound(header) && ENDS(header->job.host) &&
            ENDS(header->mpi_version) && ENDS(header->io_component) && ENDS(header->log) &&
-           ENDS(header->process.boot) && is_truth(&header->clock.tsc) &&
-           header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 && header->ranks >= 0 &&
+           ENDS(header->process.boot) && is_truth(&header->clock.tsc) && is_truth(&header->clock.forbidden) &&
+           header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 &&
+           header->clock.seconds_per_ns >= 0 && header->clock.seconds_per_ns < 1 && header->ranks >= 0 &&
            header->ranks <= MOST_RANKS &&
            (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks));
 }
