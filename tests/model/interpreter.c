@@ -2,7 +2,8 @@
  * interpreter CALLS JOURNAL      executes the programs in CALLS one after another, writes their journal
  * interpreter --ops              names the operations, one a line
  *
- * Files lie in the working directory. What it does for itself goes past the C library, so that no profiler sees it.
+ * Files lie in the working directory. What it does for itself goes past the C library, so that no profiler
+ * sees it.
  */
 #include "interpreter.h"
 
@@ -49,20 +50,49 @@ struct constant {
     int64_t value;
 };
 
-#define CONSTANT(name) {#name, name}
+#define CONSTANT(name)                                                                                       \
+    {                                                                                                        \
+#name, name                                                                                          \
+    }
 static const struct constant constants[] = {
-    CONSTANT(O_RDONLY),         CONSTANT(O_WRONLY),  CONSTANT(O_RDWR),       CONSTANT(O_CREAT),
-    CONSTANT(O_TRUNC),          CONSTANT(O_APPEND),  CONSTANT(O_EXCL),       CONSTANT(O_CLOEXEC),
-    CONSTANT(O_DIRECTORY),      CONSTANT(O_SYNC),    CONSTANT(O_NOFOLLOW),   CONSTANT(O_TMPFILE),
-    CONSTANT(O_PATH),           CONSTANT(SEEK_SET),  CONSTANT(SEEK_CUR),     CONSTANT(SEEK_END),
-    CONSTANT(SEEK_DATA),        CONSTANT(SEEK_HOLE), CONSTANT(RWF_APPEND),   CONSTANT(AT_SYMLINK_NOFOLLOW),
-    CONSTANT(AT_REMOVEDIR),     CONSTANT(AT_EMPTY_PATH), CONSTANT(RENAME_NOREPLACE), CONSTANT(RENAME_EXCHANGE),
+    CONSTANT(O_RDONLY),
+    CONSTANT(O_WRONLY),
+    CONSTANT(O_RDWR),
+    CONSTANT(O_CREAT),
+    CONSTANT(O_TRUNC),
+    CONSTANT(O_APPEND),
+    CONSTANT(O_EXCL),
+    CONSTANT(O_CLOEXEC),
+    CONSTANT(O_DIRECTORY),
+    CONSTANT(O_SYNC),
+    CONSTANT(O_NOFOLLOW),
+    CONSTANT(O_TMPFILE),
+    CONSTANT(O_PATH),
+    CONSTANT(SEEK_SET),
+    CONSTANT(SEEK_CUR),
+    CONSTANT(SEEK_END),
+    CONSTANT(SEEK_DATA),
+    CONSTANT(SEEK_HOLE),
+    CONSTANT(RWF_APPEND),
+    CONSTANT(AT_SYMLINK_NOFOLLOW),
+    CONSTANT(AT_REMOVEDIR),
+    CONSTANT(AT_EMPTY_PATH),
+    CONSTANT(RENAME_NOREPLACE),
+    CONSTANT(RENAME_EXCHANGE),
     CONSTANT(FALLOC_FL_KEEP_SIZE),
 #ifdef WITH_MPI
-    CONSTANT(MPI_MODE_CREATE),  CONSTANT(MPI_MODE_RDONLY), CONSTANT(MPI_MODE_WRONLY), CONSTANT(MPI_MODE_RDWR),
-    CONSTANT(MPI_MODE_APPEND),  CONSTANT(MPI_MODE_EXCL),   CONSTANT(MPI_MODE_DELETE_ON_CLOSE),
-    CONSTANT(MPI_MODE_UNIQUE_OPEN), CONSTANT(MPI_MODE_SEQUENTIAL), CONSTANT(MPI_SEEK_SET),
-    CONSTANT(MPI_SEEK_CUR),     CONSTANT(MPI_SEEK_END),
+    CONSTANT(MPI_MODE_CREATE),
+    CONSTANT(MPI_MODE_RDONLY),
+    CONSTANT(MPI_MODE_WRONLY),
+    CONSTANT(MPI_MODE_RDWR),
+    CONSTANT(MPI_MODE_APPEND),
+    CONSTANT(MPI_MODE_EXCL),
+    CONSTANT(MPI_MODE_DELETE_ON_CLOSE),
+    CONSTANT(MPI_MODE_UNIQUE_OPEN),
+    CONSTANT(MPI_MODE_SEQUENTIAL),
+    CONSTANT(MPI_SEEK_SET),
+    CONSTANT(MPI_SEEK_CUR),
+    CONSTANT(MPI_SEEK_END),
 #endif
 };
 
@@ -88,10 +118,7 @@ int64_t journal_now(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-char *transfer_buffer(int64_t misalign)
-{
-    return memory + misalign;
-}
+char *transfer_buffer(int64_t misalign) { return memory + misalign; }
 
 /* ------------------------------------------------------------------ reading the call lists */
 
@@ -129,8 +156,8 @@ static int64_t flags(const char *word)
     }
 }
 
-/* @a: in the working directory, behind the program's number; @/a: the same by its whole path; @./a and @../a: the same
- * by a longer way; @-a: just a, for a path below a descriptor's folder. */
+/* @a: in the working directory, behind the program's number; @/a: the same by its whole path; @./a and @../a:
+ * the same by a longer way; @-a: just a, for a path below a descriptor's folder. */
 static const char *path_of(int32_t program, const char *word)
 {
     char path[3 * sizeof folder];
@@ -154,7 +181,8 @@ static struct arg arg_of(int32_t program, const char *word)
         return (struct arg){.text = path_of(program, word)};
     if ((*word >= '0' && *word <= '9') || *word == '-')
         return (struct arg){.number = strtoll(word, NULL, 0)};
-    if ((*word == 'O' || *word == 'S' || *word == 'A' || *word == 'R' || *word == 'F' || *word == 'M') && strchr(word, '_'))
+    if ((*word == 'O' || *word == 'S' || *word == 'A' || *word == 'R' || *word == 'F' || *word == 'M') &&
+        strchr(word, '_'))
         return (struct arg){.number = flags(word)};
     return (struct arg){.text = strdup(word)};
 }
@@ -252,7 +280,8 @@ static struct entry *new_entry(void)
 static void run_line(struct state *s, const struct line *line, int32_t number)
 {
     const struct operation *o = line->operation;
-    struct entry call = {.program = s->program, .line = number, .op = line->op, .slot = -1, .fd = -1, .size = -1};
+    struct entry call = {
+        .program = s->program, .line = number, .op = line->op, .slot = -1, .fd = -1, .size = -1};
     call.thread = line->thread;
     if (o->on != ON_NOTHING) {
         call.slot = (int32_t)line->args[o->slot].number;
@@ -260,7 +289,9 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
             fail("no such slot for", o->name);
         if ((o->on == ON_STREAM && !s->streams[call.slot]) || (o->on == ON_HANDLE && !s->handles[call.slot]))
             return; /* nothing there to call: lists that were shortened do this */
-        call.fd = o->on == ON_FD ? s->fds[call.slot] : o->on == ON_STREAM ? s->streams[call.slot]->_fileno : -1;
+        call.fd = o->on == ON_FD       ? s->fds[call.slot]
+                  : o->on == ON_STREAM ? s->streams[call.slot]->_fileno
+                                       : -1;
     }
     struct entry *e = new_entry();
     *e = call;

@@ -11,7 +11,8 @@
 
 enum { SLOTS = 64, MAX_ARGS = 8 };
 
-/* One word of a call: a number (constants such as O_CREAT included), a path with the program's prefix, or text. */
+/* One word of a call: a number (constants such as O_CREAT included), a path with the program's prefix, or
+ * text. */
 struct arg {
     int64_t number;
     const char *text;
@@ -28,10 +29,11 @@ struct entry {
     int64_t result;
     int64_t begin, end; /* CLOCK_MONOTONIC, ns, right before and behind the call */
     int64_t fd;         /* descriptor behind the slot, -1 without one */
-    int64_t before;     /* position of the descriptor or stream before the call, as the kernel or ftell say; else -1 */
-    int64_t after;      /* the same behind it */
-    int64_t size;       /* of the descriptor's file behind it, -1 without a descriptor */
-    int64_t extra[3];   /* what else came back, see each operation */
+    int64_t before; /* position of the descriptor or stream before the call, as the kernel or ftell say; else
+                       -1 */
+    int64_t after;  /* the same behind it */
+    int64_t size;   /* of the descriptor's file behind it, -1 without a descriptor */
+    int64_t extra[3]; /* what else came back, see each operation */
 };
 
 /* What the calls of one program share. */
@@ -59,7 +61,8 @@ extern const struct operation mpi_operations[]; /* empty where MPI was not compi
 
 int64_t journal_now(void);
 
-/* Memory to read into and write from: `misalign` bytes behind a multiple of 4096. Zero pages until written to. */
+/* Memory to read into and write from: `misalign` bytes behind a multiple of 4096. Zero pages until written
+ * to. */
 char *transfer_buffer(int64_t misalign);
 
 /* The call alone, between two looks at the clock. */

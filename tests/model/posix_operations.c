@@ -18,10 +18,7 @@
 enum { MAX_PARTS = 1024 };
 
 /* A slot's descriptor; of an empty slot one that is closed. */
-static int fd_in(const struct state *s, struct arg a)
-{
-    return a.number < 0 ? AT_FDCWD : s->fds[a.number];
-}
+static int fd_in(const struct state *s, struct arg a) { return a.number < 0 ? AT_FDCWD : s->fds[a.number]; }
 
 static void put_fd(struct state *s, struct arg a, const struct entry *e)
 {
@@ -60,7 +57,8 @@ RUN_OPEN(dup, dup(fd_in(s, a[1])))
 RUN_OPEN(fcntl_dupfd, fcntl(fd_in(s, a[1]), F_DUPFD, (int)a[2].number))
 RUN_OPEN(fcntl_dupfd_cloexec, fcntl64(fd_in(s, a[1]), F_DUPFD_CLOEXEC, (int)a[2].number))
 
-/* dup2 NEW-SLOT SLOT: onto the descriptor in NEW-SLOT, or one that is free when the slot is empty; extra: the number. */
+/* dup2 NEW-SLOT SLOT: onto the descriptor in NEW-SLOT, or one that is free when the slot is empty; extra: the
+ * number. */
 static int target_of(const struct state *s, struct arg a)
 {
     return s->fds[a.number] >= 0 ? s->fds[a.number] : 200 + (int)a.number;
@@ -80,7 +78,8 @@ RUN(dup3)
     put_fd(s, a[0], e);
 }
 
-/* mkstemp SLOT PATH: PATH gets XXXXXX, and a suffix of 2 letters for mkstemps; extra: the six letters that it became. */
+/* mkstemp SLOT PATH: PATH gets XXXXXX, and a suffix of 2 letters for mkstemps; extra: the six letters that it
+ * became. */
 static char *template_of(struct arg path, const char *suffix)
 {
     char *name = NULL;
@@ -139,7 +138,8 @@ RUN_CALL(pwrite, pwrite(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[
 RUN_CALL(pread64, pread64(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
 RUN_CALL(pwrite64, pwrite64(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
 
-/* readv SLOT BYTES PARTS [MISALIGN]; preadv SLOT BYTES PARTS OFFSET [MISALIGN]; preadv2 … OFFSET FLAGS [MISALIGN] */
+/* readv SLOT BYTES PARTS [MISALIGN]; preadv SLOT BYTES PARTS OFFSET [MISALIGN]; preadv2 … OFFSET FLAGS
+ * [MISALIGN] */
 #define RUN_PARTS(name, misalign, call)                                                                      \
     RUN(name)                                                                                                \
     {                                                                                                        \
@@ -178,9 +178,11 @@ RUN_STAT(lstat64, struct stat64, lstat64(a[0].text, &found), st_mode)
 RUN_STAT(fstat, struct stat, fstat(fd_in(s, a[0]), &found), st_mode)
 RUN_STAT(fstat64, struct stat64, fstat64(fd_in(s, a[0]), &found), st_mode)
 RUN_STAT(fstatat, struct stat, fstatat(fd_in(s, a[0]), a[1].text, &found, (int)a[2].number), st_mode)
-RUN_STAT(statx, struct statx, statx(fd_in(s, a[0]), a[1].text, (int)a[2].number, STATX_BASIC_STATS, &found), stx_mode)
+RUN_STAT(statx, struct statx, statx(fd_in(s, a[0]), a[1].text, (int)a[2].number, STATX_BASIC_STATS, &found),
+         stx_mode)
 /* statx_fd SLOT: of the descriptor itself */
-RUN_STAT(statx_fd, struct statx, statx(fd_in(s, a[0]), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &found), stx_mode)
+RUN_STAT(statx_fd, struct statx, statx(fd_in(s, a[0]), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &found),
+         stx_mode)
 
 /* fsync SLOT … truncate PATH BYTES; ftruncate SLOT BYTES; fallocate SLOT FLAGS OFFSET BYTES */
 RUN_CALL(fsync, fsync(fd_in(s, a[0])))
@@ -212,23 +214,22 @@ RUN_CALL(rmdir, rmdir(a[0].text))
 RUN(mmap)
 {
     void *map = NULL;
-    TIMED(e, (map = mmap(NULL, (size_t)a[1].number, PROT_READ, MAP_SHARED, fd_in(s, a[0]), a[2].number)) == MAP_FAILED);
+    TIMED(e, (map = mmap(NULL, (size_t)a[1].number, PROT_READ, MAP_SHARED, fd_in(s, a[0]), a[2].number)) ==
+                 MAP_FAILED);
     if (e->result)
         e->result = -1;
     else
         munmap(map, (size_t)a[1].number);
 }
 
-/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES; extra: the source's descriptor, its position before and behind */
+/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES; extra: the source's descriptor, its position before and behind
+ */
 static void note_source(struct entry *e, int fd, off64_t before)
 {
     e->extra[0] = fd;
     e->extra[1] = before;
 }
-static off64_t quiet_position(int fd)
-{
-    return syscall(SYS_lseek, fd, 0L, SEEK_CUR);
-}
+static off64_t quiet_position(int fd) { return syscall(SYS_lseek, fd, 0L, SEEK_CUR); }
 RUN(sendfile)
 {
     int from = fd_in(s, a[1]);
@@ -246,11 +247,12 @@ RUN(copy_file_range)
                              a[2].number < 0 ? NULL : &to_offset, (size_t)a[4].number, 0));
 }
 
-/* aio_read SLOT BYTES OFFSET [MISALIGN]: started, waited for and returned. begin is that of aio_read; extra: before and
- * behind aio_return. */
+/* aio_read SLOT BYTES OFFSET [MISALIGN]: started, waited for and returned. begin is that of aio_read; extra:
+ * before and behind aio_return. */
 static void run_aio(const struct state *s, const struct arg *a, struct entry *e, int (*start)(struct aiocb *))
 {
-    struct aiocb block = {.aio_fildes = fd_in(s, a[0]), .aio_nbytes = (size_t)a[1].number, .aio_offset = a[2].number};
+    struct aiocb block = {
+        .aio_fildes = fd_in(s, a[0]), .aio_nbytes = (size_t)a[1].number, .aio_offset = a[2].number};
     block.aio_buf = transfer_buffer(a[3].number);
     const struct aiocb *list[] = {&block};
     TIMED(e, start(&block));
@@ -263,14 +265,8 @@ static void run_aio(const struct state *s, const struct arg *a, struct entry *e,
     e->result = aio_return(&block);
     e->end = journal_now();
 }
-RUN(aio_read)
-{
-    run_aio(s, a, e, aio_read);
-}
-RUN(aio_write)
-{
-    run_aio(s, a, e, aio_write);
-}
+RUN(aio_read) { run_aio(s, a, e, aio_read); }
+RUN(aio_write) { run_aio(s, a, e, aio_write); }
 static int list_read(struct aiocb *block)
 {
     struct aiocb *list[] = {block};
@@ -283,16 +279,13 @@ static int list_write(struct aiocb *block)
     block->aio_lio_opcode = LIO_WRITE;
     return lio_listio(LIO_NOWAIT, list, 1, NULL);
 }
-RUN(lio_read)
-{
-    run_aio(s, a, e, list_read);
-}
-RUN(lio_write)
-{
-    run_aio(s, a, e, list_write);
-}
+RUN(lio_read) { run_aio(s, a, e, list_read); }
+RUN(lio_write) { run_aio(s, a, e, list_write); }
 
-#define ROW(name, on, slot) {#name, run_##name, on, slot}
+#define ROW(name, on, slot)                                                                                  \
+    {                                                                                                        \
+#name, run_##name, on, slot                                                                          \
+    }
 const struct operation posix_operations[] = {
     ROW(open, ON_NOTHING, 0),
     ROW(open64, ON_NOTHING, 0),

@@ -17,8 +17,8 @@
         TIMED(e, call);                                                                                      \
     }
 
-/* fopen STREAM PATH MODE; fdopen STREAM SLOT MODE; extra: the stream's descriptor. The stream closes it: SLOT is empty
- * from then on. result 1, or 0 without a stream. */
+/* fopen STREAM PATH MODE; fdopen STREAM SLOT MODE; extra: the stream's descriptor. The stream closes it: SLOT
+ * is empty from then on. result 1, or 0 without a stream. */
 static void put_stream(struct state *s, struct arg a, struct entry *e, FILE *f)
 {
     e->result = f != NULL;
@@ -80,8 +80,8 @@ RUN_CALL(fseek, fseek(f, a[1].number, (int)a[2].number))
 RUN_CALL(fseeko, fseeko(f, a[1].number, (int)a[2].number))
 RUN_CALL(fseeko64, fseeko64(f, a[1].number, (int)a[2].number))
 RUN_CALL(ftell, ftell(f))
-/* ungetc STREAM LETTER: and fgetc, whose call this is; of streams to read only, for a write later on breaks glibc.
- * before: the position behind ungetc. */
+/* ungetc STREAM LETTER: and fgetc, whose call this is; of streams to read only, for a write later on breaks
+ * glibc. before: the position behind ungetc. */
 RUN(ungetc)
 {
     FILE *f = s->streams[a[0].number];
@@ -210,7 +210,10 @@ RUN(fscanf)
     free(word);
 }
 
-#define ROW(name) {#name, run_##name, ON_STREAM, 0}
+#define ROW(name)                                                                                            \
+    {                                                                                                        \
+#name, run_##name, ON_STREAM, 0                                                                      \
+    }
 const struct operation stdio_operations[] = {
     {"fopen", run_fopen, ON_NOTHING, 0},
     {"fopen64", run_fopen64, ON_NOTHING, 0},

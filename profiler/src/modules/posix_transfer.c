@@ -41,15 +41,19 @@ __attribute__((always_inline)) static inline void add_pattern(struct posix_state
         ints[d->max_byte] = last;
 }
 
-/* What a size says of itself, when the previous call had another one. */
-static void take_size(struct posix_state *s, struct sketch *sizes, enum posix_int first_bucket, int which,
-                      int64_t bytes)
+/* Where a size is counted that the previous call did not have; what is remembered goes with the sketch, which
+ * takes no 0. */
+static int take_size(struct posix_state *s, struct sketch *sizes, enum posix_int first_bucket, int which,
+                     int64_t bytes)
 {
-    s->bucket[which] = first_bucket + histogram_bucket(bytes);
-    if (bytes > 0)
-        sketch_search(sizes, bytes);
+    int bucket = first_bucket + histogram_bucket(bytes);
+    if (bytes == 0)
+        return bucket;
+    s->bucket[which] = bucket;
+    sketch_search(sizes, bytes);
     if (bytes > s->largest[which])
         s->largest[which] = bytes;
+    return bucket;
 }
 
 static bool is_misaligned(int64_t unit, int64_t offset)
@@ -73,9 +77,10 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
     add_pattern(s, d, direction == POSIX_READING ? &s->last_byte_read : &s->last_byte_written, offset, bytes);
     ints[d->calls]++;
     ints[d->bytes] += bytes;
+    int bucket = s->bucket[which];
     if (!sketch_again(sizes, bytes))
-        take_size(s, sizes, d->first_bucket, which, bytes);
-    ints[s->bucket[which]]++;
+        bucket = take_size(s, sizes, d->first_bucket, which, bytes);
+    ints[bucket]++;
     bool misaligned = is_misaligned(ints[POSIX_FILE_ALIGNMENT], offset);
     ints[POSIX_MEM_NOT_ALIGNED] += !aligned;
     ints[POSIX_FILE_NOT_ALIGNED] += misaligned;
