@@ -47,6 +47,17 @@ def test_one_name_for_two_reports_is_a_usage_error(tmp_path: Path, capsys: pytes
     assert "--output names one PDF" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["report", "compare"])
+@pytest.mark.parametrize("name", ["x.html", "x", "pdf"])
+def test_a_name_that_promises_no_pdf_is_a_usage_error(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([command, str(SMALL), "-o", str(tmp_path / name)])
+    assert f"{name}: what is written is a PDF; give a name that ends in .pdf" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_tables_are_exported_with_full_numbers(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     command = ["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(folder), "--json", str(folder)]

@@ -178,3 +178,47 @@ def test_the_sites_darshan_in_the_profilers_place(tmp_path: Path) -> None:
     done = iolens("report", str(log), "-o", str(tmp_path / "report.pdf"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+PLACES = {
+    "a folder": ({"IOLENS_LOGPATH": "ours", "DARSHAN_LOGPATH": "theirs"}, [], "ours/*.darshan"),
+    "Darshan's folder": ({"DARSHAN_LOGPATH": "theirs", "IOLENS_LOGPATH": ""}, [], "theirs/*.darshan"),
+    "a name": ({"IOLENS_LOGFILE": "new/my.log", "IOLENS_LOGPATH": "ours"}, [], "new/my.log"),
+    "Darshan's name": ({"DARSHAN_LOGFILE": "their.log", "IOLENS_LOGPATH": "ours"}, [], "their.log"),
+    "the option first": (
+        {"IOLENS_LOGFILE": "my.log", "IOLENS_LOGPATH": "ours"},
+        ["--output", "kept"],
+        "kept/*.darshan",
+    ),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_variables_say_where_the_log_goes(tmp_path: Path, place: str) -> None:
+    settings, options, expected = PLACES[place]
+    work = tmp_path / "work"
+    work.mkdir()
+    for _ in range(2 if expected.endswith(".log") else 1):
+        done = iolens("run", *options, "--", "sh", "-c", "echo hello > out.txt", cwd=work, **settings)
+        assert done.returncode == 0, done.stderr
+    (log,) = work.glob(expected)
+    assert f"log: {log}" in done.stderr
+    assert any(name.endswith("out.txt") for name in read_log(log).names.values())
+    assert [path for path in work.rglob("*") if path.suffix in (".log", ".darshan")] == [log]
+
+
+def test_a_place_that_cannot_be_is_said_before_the_program_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    for variable in ("IOLENS_LOGPATH", "DARSHAN_LOGPATH"):
+        done = iolens("run", "--", "touch", "ran", cwd=tmp_path, **{variable: "file/below"})
+        assert (done.returncode, (tmp_path / "ran").exists()) == (2, False)
+        assert done.stderr == f"iolens run: {variable}: file/below cannot be made a folder: Not a directory\n"
+
+
+def test_one_name_is_not_given_to_several_logs(tmp_path: Path) -> None:
+    done = iolens("run", "--", "bash", "-c", SCRIPT, cwd=tmp_path, IOLENS_LOGFILE=str(tmp_path / "my.log"))
+    assert done.returncode == 0
+    assert f"{tmp_path / 'my.log'} is the name of one log, and there are " in done.stderr
+    (folder,) = tmp_path.glob("iolens-bash-*")
+    check_merged(folder)
+    assert not (tmp_path / "my.log").exists()

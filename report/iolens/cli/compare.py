@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.cli.output import pdf_name
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -23,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("results", type=Path, metavar="RESULTS", help="a sweep's folder: results/NAME")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="PDF", help="the PDF to write (default: RESULTS/comparison.pdf)"
+        "-o", "--output", type=pdf_name, metavar="PDF", help="the PDF to write (default: RESULTS/comparison.pdf)"
     )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")

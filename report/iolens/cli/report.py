@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from iolens.cli.output import pdf_name
 from iolens.errors import UsageError
 
 
@@ -12,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="PDF", help="the PDF to write (default: LOG's name in this folder)"
+        "-o", "--output", type=pdf_name, metavar="PDF", help="the PDF to write (default: LOG's name in this folder)"
     )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 from iolens.errors import UsageError
@@ -11,6 +13,7 @@ from iolens.lab.run import mpi, preload
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
 from iolens.lab.run.launcher import take_apart
+from iolens.lab.run.log_place import log_place, named
 from iolens.lab.say import say
 from iolens.lab.storage.emulated import EMULATED
 
@@ -19,6 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `iolens run`."""
     parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
     parser.add_argument("--output", type=Path, metavar="DIR", help="keep log, output and run.json in this folder")
+    parser.epilog = (
+        "Without --output the log goes into this folder, or where IOLENS_LOGPATH (else DARSHAN_LOGPATH) says; "
+        "IOLENS_LOGFILE (else DARSHAN_LOGFILE) is its full name, and goes before that."
+    )
     parser.add_argument(
         "--profiler", choices=preload.PROFILERS, default="iolens", help="iolens, the site's Darshan, or none"
     )
@@ -40,12 +47,12 @@ def run(args: argparse.Namespace) -> int:
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
         raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
-    if args.output:
-        args.output.mkdir(parents=True, exist_ok=True)
-    setup = setup_of(args, words)
+    place = log_place(args.output, os.environ)
+    setup = setup_of(args, words, place.folder)
     streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
     with interruptible():
         outcome = execute(words, setup, *streams)
+    outcome = replace(outcome, logs=named(outcome.logs, place.name))
     if args.output:
         from iolens.lab.run.record import write_single
 
@@ -57,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
-def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
-    """The surroundings that the options ask for."""
+def setup_of(args: argparse.Namespace, words: list[str], logs: Path) -> Setup:
+    """The surroundings that the options ask for, with logs in that folder."""
     application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
@@ -66,7 +73,6 @@ def setup_of(args: argparse.Namespace, words: list[str]) -> Setup:
     if storage:
         application |= storage.environment(args.storage_mount, f"job-{uuid.uuid4().hex[:12]}")
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=None)
-    logs = (args.output or Path.cwd()).resolve()
     return Setup(args.profiler, logs, storage, application, launcher)
 
 

@@ -21,6 +21,7 @@ from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import preload, site_darshan
 from iolens.lab.run.launcher import Command, take_apart, with_environment
+from iolens.lab.run.log_place import without_places
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 
@@ -88,12 +89,13 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     before = set(setup.logs.glob("*.darshan"))
     moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]
     clock = time.monotonic()
+    surroundings = dict(os.environ) if setup.profiler == "none" else without_places(os.environ)
     theirs = setup.profiler == "darshan"
     with site_darshan.staging(setup.logs) if theirs else nullcontext(setup.logs) as folder:
         line, _ = instrumented(words, replace(marked, logs=folder))
         try:
             with opened(stdout) as out, opened(stderr) as err:
-                process = subprocess.Popen(line, env={**os.environ, **setup.launcher}, stdout=out, stderr=err)
+                process = subprocess.Popen(line, env={**surroundings, **setup.launcher}, stdout=out, stderr=err)
                 status = wait_for(process)
         except OSError as error:
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
