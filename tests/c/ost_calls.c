@@ -2,12 +2,20 @@
 #include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
+#include <sys/statfs.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+/* What glibc has without declaring it everywhere. */
+int __dprintf_chk(int fd, int fortify, const char *format, ...);
+int __vdprintf_chk(int fd, int fortify, const char *format, va_list list);
 
 #define BLOCK 8192
 
@@ -86,6 +94,55 @@ static void mixed(const char *path, const char *pattern)
     written += BLOCK + 50 + 10 + 20 + 10 + 5 + 5;
 }
 
+static void formatted_list(int fd, int fortified, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    need((fortified ? __vdprintf_chk(fd, 1, format, list) : vdprintf(fd, format, list)) == 5, "vdprintf");
+    va_end(list);
+}
+
+/* Formatted output straight to a descriptor, and every kind of name for a new file. */
+static void formatted(const char *folder)
+{
+    char name[4][4096];
+    for (int i = 0; i < 4; i++)
+        snprintf(name[i], sizeof name[i], "%s/fXXXXXX", folder);
+    int fds[] = {mkstemp(name[0]), mkostemp(name[1], O_CLOEXEC), mkstemp(name[2]),
+                 mkostemp(name[3], O_CLOEXEC)};
+    for (int i = 0; i < 4; i++) {
+        need(fds[i] >= 0 && __dprintf_chk(fds[i], 1, "%s", "01234") == 5, name[i]);
+        formatted_list(fds[i], i % 2, "%d", 56789);
+        written += 10;
+    }
+    closefrom(fds[3]); /* the highest */
+    for (int i = 0; i < 4; i++) {
+        need(i == 3 || close(fds[i]) == 0, "close");
+        need(unlink(name[i]) == 0, "unlink");
+    }
+}
+
+static void layout(const char *path)
+{
+    char followed[1024], own[1024];
+    ssize_t bytes = getxattr(path, "lustre.lov", followed, sizeof followed);
+    need(bytes > 0 && lgetxattr(path, "lustre.lov", own, sizeof own) == bytes, "lgetxattr");
+    need(memcmp(followed, own, (size_t)bytes) == 0, "both layouts");
+}
+
+/* Whoever asks for the kind of file system, by whichever call, hears the same. */
+static void file_system(const char *path)
+{
+    struct statfs of_path, of_fd;
+    struct statfs64 of_path64, of_fd64;
+    int fd = open(path, O_RDONLY), waiting = 0;
+    need(statfs(path, &of_path) == 0 && statfs64(path, &of_path64) == 0, "statfs");
+    need(fstatfs(fd, &of_fd) == 0 && fstatfs64(fd, &of_fd64) == 0, "fstatfs");
+    need(of_path.f_type == of_fd.f_type && of_path64.f_type == of_fd64.f_type, "both kinds");
+    need(of_path.f_type == of_path64.f_type && ioctl(fd, FIONREAD, &waiting) == 0, "ioctl");
+    close(fd);
+}
+
 /* Left open, so that its bytes leave the buffer only when the program ends. */
 static void left_open(const char *path)
 {
@@ -123,6 +180,9 @@ int main(int argc, char **argv)
     need(fsync(fd) == 0, "fsync");
     close(fd);
     appended(path);
+    layout(path);
+    file_system(path);
+    formatted(argv[1]);
     kernel_copy(path, other);
     snprintf(other, sizeof other, "%s/text", argv[1]);
     stream(other);

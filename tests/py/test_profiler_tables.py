@@ -10,7 +10,10 @@ import profiler_harness as harness
 import pytest
 
 MODULES = harness.ROOT / "profiler/src/modules"
-TABLES = [MODULES / f"{name}.def" for name in ("posix", "async", "stdio", "hdf5", "pnetcdf")]
+LIBC = [harness.ROOT / "calls" / f"{name}.def" for name in ("posix", "stdio")]
+OTHERS = [MODULES / f"{name}.def" for name in ("async", "hdf5", "pnetcdf")]
+PROFILER_KINDS = [MODULES / f"{name}_kinds.h" for name in ("posix", "stdio")]
+STORAGE_KINDS = [harness.ROOT / "storage/src/kinds.h"]
 NEEDED = {
     "libc.so.6",
     "ld-linux-x86-64.so.2",
@@ -37,10 +40,23 @@ def library() -> Path:
     return harness.build_library()
 
 
-def rows() -> set[str]:
-    """Names of all wrapped functions, from the tables."""
-    row = re.compile(r"^(?:FN[BV]? ?\([^,]+, *|(?:WROTE|READ)\([^,]+, *|(?:FORMAT|SCAN|FNZ)\()(\w+)", re.MULTILINE)
-    return {name for table in TABLES for name in row.findall(table.read_text())}
+def rows(tables: list[Path]) -> set[tuple[str, str]]:
+    """Kind and name of each function in tables of calls, read as calls/row.h says."""
+    text = "".join(table.read_text() for table in tables)
+    plain = re.findall(r"^(?:CALL|VARIADIC) *\((\w+), *[^,]+, *(\w+)", text, re.MULTILINE)
+    twins = re.findall(r"^CALL64\((\w+), *[^,]+, *(\w+), *(\w+)", text, re.MULTILINE)
+    return {*plain, *((kind, name) for kind, *names in twins for name in names)}
+
+
+def wrapped(kinds: list[Path]) -> set[str]:
+    """Functions of the C library that a part wraps: those of the kinds for which it does something."""
+    text = "".join(path.read_text() for path in kinds)
+    known = set(re.findall(r"^#define ON_(\w+)\(.*\)(?=[ \\]+\S)", text, re.MULTILINE))
+    return {name for kind, name in rows(LIBC) if kind in known}
+
+
+def profiler_rows() -> set[str]:
+    return wrapped(PROFILER_KINDS) | {name for _, name in rows(OTHERS)}
 
 
 def pnetcdf_accesses() -> set[str]:
@@ -53,21 +69,29 @@ def pnetcdf_accesses() -> set[str]:
     return typed | {f"ncmpi_{verb}_vard{end}" for verb in ("put", "get") for end in ("", "_all")}
 
 
-def dynamic_symbols(*flags: str) -> set[str]:
-    listing = subprocess.run(["nm", "-D", *flags, harness.LIBRARY], capture_output=True, text=True, check=True).stdout
+def exported(library: Path) -> set[str]:
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     return {line.split()[-1].split("@")[0] for line in listing.splitlines()}
 
 
 def test_exports_are_the_rows() -> None:
-    exported = {name for name in dynamic_symbols("--defined-only") if not name.startswith("iolens_")}
+    names = {name for name in exported(harness.LIBRARY) if not name.startswith("iolens_")}
     assert len(pnetcdf_accesses()) == 550
-    assert exported == rows() | pnetcdf_accesses() | BY_HAND
-    assert len(rows()) > 140
+    assert names == profiler_rows() | pnetcdf_accesses() | BY_HAND
+    assert len(profiler_rows()) > 200
+
+
+def test_exports_of_the_storage_are_the_rows() -> None:
+    library = harness.BUILD / "lib/libost.so"
+    subprocess.run(["make", "-s", "-C", harness.ROOT / "storage", f"BUILD={harness.BUILD}", library], check=True)
+    assert exported(library) == wrapped(STORAGE_KINDS)
+    assert len(wrapped(STORAGE_KINDS)) > 80
 
 
 def test_every_row_is_called_by_a_test_program() -> None:
     text = "".join(path.read_text() for path in (harness.ROOT / "tests/c").glob("*.c"))
-    missing = {name for name in rows() if not re.search(rf"\b{name}\b", text)}
+    names = profiler_rows() | wrapped(STORAGE_KINDS)
+    missing = {name for name in names if not re.search(rf"\b{name}\b", text)}
     assert missing == set(WAIVED)
 
 

@@ -26,7 +26,7 @@ typedef MPI_Comm mpi_comm;
 typedef MPI_Info mpi_info;
 typedef MPI_Datatype mpi_type;
 typedef MPI_Offset mpi_offset;
-#include "pnetcdf_rows.h"
+#include "pnetcdf_kinds.h"
 #define FN(ret_t, name, params, ...) ret_t name params;
 #define FNB(ret_t, name, params, ...) ret_t name params;
 #include "pnetcdf.def"
@@ -92,7 +92,7 @@ def test_the_prototypes_are_those_of_pnetcdf(program: Path, tmp_path: Path) -> N
     source = tmp_path / "prototypes.c"
     source.write_text(PROTOTYPES)
     done = subprocess.run(
-        ["mpicc", "-std=gnu11", "-fsyntax-only", "-iquote", MODULES, source],
+        ["mpicc", "-std=gnu11", "-fsyntax-only", "-iquote", MODULES, "-iquote", ROOT, source],
         capture_output=True,
         text=True,
         check=False,

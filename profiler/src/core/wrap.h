@@ -1,13 +1,14 @@
 /* The shape of every wrapper, written once.
  *
- * A table <api>.def has one row per wrapped function:
+ * A table of calls has one row per function (calls/row.h); what is done for each kind of row is one of
  *   FN (return type, name, parameters, arguments, event)
  *   FNB(return type, name, parameters, arguments, before, event)  `before` runs ahead of the real call
  *   FNZ(name, parameters, arguments, event)  returns nothing
  *   FNV(return type, name, parameters, last named parameter, fetch, inner parameters, real name, arguments,
- * before, event) for variable arguments: `fetch` reads them from `list` into the inner parameters An event is
- * a call of an ordinary function; it sees the parameters, `ret` and the `struct call c`. The guard is held
- * around the recorder only: what the real function calls in turn is recorded. */
+ *       before, event)  variable arguments: `fetch` reads them from `list` into the inner parameters
+ * of which the row itself gives all but `before` and `event`. An event is a call of an ordinary function; it
+ * sees the parameters, `ret` and the `struct call c`. The guard is held around the recorder only: what the
+ * real function calls in turn is recorded. */
 #ifndef IOLENS_WRAP_H
 #define IOLENS_WRAP_H
 

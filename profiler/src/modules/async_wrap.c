@@ -5,13 +5,34 @@
 
 #include "../core/confined.h"
 #include "async.h"
+#include "calls/row.h"
 #include "unfollowed.h"
 
 struct io_context;
 struct io_uring;
 struct io_uring_params;
 
-#define WRAP_TABLE "../modules/async.def"
+#define TYPE_context(_)  struct io_context *
+#define TYPE_count(_)    long
+#define TYPE_controls(_) struct iocb **
+#define TYPE_least(_)    long
+#define TYPE_most(_)     long
+#define TYPE_events(_)   struct io_event *
+#define TYPE_limit(_)    struct timespec *
+#define TYPE_mask(_)     sigset_t *
+#define TYPE_entries(_)  unsigned
+#define TYPE_ring(_)     struct io_uring *
+#define TYPE_params(_)   struct io_uring_params *
+#define TYPE_flags(_)    unsigned
+#define TYPE_memory(_)   void *
+#define TYPE_bytes(_)    size_t
+
+#define ON_SUBMIT(...)                                                                                       \
+    FNB(__VA_ARGS__, async_before_submit(count, controls), async_on_submit(ret, count, controls))
+#define ON_GETEVENTS(...) FN(__VA_ARGS__, async_on_events(&c, ret, events))
+#define ON_RING(...)      FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
+
+#define WRAP_TABLE "profiler/src/modules/async.def"
 #include "../core/wrap_expand.h"
 
 #if defined(__x86_64__)

@@ -103,13 +103,13 @@ static bool complete(const struct hdf5_calls *calls)
 static void look(struct library *library)
 {
     struct hdf5_calls found = {0};
-#define CALL(ret_t, name, params)                                                                            \
+#define ASK(ret_t, name, params)                                                                             \
     {                                                                                                        \
         void *symbol = library->handle ? dlsym(library->handle, #name) : library_symbol("libhdf5", #name);   \
         memcpy(&found.name, &symbol, sizeof symbol);                                                         \
     }
 #include "hdf5_calls.def"
-#undef CALL
+#undef ASK
     unsigned major = 0, minor = 0, release = 0;
     bool recent = found.H5get_libversion && found.H5get_libversion(&major, &minor, &release) >= 0 &&
                   (major > 1 || minor >= 10);

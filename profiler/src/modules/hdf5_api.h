@@ -29,9 +29,9 @@ enum {
 };
 
 struct hdf5_calls {
-#define CALL(ret_t, name, params) ret_t(*name) params;
+#define ASK(ret_t, name, params) ret_t(*name) params;
 #include "hdf5_calls.def"
-#undef CALL
+#undef ASK
 };
 
 /* The function in the library that `caller` uses, which is the one in use from now on in this thread. NULL:

@@ -1,6 +1,6 @@
 /* The wrapped functions of PnetCDF: the rows of pnetcdf.def, expanded. */
 #include "pnetcdf.h"
-#include "pnetcdf_rows.h"
+#include "pnetcdf_kinds.h"
 
-#define WRAP_TABLE "../modules/pnetcdf.def"
+#define WRAP_TABLE "profiler/src/modules/pnetcdf.def"
 #include "../core/wrap_expand.h"

@@ -1,6 +1,7 @@
 #include "posix.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -280,6 +281,12 @@ void posix_on_close(const struct call *c, int result)
     }
     if (open)
         fds_release(open);
+}
+
+void posix_on_close_range(unsigned first, unsigned last, int flags)
+{
+    if (!(flags & CLOSE_RANGE_CLOEXEC) && iolens_owns_memory())
+        fds_forget(first < FDS_MAX ? (int)first : FDS_MAX, last < FDS_MAX ? (int)last : FDS_MAX);
 }
 
 #define COUNTERS "posix_counters.def"

@@ -1,4 +1,4 @@
-/* The POSIX module: its record, and the events that the wrapped functions of posix.def end in. */
+/* The POSIX module: its record, and the events that the wrapped functions end in (posix_kinds.h). */
 #ifndef IOLENS_POSIX_H
 #define IOLENS_POSIX_H
 
@@ -68,6 +68,7 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 /* Closing takes the descriptor out before the real close, when its number is still this file's. */
 void posix_before_close(struct call *c, int fd);
 void posix_on_close(const struct call *c, int result);
+void posix_on_close_range(unsigned first, unsigned last, int flags);
 
 void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);
 void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count);

@@ -1,7 +1,6 @@
-/* The wrapped POSIX functions: the rows of posix.def, expanded. */
+/* The wrapped POSIX functions: the rows of calls/posix.def, expanded. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,7 +10,8 @@
 
 #include "extra.h"
 #include "posix.h"
+#include "posix_kinds.h"
 
 #define WRAP_EARLY
-#define WRAP_TABLE "../modules/posix.def"
+#define WRAP_TABLE "calls/posix.def"
 #include "../core/wrap_expand.h"

@@ -1,4 +1,4 @@
-/* The STDIO module: its record, and the events that the wrapped functions of stdio.def end in. */
+/* The STDIO module: its record, and the events that the wrapped functions end in (stdio_kinds.h). */
 #ifndef IOLENS_STDIO_MODULE_H
 #define IOLENS_STDIO_MODULE_H
 

@@ -1,4 +1,4 @@
-/* The wrapped functions of stdio: the rows of stdio.def, expanded. */
+/* The wrapped functions of stdio: the rows of calls/stdio.def, expanded. */
 
 /* The header renames the scanf family to its C99 twins; the rows name both. */
 #define fscanf  header_fscanf
@@ -15,7 +15,8 @@
 
 #include <string.h>
 
+#include "stdio_kinds.h"
 #include "stdio_module.h"
 
-#define WRAP_TABLE "../modules/stdio.def"
+#define WRAP_TABLE "calls/stdio.def"
 #include "../core/wrap_expand.h"

@@ -1,0 +1,123 @@
+/* What the rows of pnetcdf.def are made of, and what is recorded of each kind of them. */
+#ifndef IOLENS_PNETCDF_KINDS_H
+#define IOLENS_PNETCDF_KINDS_H
+
+#include "calls/row.h"
+
+#define TYPE_comm(_)          mpi_comm
+#define TYPE_info(_)          mpi_info
+#define TYPE_type(_)          mpi_type
+#define TYPE_filetype(_)      mpi_type
+#define TYPE_items(_)         mpi_offset
+#define TYPE_start(_)         const mpi_offset *
+#define TYPE_count(_)         const mpi_offset *
+#define TYPE_stride(_)        const mpi_offset *
+#define TYPE_imap(_)          const mpi_offset *
+#define TYPE_starts(_)        mpi_offset *const *
+#define TYPE_counts(_)        mpi_offset *const *
+#define TYPE_pieces(_)        int
+#define TYPE_data(element)    element *
+#define TYPE_path(_)          const char *
+#define TYPE_name(_)          const char *
+#define TYPE_mode(_)          int
+#define TYPE_nc(_)            int
+#define TYPE_new_nc(_)        int *
+#define TYPE_var(_)           int
+#define TYPE_new_var(_)       int *
+#define TYPE_external_type(_) int
+#define TYPE_rank(_)          int
+#define TYPE_dimensions(_)    const int *
+#define TYPE_many(_)          int
+#define TYPE_request(_)       int *
+#define TYPE_requests(_)      int *
+#define TYPE_statuses(_)      int *
+
+#define ON_CREATE(...)   FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_open(&c, *new_nc, PNETCDF_FILE_CREATES))
+#define ON_OPEN(...)     FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_open(&c, *new_nc, PNETCDF_FILE_OPENS))
+#define ON_CLOSE(...)    FNB(__VA_ARGS__, pnetcdf_before_close(&c, nc), if (ret == 0) pnetcdf_on_close(&c, nc))
+#define ON_ENDDEF(...)   FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_meta(&c, nc, PNETCDF_FILE_INTS))
+#define ON_REDEF(...)    FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_meta(&c, nc, PNETCDF_FILE_REDEFS))
+#define ON_SYNC(...)     FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_meta(&c, nc, PNETCDF_FILE_SYNCS))
+#define ON_WAIT(...)     FN(__VA_ARGS__, WAITED(PNETCDF_FILE_INDEP_WAITS))
+#define ON_WAIT_ALL(...) FN(__VA_ARGS__, WAITED(PNETCDF_FILE_COLL_WAITS))
+#define ON_VARIABLE(...) FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_variable(&c, nc, *new_var))
+
+#define WAITED(counter) pnetcdf_on_wait(&c, nc, ret == 0 ? counter : PNETCDF_FILE_WAIT_FAILURES)
+
+/* A function that moves data is a verb, a form and a type: ncmpi_put_vara_double_all. What each part adds to
+ * the arguments (ARGUMENTS_, with a leading comma), and what it means (EXTENT_, COUNT_): */
+#define ARGUMENTS_var
+#define ARGUMENTS_var1 , start
+#define ARGUMENTS_vara , start, count
+#define ARGUMENTS_vars , start, count, stride
+#define ARGUMENTS_varm , start, count, stride, imap
+#define ARGUMENTS_varn , pieces, starts, counts
+
+#define EXTENT_var  extent_all()
+#define EXTENT_var1 extent_one()
+#define EXTENT_vara extent_block(count)
+#define EXTENT_vars extent_strided(count, stride)
+#define EXTENT_varm extent_strided(count, stride)
+#define EXTENT_varn extent_pieces(pieces, counts)
+#define EXTENT_vard extent_type(filetype)
+
+/* Writing takes constant data; a nonblocking call gives a request. */
+#define ELEMENT_put(type)  const type
+#define ELEMENT_iput(type) const type
+#define ELEMENT_bput(type) const type
+#define ELEMENT_get(type)  type
+#define ELEMENT_iget(type) type
+
+#define ARGUMENTS_put
+#define ARGUMENTS_get
+#define ARGUMENTS_iput , request
+#define ARGUMENTS_iget , request
+#define ARGUMENTS_bput , request
+
+#define COUNT_put     PNETCDF_VAR_INDEP_WRITES
+#define COUNT_put_all PNETCDF_VAR_COLL_WRITES
+#define COUNT_get     PNETCDF_VAR_INDEP_READS
+#define COUNT_get_all PNETCDF_VAR_COLL_READS
+#define COUNT_iput    PNETCDF_VAR_NB_WRITES
+#define COUNT_bput    PNETCDF_VAR_NB_WRITES
+#define COUNT_iget    PNETCDF_VAR_NB_READS
+
+#define ACCESS(verb, VERB, all, form, FORM, suffix, type, ...)                                               \
+    FN(int, ncmpi_##verb##_##form##suffix##all, (PARAMETERS(ELEMENT_##verb(type), __VA_ARGS__)),             \
+       (__VA_ARGS__),                                                                                        \
+       if (ret == 0)                                                                                         \
+           pnetcdf_on_access(&c, nc, var, PNETCDF_VAR_##VERB##_##FORM, COUNT_##verb##all, EXTENT_##form))
+
+#define TYPED(verb, VERB, all, form, FORM, suffix, type)                                                     \
+    ACCESS(verb, VERB, all, form, FORM, suffix, type, nc, var ARGUMENTS_##form, data ARGUMENTS_##verb)
+
+#define FLEXIBLE(verb, VERB, all, form, FORM)                                                                \
+    ACCESS(verb, VERB, all, form, FORM, , void, nc, var ARGUMENTS_##form, data, items, type ARGUMENTS_##verb)
+
+#define BY_FILE_TYPE(verb, VERB, all)                                                                        \
+    ACCESS(verb, VERB, all, vard, VARD, , void, nc, var, filetype, data, items, type)
+
+#define EVERY_TYPE(verb, VERB, all, form, FORM)                                                              \
+    FLEXIBLE(verb, VERB, all, form, FORM)                                                                    \
+    TYPED(verb, VERB, all, form, FORM, _text, char)                                                          \
+    TYPED(verb, VERB, all, form, FORM, _schar, signed char)                                                  \
+    TYPED(verb, VERB, all, form, FORM, _uchar, unsigned char)                                                \
+    TYPED(verb, VERB, all, form, FORM, _short, short)                                                        \
+    TYPED(verb, VERB, all, form, FORM, _ushort, unsigned short)                                              \
+    TYPED(verb, VERB, all, form, FORM, _int, int)                                                            \
+    TYPED(verb, VERB, all, form, FORM, _uint, unsigned)                                                      \
+    TYPED(verb, VERB, all, form, FORM, _long, long)                                                          \
+    TYPED(verb, VERB, all, form, FORM, _float, float)                                                        \
+    TYPED(verb, VERB, all, form, FORM, _double, double)                                                      \
+    TYPED(verb, VERB, all, form, FORM, _longlong, long long)                                                 \
+    TYPED(verb, VERB, all, form, FORM, _ulonglong, unsigned long long)
+
+#define EVERY_FORM(verb, VERB, all)                                                                          \
+    EVERY_TYPE(verb, VERB, all, var, VAR)                                                                    \
+    EVERY_TYPE(verb, VERB, all, var1, VAR1)                                                                  \
+    EVERY_TYPE(verb, VERB, all, vara, VARA)                                                                  \
+    EVERY_TYPE(verb, VERB, all, vars, VARS)                                                                  \
+    EVERY_TYPE(verb, VERB, all, varm, VARM)                                                                  \
+    EVERY_TYPE(verb, VERB, all, varn, VARN)
+
+#endif

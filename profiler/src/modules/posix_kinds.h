@@ -1,0 +1,101 @@
+/* What is recorded of each kind of call in calls/posix.def: FN and its like are described in ../core/wrap.h.
+ */
+#ifndef IOLENS_POSIX_KINDS_H
+#define IOLENS_POSIX_KINDS_H
+
+#include "calls/libc_types.h"
+#include "calls/row.h"
+
+#define OPENED(dir, path, flags, mode) posix_on_open(&c, ret, dir, path, flags, mode)
+#define ON_OPEN(...)                   FNV(__VA_ARGS__, (void)0, OPENED(AT_FDCWD, path, flags, mode))
+#define ON_OPENAT(...)                 FNV(__VA_ARGS__, (void)0, OPENED(dir, path, flags, mode))
+#define ON_OPEN_2(...)                 FN(__VA_ARGS__, OPENED(AT_FDCWD, path, flags, 0))
+#define ON_OPENAT_2(...)               FN(__VA_ARGS__, OPENED(dir, path, flags, 0))
+#define ON_CREAT(...)                  FN(__VA_ARGS__, OPENED(AT_FDCWD, path, 0, mode))
+#define ON_MKSTEMP(...)                FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, 0, 0))
+#define ON_MKOSTEMP(...)               FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, flags, 0))
+#define ON_MKSTEMPS(...)               ON_MKSTEMP(__VA_ARGS__)
+#define ON_MKOSTEMPS(...)              ON_MKOSTEMP(__VA_ARGS__)
+
+#define ON_DUP(...)  FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
+#define ON_DUP2(...) ON_DUP(__VA_ARGS__)
+#define ON_FCNTL(...)                                                                                        \
+    FNV(__VA_ARGS__, (void)0, if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) posix_on_dup(&c, ret, fd))
+#define ON_FILENO(...)      FN(__VA_ARGS__, posix_on_fileno(&c, ret, stream))
+#define ON_CLOSE(...)       FNB(__VA_ARGS__, posix_before_close(&c, fd), posix_on_close(&c, ret))
+#define ON_CLOSEDIR(...)    FNB(__VA_ARGS__, posix_before_close(&c, dirfd(folder)), posix_on_close(&c, ret))
+#define ON_CLOSE_RANGE(...) FN(__VA_ARGS__, if (ret == 0) posix_on_close_range(first, last, flags))
+
+#define READ(offset, aligned)  posix_on_read(&c, fd, ret, offset, aligned)
+#define WROTE(offset, aligned) posix_on_write(&c, fd, ret, offset, aligned)
+#define ON_READ(...)           FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_aligned(memory)))
+#define ON_PREAD(...)          FN(__VA_ARGS__, READ(offset, posix_aligned(memory)))
+#define ON_READV(...)          FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_all_aligned(vector, count)))
+#define ON_PREADV(...)         FN(__VA_ARGS__, READ(offset, posix_all_aligned(vector, count)))
+#define ON_WRITE(...)          FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, posix_aligned(data)))
+#define ON_PWRITE(...)         FN(__VA_ARGS__, WROTE(offset, posix_aligned(data)))
+#define ON_WRITEV(...)         FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, posix_all_aligned(vector, count)))
+#define ON_PWRITEV(...)        FN(__VA_ARGS__, WROTE(offset, posix_all_aligned(vector, count)))
+
+#define SUBMITTED(direction) posix_on_aio_submit(&c, direction, (const struct aiocb *)control)
+#define ON_AIO_READ(...)     FN(__VA_ARGS__, if (ret == 0) SUBMITTED(POSIX_READING))
+#define ON_AIO_WRITE(...)    FN(__VA_ARGS__, if (ret == 0) SUBMITTED(POSIX_WRITING))
+#define ON_AIO_RETURN(...)   FN(__VA_ARGS__, posix_on_aio_return(&c, (const struct aiocb *)control, ret))
+#define ON_LIO_LISTIO(...)                                                                                   \
+    FN(__VA_ARGS__, if (ret == 0) posix_on_aio_list(&c, (struct aiocb *const *)controls, count))
+
+#define ON_LSEEK(...)   FN(__VA_ARGS__, posix_on_seek(&c, fd, ret))
+#define REGULAR(type)   (ret == 0 && S_ISREG(type))
+#define ON_STAT(...)    FN(__VA_ARGS__, if (REGULAR(info->st_mode)) posix_on_stat(&c, AT_FDCWD, path))
+#define ON_FSTAT(...)   FN(__VA_ARGS__, if (REGULAR(info->st_mode)) posix_on_fstat(&c, fd))
+#define ON_FSTATAT(...) FN(__VA_ARGS__, if (REGULAR(info->st_mode)) posix_on_statat(&c, dir, path))
+#define ON_STATX(...)                                                                                        \
+    FN(__VA_ARGS__, if (ret == 0 && (extended->stx_mask & STATX_TYPE) && S_ISREG(extended->stx_mode))        \
+                        posix_on_statat(&c, dir, path))
+#define ON_MMAP(...)      FN(__VA_ARGS__, if (ret != MAP_FAILED && !(flags & MAP_ANONYMOUS)) posix_on_mmap(fd))
+#define ON_FSYNC(...)     FN(__VA_ARGS__, if (ret == 0) posix_on_sync(&c, fd, POSIX_FSYNCS))
+#define ON_FDATASYNC(...) FN(__VA_ARGS__, if (ret == 0) posix_on_sync(&c, fd, POSIX_FDSYNCS))
+
+#define RENAMED(from_dir, to_dir) posix_on_rename(&c, from_dir, from_path, to_dir, to_path)
+#define ON_RENAME(...)            FN(__VA_ARGS__, if (ret == 0) RENAMED(AT_FDCWD, AT_FDCWD))
+#define ON_RENAMEAT(...)          FN(__VA_ARGS__, if (ret == 0) RENAMED(from_dir, to_dir))
+#define ON_RENAMEAT2(...)                                                                                    \
+    FN(__VA_ARGS__, if (ret == 0 && !(uflags & RENAME_EXCHANGE)) RENAMED(from_dir, to_dir))
+
+/* calls that Darshan's record has no slot for */
+#define PATH_COUNTED(dir, path, which)                                                                       \
+    if (ret == 0)                                                                                            \
+    extra_on_path(&c, dir, path, which)
+#define FD_COUNTED(which)                                                                                    \
+    if (ret == 0)                                                                                            \
+    extra_on_fd(&c, fd, which)
+#define ON_UNLINK(...) FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, path, EXTRA_unlinks))
+#define ON_UNLINKAT(...)                                                                                     \
+    FN(__VA_ARGS__, PATH_COUNTED(dir, path, flags &AT_REMOVEDIR ? EXTRA_rmdirs : EXTRA_unlinks))
+#define ON_RMDIR(...)     FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, path, EXTRA_rmdirs))
+#define ON_MKDIR(...)     FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, path, EXTRA_mkdirs))
+#define ON_MKDIRAT(...)   FN(__VA_ARGS__, PATH_COUNTED(dir, path, EXTRA_mkdirs))
+#define ON_LINK(...)      FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, from_path, EXTRA_links))
+#define ON_LINKAT(...)    FN(__VA_ARGS__, PATH_COUNTED(from_dir, from_path, EXTRA_links))
+#define ON_TRUNCATE(...)  FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, path, EXTRA_truncates))
+#define ON_FTRUNCATE(...) FN(__VA_ARGS__, FD_COUNTED(EXTRA_truncates))
+#define ON_FALLOCATE(...) FN(__VA_ARGS__, FD_COUNTED(EXTRA_allocates))
+
+#define BOTH_PLACES             (c.mark = extra_place(from_offset), c.target = extra_place(to_offset))
+#define MOVED(to_offset, which) extra_on_move(&c, from, c.mark, to, to_offset, ret, which)
+#define ON_SENDFILE(...)                                                                                     \
+    FNB(__VA_ARGS__, c.mark = extra_place(from_offset), MOVED(POSIX_AT_POSITION, EXTRA_sendfiles))
+#define ON_COPY_FILE_RANGE(...) FNB(__VA_ARGS__, BOTH_PLACES, MOVED(c.target, EXTRA_copies))
+#define ON_SPLICE(...)          FNB(__VA_ARGS__, BOTH_PLACES, MOVED(c.target, EXTRA_splices))
+
+/* calls that are not recorded */
+#define ON_CLOSEFROM(...)
+#define ON_DPRINTF(...)
+#define ON_VDPRINTF(...)
+#define ON_FGETXATTR(...)
+#define ON_GETXATTR(...)
+#define ON_IOCTL(...)
+#define ON_STATFS(...)
+#define ON_FSTATFS(...)
+
+#endif
