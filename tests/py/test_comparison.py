@@ -373,6 +373,20 @@ def test_words_as_settings_keep_their_order(tmp_path: Path) -> None:
     assert settings_of(comparison, comparison.best) == ("full",)
 
 
+def test_runs_on_different_hosts_are_said(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]})
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert not any(
+        "hosts" in word for word in [*words.cautions(results, comparison), words.subtitle(results, comparison)]
+    )
+    change(folder / "points/stripe_count2/rep-1/run.json", hosts=["node7", "node2"])
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert any("(node1; node2, node7)" in word for word in words.cautions(results, comparison))
+    assert "2 hosts" in words.subtitle(results, comparison)
+
+
 @pytest.mark.parametrize(("load", "said"), [(3.0, False), (9.0, True)])
 def test_a_busy_machine_is_said(tmp_path: Path, load: float, said: bool) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]})

@@ -123,6 +123,12 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
             f"The machine was busy with something else: before half of the runs its load average was above "
             f"{load.median():.0f}, with {ranks.median():.0f} ranks a run. Repeat the sweep when it is quiet."
         )
+    places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
+    if len(places) > 1:
+        named = listed([", ".join(place) for place in sorted(places)])
+        words.append(
+            f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
+        )
     words += lost_runs(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     unconfirmed = int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
@@ -186,6 +192,7 @@ def subtitle(results: Results, comparison: Comparison) -> str:
     parts = [
         str(workload.get("program") or results.name),
         f"{int(ranks.iloc[0])} ranks" if len(ranks) else "",
+        f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
         f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
         " and ".join(runs["io_component"].dropna().unique()),
     ]

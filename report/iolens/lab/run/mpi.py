@@ -1,4 +1,4 @@
-"""Which MPI a program or a launcher belongs to, and the environment that a run on this machine needs."""
+"""Which MPI a program or a launcher belongs to, and the environment that its run on this job's nodes needs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from iolens.errors import IolensError
+from iolens.lab.run.allocation import Allocation, allocation
+from iolens.lab.run.single_copy import single_copy_works
 
 Flavour = Literal["openmpi", "mpich", "mpiabi"]
 """An ABI: Open MPI's, that of MPICH and its kin, or the standard one of MPI 5, which any library may offer."""
@@ -23,6 +25,9 @@ SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi_abi\.so\.\d"), "mpiabi"),
 )
 
+
+SINGLE_COPY = "OMPI_MCA_btl_vader_single_copy_mechanism"
+"""How Open MPI's ranks of one node send large messages; where the system forbids it, each send prints an error."""
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 """Without these Open MPI's mpirun refuses root even its version."""
@@ -93,22 +98,27 @@ def component_of(launcher: str, component: str | None) -> str | None:
     return "romio341" if newer and component == "romio321" else component
 
 
-def environment(flavour: Flavour | None, ranks: int, io_component: str | None) -> Mapping[str, str]:
-    """Variables for a launcher on this machine: the MPI-IO component, and oversubscription when ranks exceed cores.
+def environment(
+    flavour: Flavour | None,
+    ranks: int,
+    io_component: str | None,
+    nodes: Allocation | None = None,
+    given: Mapping[str, str] = os.environ,
+) -> Mapping[str, str]:
+    """Variables for a launcher of `ranks` on `nodes` (those of this job): the MPI-IO component, and what they need.
 
-    Oversubscribed ranks must yield when idle, or they wait for each other's time slices.
+    Ranks that share a core must yield when idle and be bound to none, or they wait for each other's time slices. What
+    the person has set (`given`) stays, except for the MPI-IO component of an experiment.
     """
     if flavour != "openmpi":
         return {}
-    settings = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-    if io_component:
-        settings["OMPI_MCA_io"] = io_component
-    if ranks > len(os.sched_getaffinity(0)):
-        settings |= {
-            "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none",
-        }
+    nodes = nodes or allocation(given)
+    settings = {} if single_copy_works() else {SINGLE_COPY: "none"}
+    if ranks > nodes.slots:
+        settings["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+    if nodes.is_crowded(ranks):
+        settings |= {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
     if os.geteuid() == 0:
         settings |= AS_ROOT
-    return settings
+    chosen = {"OMPI_MCA_io": io_component} if io_component else {}
+    return {key: value for key, value in settings.items() if key not in given} | chosen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from iolens.lab.files import write_aside
 from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.run.hosts import hosts_of
 
 SCHEMA = 1
 UNKNOWN_STORAGE = "native"
@@ -86,7 +86,7 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         storage={"kind": setup.storage.name if setup.storage else UNKNOWN_STORAGE, "valid": None, "reason": None},
         launcher="local",
         mpi={},
-        hosts=[platform.node()],
+        hosts=hosts_of(outcome.logs),
         load_before=outcome.load_before,
         log=outcome.logs[-1].name if outcome.logs else None,
         result=None,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.run.execute import Outcome
+from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.backend import Health
 from iolens.lab.sweep.asked import Asked
@@ -45,7 +45,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         storage={"kind": bench.storage.name, **storage, **health.counts},
         launcher=bench.experiment.launcher,
         mpi=result.get("mpi") or {},
-        hosts=[platform.node()],
+        hosts=hosts_of(outcome.logs, bench.experiment.ranks),
         load_before=outcome.load_before,
         log=log.name if log else None,
         result=RESULT if result else None,

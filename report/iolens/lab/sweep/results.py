@@ -153,7 +153,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "file_system": storage.get("file_system"),
         "io_component": mpi.get("io_component"),
         "mpi": mpi.get("library"),
-        "hosts": len(run.get("hosts") or []) or None,
+        "hosts": tuple(str(host) for host in run.get("hosts") or []),
         "load_before": run.get("load_before"),
         "seconds": run.get("seconds"),
         "started": run.get("started"),

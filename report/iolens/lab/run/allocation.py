@@ -1,0 +1,140 @@
+"""The nodes that a job has, as its batch system or a hostfile names them; without either, this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CPUS = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: the ranks that a launcher puts there unasked (`slots`), and its cores."""
+
+    name: str
+    slots: int
+    cores: int
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The nodes of a job, in the order in which a launcher fills them."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def slots(self) -> int:
+        """Ranks that a launcher starts unasked."""
+        return sum(node.slots for node in self.nodes)
+
+    def ranks(self, count: int) -> list[int]:
+        """How many of `count` ranks each node gets: slots are filled node by node, the rest goes round."""
+        placed: list[int] = []
+        for node in self.nodes:
+            placed.append(min(node.slots, count - sum(placed)))
+        for i in range(count - sum(placed)):
+            placed[i % len(placed)] += 1
+        return placed
+
+    def is_crowded(self, count: int) -> bool:
+        """True when some node gets more of `count` ranks than it has cores."""
+        return any(ranks > node.cores for ranks, node in zip(self.ranks(count), self.nodes, strict=True))
+
+    def hosts(self, count: int) -> list[str]:
+        """The nodes that get any of `count` ranks."""
+        return [node.name for ranks, node in zip(self.ranks(count), self.nodes, strict=True) if ranks]
+
+
+def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
+    """The nodes of the job that this process belongs to."""
+    for source in SOURCES:
+        nodes = source(environment)
+        if nodes:
+            return Allocation(tuple(nodes))
+    cores = own_cores()
+    return Allocation((Node(platform.node(), cores, cores),))
+
+
+def slurm(environment: Mapping[str, str]) -> list[Node]:
+    """Nodes by Slurm's list, cores by its processors per node, slots by the tasks asked for on each (sbatch(1))."""
+    names = expand(environment.get("SLURM_JOB_NODELIST", ""))
+    cores = repeated(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
+    slots = repeated(environment.get("SLURM_TASKS_PER_NODE", "")) or cores
+    if not names or len(cores) != len(names) or len(slots) != len(names):
+        return []
+    return [Node(*row) for row in zip(names, slots, cores, strict=True)]
+
+
+def hostfile(environment: Mapping[str, str]) -> list[Node]:
+    """Nodes by a file with a line per slot (PBS) or `name slots=N` (Open MPI); every slot is a core."""
+    for variable in HOSTFILES:
+        path = environment.get(variable)
+        if path and Path(path).is_file():
+            return nodes_of_lines(Path(path).read_text(encoding="utf-8").splitlines())
+    return []
+
+
+HOSTFILES = ("PBS_NODEFILE", "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
+"""Variables that name a hostfile: of PBS, and of Open MPI up to version 4 and from 5 on."""
+
+SOURCES: tuple[Callable[[Mapping[str, str]], Sequence[Node]], ...] = (slurm, hostfile)
+
+
+def nodes_of_lines(lines: Sequence[str]) -> list[Node]:
+    """The nodes of a hostfile in order; one without a number has as many slots as lines."""
+    slots: dict[str, int] = {}
+    for line in lines:
+        words = line.partition("#")[0].split()
+        if words:
+            number = re.search(r"\bslots\s*=\s*(\d+)", line)
+            slots[words[0]] = slots.get(words[0], 0) + (int(number[1]) if number else 1)
+    return [Node(name, count, count) for name, count in slots.items()]
+
+
+def expand(nodelist: str) -> list[str]:
+    """Slurm's short list of nodes in full: 'n[01-03,7],gpu1' -> n01 n02 n03 n7 gpu1; several brackets multiply."""
+    names: list[str] = []
+    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):
+        found = [""]
+        for text, inside in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part):
+            ends = numbers(inside) if inside else [text]
+            found = [head + end for head in found for end in ends]
+        names += found
+    return names
+
+
+def numbers(ranges: str) -> list[str]:
+    """'01-03,7' -> 01 02 03 7, with the zeros in front kept; nothing when it is no such list."""
+    found: list[str] = []
+    for part in ranges.split(","):
+        first, _, last = part.partition("-")
+        if not (first.isdecimal() and (last or first).isdecimal()):
+            return []
+        found += [f"{i:0{len(first)}d}" for i in range(int(first), int(last or first) + 1)]
+    return found
+
+
+def repeated(counts: str) -> list[int]:
+    """Slurm's counts per node in full: '36(x2),18' -> 36 36 18."""
+    found: list[int] = []
+    for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", counts):
+        found += [int(count)] * int(times or 1)
+    return found
+
+
+def own_cores() -> int:
+    """Cores that this process may use; two threads of one core count once, as launchers count them."""
+    allowed = os.sched_getaffinity(0)
+    cores = set()
+    for cpu in allowed:
+        path = CPUS / f"cpu{cpu}" / "topology" / "thread_siblings_list"
+        try:
+            cores.add(path.read_text(encoding="ascii"))
+        except OSError:
+            return len(allowed)
+    return len(cores)

@@ -1,0 +1,30 @@
+"""On which hosts a run's processes were, for its run.json."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.run.allocation import allocation
+from iolens.log import read_log
+
+
+def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
+    """Each host once: those that the logs name, in their order; without any, those that the launcher fills.
+
+    Logs of other profilers name no hosts; then the nodes of this job that get the `ranks` are told, which are this
+    machine alone outside of a batch job.
+    """
+    named = [host for log in logs for host in hosts_in(log)]
+    return list(dict.fromkeys(named)) or allocation().hosts(ranks) or [platform.node()]
+
+
+def hosts_in(log: Path) -> list[str]:
+    """The hosts that a log names; none when it cannot be read or is another profiler's."""
+    try:
+        job = read_log(log).private.get("job")
+    except (IolensError, OSError):
+        return []
+    return [str(host) for host in job.get("hosts") or []] if isinstance(job, dict) else []
