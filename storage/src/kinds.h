@@ -94,8 +94,6 @@
 #define ON_FSTATFS(...) FN(__VA_ARGS__, if (ret == 0) MAGIC(fd, NULL))
 
 /* calls that move no data, and those whose data is charged when its stream is flushed */
-#define ON_MKSTEMPS(...)
-#define ON_MKOSTEMPS(...)
 #define ON_FILENO(...)
 #define ON_CLOSEDIR(...)
 #define ON_STAT(...)

@@ -107,8 +107,8 @@ static void formatted(const char *folder)
 {
     char name[4][4096];
     for (int i = 0; i < 4; i++)
-        snprintf(name[i], sizeof name[i], "%s/fXXXXXX", folder);
-    int fds[] = {mkstemp(name[0]), mkostemp(name[1], O_CLOEXEC), mkstemp(name[2]),
+        snprintf(name[i], sizeof name[i], i < 2 ? "%s/sXXXXXX.dat" : "%s/oXXXXXX", folder);
+    int fds[] = {mkstemps(name[0], 4), mkostemps(name[1], 4, O_CLOEXEC), mkstemp(name[2]),
                  mkostemp(name[3], O_CLOEXEC)};
     for (int i = 0; i < 4; i++) {
         need(fds[i] >= 0 && __dprintf_chk(fds[i], 1, "%s", "01234") == 5, name[i]);

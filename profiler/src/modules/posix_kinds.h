@@ -14,8 +14,6 @@
 #define ON_CREAT(...)                  FN(__VA_ARGS__, OPENED(AT_FDCWD, path, 0, mode))
 #define ON_MKSTEMP(...)                FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, 0, 0))
 #define ON_MKOSTEMP(...)               FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, flags, 0))
-#define ON_MKSTEMPS(...)               ON_MKSTEMP(__VA_ARGS__)
-#define ON_MKOSTEMPS(...)              ON_MKOSTEMP(__VA_ARGS__)
 
 #define ON_DUP(...)  FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
 #define ON_DUP2(...) ON_DUP(__VA_ARGS__)
