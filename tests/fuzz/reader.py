@@ -128,7 +128,6 @@ def attempt(number: int, path: Path, tally: Tally, with_pages: bool) -> None:
             with within(PAGES_SECONDS):
                 for exhibit in JOB_EXHIBITS:
                     exhibit.table(job)
-                    exhibit.numbers(job)
                 write_job_pdf(job, path.with_suffix(".pdf"))
     except LogError as error:
         tally.refused += 1

@@ -14,9 +14,9 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.sweep.results import load_results
 from iolens.metrics import statistics as st
 from iolens.metrics.comparison import Comparison, compare
-from iolens.pages import comparison_tables as tables
 from iolens.pages import comparison_words as words
 from iolens.pages.comparison_remedy import remedy
+from iolens.pages.exhibits.comparison import BRIEF, POINTS
 
 GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
 
@@ -214,7 +214,7 @@ def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) 
     cautions = " ".join(words.cautions(results, comparison))
     assert f"2 of 9 runs were lost: 2 × {SLOW}." in cautions
     assert f"Left out of the comparison: 4 stripes (641 MiB/s): 2 of 3 runs lost: {SLOW}." in cautions
-    for table in (tables.brief_table(comparison), tables.points_table(comparison)):
+    for table in (BRIEF.table(comparison), POINTS.table(comparison)):
         assert any("1/3, 2 lost" in row for row in table.rows)
 
 
@@ -272,10 +272,10 @@ def test_the_best_by_the_median_is_tied_with_itself(tmp_path: Path) -> None:
 
 
 def test_the_note_promises_what_the_methods_promise(tmp_path: Path) -> None:
-    note = tables.points_table(compared(write_sweep(tmp_path / "sweep", GRID, repetitions=3))).note
+    note = POINTS.table(compared(write_sweep(tmp_path / "sweep", GRID, repetitions=3))).note
     assert st.claim(st.GEOMETRIC, st.CONFIDENCE) in note
     assert st.claim(st.RATIO, st.CONFIDENCE, together=True) in note
-    note = tables.points_table(compared(write_sweep(tmp_path / "more", GRID, repetitions=6))).note
+    note = POINTS.table(compared(write_sweep(tmp_path / "more", GRID, repetitions=6))).note
     assert st.claim(st.MEDIAN, 0.96875) in note
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from comparison_example import MIB, write_sweep
 from iolens.cli.main import main
+from iolens.lab.sweep.results import load_results
+from iolens.log import read_log
 from iolens.pages.comparison import write_comparison
 
 GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
@@ -40,14 +42,16 @@ def text_of(pdf: Path) -> str:
     ],
 )
 def test_any_matrix_becomes_a_pdf(tmp_path: Path, matrix: dict[str, list[Any]], repetitions: int) -> None:
-    summary = write_comparison(write_sweep(tmp_path / "sweep", matrix, repetitions), tmp_path / "out.pdf")
+    summary = write_comparison(
+        load_results(write_sweep(tmp_path / "sweep", matrix, repetitions)), tmp_path / "out.pdf", read_log
+    )
     assert summary.pdf.read_bytes().startswith(b"%PDF")
     assert 2 <= pages_of(summary.pdf) <= 40
     assert summary.verdict.startswith("Best: ")
 
 
 def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
-    write_comparison(write_sweep(tmp_path / "sweep", GRID), tmp_path / "out.pdf")
+    write_comparison(load_results(write_sweep(tmp_path / "sweep", GRID)), tmp_path / "out.pdf", read_log)
     text = text_of(tmp_path / "out.pdf")
     for words in (
         "BT-IO class A grid, 10 dumps",
@@ -82,7 +86,7 @@ def test_each_setting_gets_one_small_job_summary(tmp_path: Path) -> None:
         (run.parent / "result.json").write_text(json.dumps(result))
         (run.parent / "job.darshan").write_bytes(LOG.read_bytes() if repetition == 2 else b"damaged")
         run.write_text(json.dumps(content | {"log": "job.darshan"}))
-    write_comparison(folder, tmp_path / "out.pdf")
+    write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)
     text = text_of(tmp_path / "out.pdf")
     assert text.count("repetition 2: 150 MiB/s") == 2
     assert text.count("Log: job.darshan") == 2
@@ -94,14 +98,14 @@ def test_a_damaged_log_is_named_and_the_rest_stands(tmp_path: Path) -> None:
     for run in folder.rglob("run.json"):
         (run.parent / "job.darshan").write_bytes(b"damaged")
         run.write_text(json.dumps(json.loads(run.read_text()) | {"log": "job.darshan"}))
-    write_comparison(folder, tmp_path / "out.pdf")
+    write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)
     assert text_of(tmp_path / "out.pdf").count("The log cannot be read") == 2
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "aggregators": [1, 2]}, 2)
     for name in ("a.pdf", "b.pdf"):
-        write_comparison(folder, tmp_path / name)
+        write_comparison(load_results(folder), tmp_path / name, read_log)
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
 
 
@@ -109,7 +113,7 @@ def test_a_sweep_where_everything_failed_still_gets_its_table(tmp_path: Path) ->
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, 1)
     for run in folder.rglob("run.json"):
         run.write_text(json.dumps(json.loads(run.read_text()) | {"status": "failed", "reason": "no space left"}))
-    summary = write_comparison(folder, tmp_path / "out.pdf")
+    summary = write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)
     assert "no space left" in summary.verdict
     assert text_of(summary.pdf).count("failed: no space left") == 2
 

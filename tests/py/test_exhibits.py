@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from iolens.figures.activity import activity_map
 from iolens.log import read_log
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import Column, Exhibit, frames
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.export import export
 from iolens.pages.job import write_job_pdf
@@ -64,7 +64,7 @@ def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> Non
         write_job_pdf(job, tmp_path / "job.pdf")
         tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]
         show_job(job, [table for table in tables if table is not None], console())
-        export(JOB_EXHIBITS, job, "job", tmp_path, tmp_path)
+        export(frames(JOB_EXHIBITS, job), "job.", tmp_path, tmp_path)
 
     calls = metric_calls(everything)
     assert {("cost", "io_cost"), ("files", "all_files"), ("timespans", "spans")} <= set(calls)
@@ -80,9 +80,13 @@ def test_another_log_has_answers_of_its_own() -> None:
     assert len({tuple(JOB_EXHIBITS[0].frame(job)["bytes_written"]) for job in (first, second)}) == 2
 
 
+OTHERS = ("job", "comparison", "latency")
+"""Files of `pages/exhibits` that hold the list, or exhibits of sweeps."""
+
+
 def declared() -> list[Exhibit[Any]]:
     """The exhibits of a job in the files of `pages/exhibits`."""
-    names = [one.name for one in iter_modules(iolens.pages.exhibits.__path__) if one.name != "job"]
+    names = [one.name for one in iter_modules(iolens.pages.exhibits.__path__) if one.name not in OTHERS]
     modules = [import_module(f"iolens.pages.exhibits.{name}") for name in names]
     return [value for module in modules for value in vars(module).values() if isinstance(value, Exhibit)]
 
@@ -113,15 +117,15 @@ def test_columns_in_words_and_in_numbers() -> None:
     table = exhibit.table("this")
     assert (list(table.columns), table.note) == (["file", "from to", "again"], "Of this.")
     assert table.rows == [["a", "1.5-3", "A"], ["b", "2-4", "B"]]
-    assert list(exhibit.numbers("this").columns) == ["file", "low", "high"]
-    assert list(exhibit_of(frame).numbers("this").columns) == list(frame.columns)
+    assert frames([exhibit], "this")["name"] is frame
     assert exhibit_of(frame).table("this") is None
 
 
 def test_what_has_nothing_to_show_gives_its_reason_or_nothing() -> None:
     zero = pd.DataFrame({"count": [0, 0]})
     silent = exhibit_of(zero, columns=[Column("count", "count")], needs="count", draw=lambda *_: 1 / 0)
-    assert (silent.table("it"), silent.tables("it"), silent.figures("it"), silent.numbers("it")) == (None, [], [], None)
+    assert (silent.table("it"), silent.tables("it"), silent.figures("it")) == (None, [], [])
+    assert frames([silent], "it") == {}
     said = exhibit_of(pd.DataFrame(), columns=silent.columns, absent=lambda subject: f"n/a for {subject}")
     assert [block.text for block in said.tables("it")] == ["n/a for it"]
 

@@ -12,10 +12,13 @@ import pytest
 import yaml
 from comparison_example import write_run
 from iolens.errors import IolensError
+from iolens.lab.sweep.results import load_results
+from iolens.log import read_log
 from iolens.metrics.latency import LatencyComparison, compare_latencies, over_sizes
 from iolens.pages.blocks import FigureBlock, Table, Text
 from iolens.pages.comparison import write_comparison
-from iolens.pages.latency import choices_table, latency_pages, verdict
+from iolens.pages.exhibits.latency import CHOICES, Latencies
+from iolens.pages.latency import latency_pages, verdict
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}
@@ -94,7 +97,7 @@ def test_operations_without_sizes_speak_of_none() -> None:
     found = files()
     assert not found.by_size
     chose = pd.DataFrame(columns=["variant", "selected", "eager_observed", "oversubscribed"])
-    pages = list(latency_pages(found, chose, []))
+    pages = latency_pages(Latencies(found, chose, rows()), [])
     blocks = [block for page in pages for block in page.blocks]
     words = [page.title for page in pages]
     words += [part for b in blocks if isinstance(b, Table) for part in (b.title, b.note, *b.columns)]
@@ -139,7 +142,7 @@ def write_sweep(folder: Path, with_latency: bool = True) -> None:
 
 def test_the_pdf_names_who_is_faster(tmp_path: Path) -> None:
     write_sweep(tmp_path / "coll")
-    summary = write_comparison(tmp_path / "coll", tmp_path / "c.pdf")
+    summary = write_comparison(load_results(tmp_path / "coll"), tmp_path / "c.pdf", read_log)
     assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF")
     assert "flat: faster than default at 0, slower at 6 of 6 sizes" in summary.verdict
     assert "quick: faster than default at 6, slower at 0 of 6 sizes" in summary.verdict
@@ -151,15 +154,16 @@ def test_what_the_library_did_is_shown_where_it_is_known() -> None:
     unknown = pd.DataFrame(columns | {"selected": [None, None], "eager_observed": [None, None]}, dtype=object)
     known = pd.DataFrame(columns | {"selected": [None, "tuned"], "eager_observed": [None, None]}, dtype=object)
     found = compare_latencies(rows(), list(SPEED))
+    silent, telling = (Latencies(found, chose, rows()) for chose in (unknown, known))
     titles = [
-        [block.title for block in next(iter(latency_pages(found, chose, []))).blocks if isinstance(block, Table)]
-        for chose in (unknown, known)
+        [block.title for block in latency_pages(each, [])[0].blocks if isinstance(block, Table)]
+        for each in (silent, telling)
     ]
     assert titles == [["Over all sizes"], ["Over all sizes", "What the MPI library did"]]
-    assert choices_table(known).rows == [["a", "n/a", "n/a", "n/a"], ["b", "tuned", "n/a", ""]]
+    assert CHOICES.table(telling).rows == [["a", "n/a", "n/a", "n/a"], ["b", "tuned", "n/a", ""]]
 
 
 def test_a_sweep_without_latencies_says_so(tmp_path: Path) -> None:
     write_sweep(tmp_path / "coll", with_latency=False)
     with pytest.raises(IolensError, match="has latencies"):
-        write_comparison(tmp_path / "coll", tmp_path / "c.pdf")
+        write_comparison(load_results(tmp_path / "coll"), tmp_path / "c.pdf", read_log)

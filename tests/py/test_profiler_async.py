@@ -10,7 +10,7 @@ import pytest
 from iolens.log import Job, read_log
 from iolens.pages.blocks import Text
 from iolens.pages.job import PAGES
-from iolens.pages.layout import joined
+from iolens.pages.layout import laid_out
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,7 +55,7 @@ def test_a_ring_by_number_is_named(tmp_path: Path) -> None:
     assert (posix["POSIX_WRITES"], posix["POSIX_BYTES_WRITTEN"]) == (1, 1)
     (sentence,) = job.unfollowed
     assert "io_uring" in sentence
-    texts = [block.text for page in joined(PAGES, job) for block in page.blocks if isinstance(block, Text)]
+    texts = [block.text for page in laid_out(PAGES, job) for block in page.blocks if isinstance(block, Text)]
     assert f"Not followed: {sentence}" in texts
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.cli.output import pdf_name
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from rich.table import Table as Grid
 
+    from iolens.pages.blocks import Table
     from iolens.pages.comparison_summary import ComparisonSummary
 
 
@@ -33,13 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the PDF and the tables, print the verdict; 0 when done."""
+    from iolens.lab.sweep.results import load_results
+    from iolens.log import read_log
     from iolens.pages.comparison import write_comparison
+    from iolens.pages.export import export
 
     output = args.output or args.results / "comparison.pdf"
-    summary = write_comparison(args.results, output)
-    for folder, kind in ((args.csv, "csv"), (args.json, "json")):
-        if folder is not None:
-            export(summary.frames, folder, kind)
+    summary = write_comparison(load_results(args.results), output, read_log)
+    export(summary.frames, "comparison-", args.csv, args.json)
     tell(summary)
     print(f"comparison: {output}")
     return 0
@@ -47,18 +48,12 @@ def run(args: argparse.Namespace) -> int:
 
 def tell(summary: ComparisonSummary) -> None:
     """The points as a table, the verdict, what to beware of and what to paste, for a terminal or a log."""
-    from rich import box
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
-    table = Table(title=summary.points.title, box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in summary.points.columns:
-        table.add_column(escape(column))
-    for row in summary.points.rows:
-        table.add_row(*(escape(cell.replace(" ", NO_BREAK)) for cell in row))
-    console.print(table)
+    if summary.points is not None:
+        console.print(grid(summary.points))
     console.print(escape(summary.verdict), style="bold")
     for caution in summary.cautions:
         console.print(escape(f"note: {caution}"))
@@ -67,12 +62,15 @@ def tell(summary: ComparisonSummary) -> None:
         console.print("to use it: " + escape("; ".join(lines)))
 
 
-def export(frames: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> None:
-    """Each frame as `folder`/comparison-NAME.csv or .json (a list of rows), numbers unrounded."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, frame in frames.items():
-        path = folder / f"comparison-{name}.{kind}"
-        if kind == "csv":
-            frame.to_csv(path, index=False)
-        else:
-            frame.to_json(path, orient="records", indent=1)
+def grid(points: Table) -> Grid:
+    """The table for rich; no cell is broken at its spaces."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    made = Grid(title=points.title, box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in points.columns:
+        made.add_column(escape(column))
+    for row in points.rows:
+        made.add_row(*(escape(cell.replace(" ", NO_BREAK)) for cell in row))
+    return made

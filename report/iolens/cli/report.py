@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one PDF, but {len(args.logs)} logs are given; leave it out")
     from iolens.log import read_log
+    from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
     from iolens.pages.export import export
     from iolens.pages.job import write_job_pdf
@@ -32,6 +33,6 @@ def run(args: argparse.Namespace) -> int:
         job, pdf = read_log(path), args.output or Path(f"{path.name}.pdf")
         write_job_pdf(job, pdf)
         if args.csv or args.json:
-            export(JOB_EXHIBITS, job, path.name, args.csv, args.json)
+            export(frames(JOB_EXHIBITS, job), f"{path.name}.", args.csv, args.json)
         print(f"report: {pdf}")
     return 0

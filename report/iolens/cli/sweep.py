@@ -110,17 +110,19 @@ def announce(sweep: Sweep) -> None:
 
 def finish(sweep: Sweep) -> None:
     """Write the PDFs and print where they are; the best setting comes from the comparison."""
+    from iolens.log import read_log
+
     first = sorted((sweep.folder / "first").glob("*.darshan"))
     if first:
-        from iolens.log import read_log
         from iolens.pages.job import write_job_pdf
 
         pdf = sweep.folder / "first.pdf"
         write_job_pdf(read_log(first[-1]), pdf)
         print(f"complete run: {pdf}")
     if sweep.total:
+        from iolens.lab.sweep.results import load_results
         from iolens.pages.comparison import write_comparison
 
-        summary = write_comparison(sweep.folder, sweep.folder / "comparison.pdf")
+        summary = write_comparison(load_results(sweep.folder), sweep.folder / "comparison.pdf", read_log)
         tell(summary)
         print(f"comparison: {summary.pdf}")

@@ -28,9 +28,10 @@ class Comparison:
     with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
     empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
     simultaneous over all points). `effects` and `interaction` are those of `comparison_effects`.
-    `runs`: the input and `point`, the row label in `points`.
+    `runs`: the input and `point`, the row label in `points`. `measure`: what the bandwidth is of, in words.
     """
 
+    measure: str
     settings: tuple[str, ...]
     factors: tuple[str, ...]
     runs: pd.DataFrame
@@ -46,8 +47,8 @@ NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "second
 NUMBERS += ["ratio", "ratio_low", "ratio_high"]
 
 
-def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
-    """Compare the points of a sweep."""
+def compare(runs: pd.DataFrame, settings: Sequence[str], measure: str = "bandwidth") -> Comparison:
+    """Compare the points of a sweep; `measure` is what its bandwidth is of, in words."""
     names = tuple(settings)
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
     order = list(dict.fromkeys(keys))
@@ -65,6 +66,7 @@ def compare(runs: pd.DataFrame, settings: Sequence[str]) -> Comparison:
     points = points.join(standing(order, groups, base, None if best is None else order[best]))
     points[NUMBERS] = points[NUMBERS].astype(float)
     return Comparison(
+        measure=measure,
         settings=names,
         factors=factors,
         runs=runs,

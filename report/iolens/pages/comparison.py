@@ -2,75 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from iolens.figures.compare_bars import grouped_bars
-from iolens.figures.compare_effects import effect_forest
-from iolens.figures.compare_heatmap import heatmap
-from iolens.figures.compare_interaction import interaction_lines
-from iolens.figures.compare_ranking import ranked, ranking
 from iolens.lab.storage import backends
-from iolens.lab.sweep.results import METRICS, Results, load_results
+from iolens.lab.sweep.results import METRICS, Results
 from iolens.metrics.comparison import Comparison, compare
-from iolens.metrics.statistics import CONFIDENCE
-from iolens.pages.blocks import Block, FigureBlock, Page, Text
+from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, remedy
 from iolens.pages.comparison_summary import ComparisonSummary
-from iolens.pages.comparison_tables import brief_table, effects_table, points_table, runs_table
 from iolens.pages.comparison_words import cautions, complete_run, interaction_sentence, subtitle, verdict
 from iolens.pages.document import write_pdf
+from iolens.pages.exhibit import frames
+from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, EFFECTS, INTERACTION, MAP, POINTS, RUNS
 from iolens.pages.latency import write_latency_comparison
+from iolens.pages.layout import Layout, laid_out
 
-SPEED = ("value", "low", "high", "bandwidth")
-TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 
-def write_comparison(results_dir: Path, pdf: Path) -> ComparisonSummary:
-    """Read a sweep's folder and write its comparison PDF."""
-    results = load_results(results_dir)
+def write_comparison(results: Results, pdf: Path, read: Callable[[Path], Job]) -> ComparisonSummary:
+    """Write the comparison PDF of a sweep; `read` makes a Job of a run's log."""
     if results.metric == "latency":
         return write_latency_comparison(results, pdf)
-    comparison = compare(results.runs, results.settings)
+    comparison = compare(results.runs, results.settings, METRICS[results.metric][1])
     labels = backends.marks(set(results.runs["storage"]))
-    pages = [*sweep_pages(results, comparison), *job_pages(comparison)]
+    pages = [*sweep_pages(results, comparison), *job_pages(comparison, read)]
     write_pdf(pdf, results.title, subtitle(results, comparison), pages, labels)
-    frames = {"points": comparison.points, "runs": comparison.runs, "effects": comparison.effects}
-    if comparison.interaction is not None:
-        frames["interaction"] = comparison.interaction.cells
     return ComparisonSummary(
         pdf=pdf,
         verdict=verdict(comparison),
         cautions=tuple(cautions(results, comparison)),
         remedy=remedy(results, comparison),
-        points=brief_table(comparison),
-        frames=frames,
+        points=BRIEF.table(comparison),
+        frames=frames(COMPARISON_EXHIBITS, comparison),
     )
 
 
-def sweep_pages(results: Results, comparison: Comparison) -> Iterable[Page]:
+def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
     """The pages about the sweep as a whole; a figure that the matrix does not allow is left out."""
-    label = METRICS[results.metric][1]
-    yield answer_page(results, comparison, f"{label}, MiB/s")
-    if comparison.factors and comparison.best is not None:
-        yield bars_page(comparison, label)
-        yield effects_page(comparison, f"{label}, MiB/s")
-        yield standing_page(comparison, f"{label}, MiB/s")
-    table = runs_table(comparison)
-    yield Page(table.title, [Text(table.note, "note"), replace(table, title="", note="")])
+    comparable = bool(comparison.factors) and comparison.best is not None
+    return [answer_page(results, comparison), *laid_out([*(PAGES if comparable else ()), LAST_PAGE], comparison)]
 
 
-def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
+def answer_page(results: Results, comparison: Comparison) -> Page:
     """Verdict, map of the sweep, what to paste, what to beware of."""
-    blocks: list[Block] = [Text(verdict(comparison), "lead")]
-    if len(comparison.factors) >= 2 and comparison.best is not None:
-        pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
-        rest = [name for name in comparison.factors if name not in pair]
-        figure = heatmap(comparison.points, (pair[0], pair[1]), rest, label, comparison.best)
-        caption = "Typical bandwidth of each setting. Framed: the best; hatched: left out of the comparison."
-        blocks.append(FigureBlock(figure, caption))
+    blocks: list[Block] = [Text(verdict(comparison), "lead"), *MAP.figures(comparison)]
     found = remedy(results, comparison)
     if found is not None:
         blocks += remedy_blocks(found, comparison.best == comparison.baseline)
@@ -78,13 +59,7 @@ def answer_page(results: Results, comparison: Comparison, label: str) -> Page:
     first = complete_run(results)
     if first is not None:
         blocks.append(Text(first))
-    if len(comparison.effects):
-        caption = (
-            f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
-            "the grey bar spans the single pairs: a long one means that the effect depends on the other settings."
-        )
-        blocks.append(FigureBlock(effect_forest(comparison.effects), caption))
-    return Page("The answer", blocks)
+    return Page("The answer", [*blocks, *EFFECTS.figures(comparison)])
 
 
 def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:
@@ -101,40 +76,22 @@ def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:
     return [Text(lead), Text("\n".join(lines), "code"), Text(found.holds_for)]
 
 
-def bars_page(comparison: Comparison, label: str) -> Page:
-    """Throughput and I/O time of every point."""
-    bars = [
-        FigureBlock(
-            grouped_bars(comparison.points, comparison.runs, comparison.factors, columns, axis, comparison.best),
-            caption,
-        )
-        for columns, axis, caption in (
-            (
-                SPEED,
-                f"{label}, MiB/s",
-                "Throughput: typical value, interval, single runs (dots). Intervals without cap leave the axis.",
-            ),
-            (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),
-        )
-    ]
-    return Page("Throughput and I/O time", bars)
+def together(comparison: Comparison) -> list[Block]:
+    """What two settings give together, in a sentence."""
+    return [] if comparison.interaction is None else [Text(interaction_sentence(comparison.interaction))]
 
 
-def effects_page(comparison: Comparison, label: str) -> Page:
-    """What each setting does, alone and together."""
-    blocks: list[Block] = []
-    if comparison.interaction is not None:
-        blocks.append(Text(interaction_sentence(comparison.interaction)))
-        lines = interaction_lines(comparison.interaction.cells, comparison.interaction.names, label)
-        caption = "Parallel lines: the two act independently; fanning out: they pay off together."
-        blocks.append(FigureBlock(lines, caption))
-    return Page("What each setting does", [*blocks, effects_table(comparison)])
+def all_runs(comparison: Comparison) -> list[Block]:
+    """The table of runs, which is long: its note goes before."""
+    table = RUNS.table(comparison)
+    return [] if table is None else [Text(table.note, "note"), replace(table, title="", note="")]
 
 
-def standing_page(comparison: Comparison, label: str) -> Page:
-    """All points in order, and in numbers."""
-    caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison."
-    shown, measured = len(ranked(comparison.points)), int(comparison.points["value"].notna().sum())
-    if shown < measured:
-        caption += f" The best {shown} of {measured}."
-    return Page("Every setting", [FigureBlock(ranking(comparison.points, label), caption), points_table(comparison)])
+PAGES: tuple[Layout[Comparison], ...] = (
+    Layout(BARS.title, [BARS.figures], joined=False),
+    Layout("What each setting does", [together, INTERACTION.figures, EFFECTS.tables], joined=False),
+    Layout("Every setting", [POINTS.figures, POINTS.tables], joined=False),
+)
+"""Where settings can be compared."""
+
+LAST_PAGE: Layout[Comparison] = Layout(RUNS.title, [all_runs], joined=False)

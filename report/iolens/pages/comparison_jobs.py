@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError
 from iolens.figures.compare_job import job_strip
-from iolens.log import Job, read_log
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.cost import io_cost, performance
 from iolens.metrics.mpiio import aggregators, byte_ratios, rank_list
@@ -20,6 +19,8 @@ from iolens.pages.comparison_words import number, plural
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from iolens.log import Job
 
 MOST_JOBS = 80
 """Summaries in one document: four fit on a page."""
@@ -34,8 +35,8 @@ CALLS = {
 """Operations shown, per layer."""
 
 
-def job_pages(comparison: Comparison) -> list[Page]:
-    """One page (continued as needed) with a summary per point; none without logs."""
+def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:
+    """One page (continued as needed) with a summary per point; none without logs. `read` makes a Job of a log."""
     chosen = typical_runs(comparison)
     if chosen.empty:
         return []
@@ -44,7 +45,7 @@ def job_pages(comparison: Comparison) -> list[Page]:
     intro += f"; the first {MOST_JOBS} of {len(chosen)} settings." if len(chosen) > MOST_JOBS else "."
     blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
     for _, run in shown.iterrows():
-        blocks += job_blocks(run, str(comparison.points.loc[run["point"], "name"]))
+        blocks += job_blocks(run, read, str(comparison.points.loc[run["point"], "name"]))
     return [Page("One job per setting", blocks)]
 
 
@@ -57,11 +58,11 @@ def typical_runs(comparison: Comparison) -> pd.DataFrame:
     return runs.assign(distance=distance).sort_values(["point", "distance"]).drop_duplicates("point")
 
 
-def job_blocks(run: pd.Series[Any], label: str) -> Iterable[Block]:
+def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str) -> Iterable[Block]:
     """Heading, facts and the strip of figures of one run."""
     title = f"{label}, repetition {run['repetition']}: {number(run['bandwidth'])} MiB/s"
     try:
-        job = read_log(Path(run["log"]))
+        job = read(Path(run["log"]))
     except (IolensError, OSError) as error:
         return [Text(title, "heading"), Text(f"The log cannot be read: {error}")]
     figure = job_strip(io_cost(job), calls(job), sizes(job))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,5 +22,5 @@ class ComparisonSummary:
     verdict: str
     cautions: tuple[str, ...]
     remedy: Remedy | None
-    points: Table
-    frames: dict[str, pd.DataFrame]
+    points: Table | None
+    frames: Mapping[str, pd.DataFrame]

@@ -5,7 +5,7 @@ Pages name an exhibit as an object. `S` is what its metric is computed from: a J
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -47,7 +47,7 @@ class Column:
 class Exhibit(Generic[S]):
     """`metric` gives the rows, in bytes and seconds; its docstring has their definition and source.
 
-    `name` names the file of an export. Without `columns` there is no table, and the whole frame is exported. `note`
+    `name` names the file of an export, which has all columns of the rows. Without `columns` there is no table. `note`
     stands below the table. `needs` is a column without which the rows say nothing: when all of it is 0, the exhibit is
     left out. `draw` makes the figures from the subject and the metric's rows. `absent` says why there is no table,
     where a reader would expect one.
@@ -56,7 +56,7 @@ class Exhibit(Generic[S]):
     name: str
     title: str
     metric: Callable[[S], pd.DataFrame | None]
-    columns: Sequence[Column] = ()
+    columns: Sequence[Column] | Callable[[S], Sequence[Column]] = ()
     note: str | Callable[[S], str] = ""
     needs: str = ""
     draw: Callable[[S, pd.DataFrame], Iterable[FigureBlock]] | None = None
@@ -69,26 +69,16 @@ class Exhibit(Generic[S]):
             return None
         return found
 
-    def shown(self, frame: pd.DataFrame) -> list[Column]:
-        """The columns that have something to show."""
-        return [column for column in self.columns if column.is_shown(frame)]
-
     def table(self, subject: S) -> Table | None:
         """The rows in words."""
         frame = self.frame(subject) if self.columns else None
         if frame is None:
             return None
-        columns = self.shown(frame)
+        declared = self.columns(subject) if callable(self.columns) else self.columns
+        columns = [column for column in declared if column.is_shown(frame)]
         rows = [list(row) for row in zip(*(column.words(frame) for column in columns), strict=True)]
         note = self.note if isinstance(self.note, str) else self.note(subject)
         return Table(self.title, [column.head for column in columns], rows, note)
-
-    def numbers(self, subject: S) -> pd.DataFrame | None:
-        """The full numbers behind what is shown, for an export."""
-        frame = self.frame(subject)
-        if frame is None or not self.columns:
-            return frame
-        return frame[list(dict.fromkeys(name for column in self.shown(frame) for name in column.sources))]
 
     def tables(self, subject: S) -> list[Block]:
         """The table for a page, or the reason for having none."""
@@ -102,3 +92,9 @@ class Exhibit(Generic[S]):
         """The figures for a page."""
         frame = self.frame(subject) if self.draw else None
         return [] if self.draw is None or frame is None else list(self.draw(subject, frame))
+
+
+def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFrame]:
+    """The full numbers of exhibits by name, without those that have nothing to show."""
+    found = ((exhibit.name, exhibit.frame(subject)) for exhibit in exhibits)
+    return {name: frame for name, frame in found if frame is not None}

@@ -1,26 +1,25 @@
-"""Exhibits as files: CSV and JSON with full numbers, bytes and seconds."""
+"""The numbers of exhibits as files: CSV and JSON, full precision, bytes and seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
-from iolens.pages.exhibit import Exhibit
 from iolens.pages.output import written_aside
 
-S = TypeVar("S")
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def export(exhibits: Iterable[Exhibit[S]], subject: S, stem: str, csv: Path | None, json: Path | None) -> list[Path]:
-    """Write `<stem>.<exhibit>.csv` into `csv` and `.json` into `json`, where given; returns the files."""
+def export(frames: Mapping[str, pd.DataFrame], prefix: str, csv: Path | None, json: Path | None) -> list[Path]:
+    """Write `<prefix><name>.csv` into `csv` and `.json` (a list of rows) into `json`, where given: the files."""
     written = []
-    for exhibit in exhibits:
-        frame = exhibit.numbers(subject)
+    for name, frame in frames.items():
         for folder, ending in ((csv, "csv"), (json, "json")):
-            if folder is None or frame is None:
+            if folder is None:
                 continue
-            path = folder / f"{stem}.{exhibit.name}.{ending}"
+            path = folder / f"{prefix}{name}.{ending}"
             with written_aside(path) as aside:
                 if ending == "csv":
                     frame.to_csv(aside, index=False)

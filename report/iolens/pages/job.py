@@ -24,7 +24,7 @@ from iolens.pages.exhibits.striping import (
 )
 from iolens.pages.exhibits.timeline import ACTIVITY, PLACES, RANK_SPANS, SHARED_SPANS
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
-from iolens.pages.layout import Layout, abreast, joined
+from iolens.pages.layout import Layout, abreast, laid_out
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def write_job_pdf(job: Job, pdf: Path) -> None:
     """Write the summary of a job; IolensError when the file cannot be written."""
-    write_pdf(pdf, title(job), subtitle(job), joined(PAGES, job), labels(job))
+    write_pdf(pdf, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
 
 
 def summary(job: Job) -> list[Block]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError
-from iolens.figures.latency_improvement import LOWEST, improvement_bars, operation_improvement
-from iolens.figures.latency_lines import latency_lines, operation_latencies
 from iolens.lab.sweep.results import Results
 from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows
-from iolens.metrics.settings import describe, size_text
-from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
-from iolens.pages.blocks import Block, FigureBlock, Page, Table, Text
+from iolens.metrics.settings import describe
+from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison_summary import ComparisonSummary
-from iolens.pages.comparison_words import interval, number, plural
+from iolens.pages.comparison_words import plural
 from iolens.pages.document import write_pdf
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-MICRO = 1e6
+from iolens.pages.exhibit import frames
+from iolens.pages.exhibits.latency import (
+    CHOICES,
+    EACH_OPERATION,
+    IMPROVEMENT,
+    LATENCIES,
+    LATENCY_EXHIBITS,
+    OVERALL,
+    Latencies,
+)
+from iolens.pages.layout import Layout, laid_out
 
 
 def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
@@ -33,51 +34,40 @@ def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
     order = [describe(dict(point)) for point in results.runs[list(results.settings)].to_dict("records")]
     present = set(rows["variant"])
     variants = [variant for variant in dict.fromkeys(order) if variant in present]
-    found = compare_latencies(rows, variants)
+    found = Latencies(compare_latencies(rows, variants), choices(results.runs, results.settings), rows)
     notes = cautions(results, order, present)
-    chose = choices(results.runs, results.settings)
-    write_pdf(pdf, results.title, subtitle(results, variants), list(latency_pages(found, chose, notes)), [])
+    write_pdf(pdf, results.title, subtitle(results, variants), latency_pages(found, notes), [])
     return ComparisonSummary(
         pdf=pdf,
-        verdict=verdict(found),
+        verdict=verdict(found.comparison),
         cautions=tuple(notes),
         remedy=None,
-        points=overall_table(found),
-        frames={"latency": found.cells, "overall": found.overall, "choices": chose, "runs": rows},
+        points=(OVERALL if found.comparison.by_size else EACH_OPERATION).table(found),
+        frames=frames(LATENCY_EXHIBITS, found),
     )
 
 
-def latency_pages(found: LatencyComparison, chose: pd.DataFrame, notes: list[str]) -> Iterable[Page]:
+def latency_pages(found: Latencies, notes: list[str]) -> list[Page]:
     """The answer with the improvement chart, the latencies, and the table behind both."""
-    blocks: list[Block] = [Text(verdict(found), "lead"), overall_table(found)]
-    if bool(chose[["selected", "eager_observed"]].notna().to_numpy().any()):
-        blocks.append(choices_table(chose))
-    blocks += [Text(f"Note. {note}") for note in notes]
-    yield Page("The answer", blocks)
-    over = "Improvement over message size" if found.by_size else "Improvement of each operation"
-    if len(found.variants) > 1:
-        caption = (
-            f"100 (t_base - t) / t_base against {found.baseline}: above the line is faster. Whiskers: "
-            f"{100 * CONFIDENCE:.0f} % interval of the proven bars; faint: not proven among all bars of its operation."
-        )
-        if (found.cells["improvement"] < LOWEST).any():
-            caption += f" Bars that end at {LOWEST:.0f} % are longer: they carry their number."
-        draw = improvement_bars if found.by_size else operation_improvement
-        yield Page(over, [FigureBlock(draw(found.cells, found.baseline), caption)], joined=True)
-    yield latency_page(found, chose)
-    yield Page("Every size" if found.by_size else "Every operation", [latency_table(found)], joined=True)
+    by_size = found.comparison.by_size
+    overall = OVERALL if by_size else EACH_OPERATION
+    said = [Text(f"Note. {note}") for note in notes]
+    answer = [Text(verdict(found.comparison), "lead"), *overall.tables(found), *CHOICES.tables(found), *said]
+    return [Page("The answer", answer), *laid_out(SIZE_PAGES if by_size else OPERATION_PAGES, found)]
 
 
-def latency_page(found: LatencyComparison, chose: pd.DataFrame) -> Page:
-    """The latencies themselves, over the sizes or over the operations."""
-    caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
-    if not found.by_size:
-        return Page("Latency", [FigureBlock(operation_latencies(found.cells), f"{caption}.")], joined=True)
-    eager = chose.set_index("variant")["eager_observed"].dropna().astype(float)
-    caption += " as a band."
-    caption += " Dotted: the largest message that was sent without a receiver waiting." if len(eager) else ""
-    figure = latency_lines(found.cells, {str(key): float(value) for key, value in eager.items()})
-    return Page("Latency over message size", [FigureBlock(figure, caption)], joined=True)
+SIZE_PAGES: tuple[Layout[Latencies], ...] = (
+    Layout("Improvement over message size", [IMPROVEMENT.figures]),
+    Layout("Latency over message size", [LATENCIES.figures]),
+    Layout("Every size", [LATENCIES.tables]),
+)
+
+OPERATION_PAGES: tuple[Layout[Latencies], ...] = (
+    Layout("Improvement of each operation", [IMPROVEMENT.figures]),
+    Layout("Latency", [LATENCIES.figures]),
+    Layout("Every operation", [LATENCIES.tables]),
+)
+"""Where operations have no sizes."""
 
 
 def verdict(found: LatencyComparison) -> str:
@@ -93,57 +83,6 @@ def verdict(found: LatencyComparison) -> str:
         text = f"{variant}: faster than {found.baseline} at {faster}, slower at {slower} of {len(cells)} {what}"
         sentences.append(text + f"; {len(cells) - faster - slower} cannot be told apart.")
     return " ".join(sentences)
-
-
-def overall_table(found: LatencyComparison) -> Table:
-    """Each operation and variant over all its sizes."""
-    rows = [
-        [
-            str(row["operation"]),
-            str(row["variant"]),
-            f"{number(row['ratio'])}{interval(row['low'], row['high'])}",
-            *([f"{row['sizes']}"] if found.by_size else []),
-        ]
-        for _, row in found.overall.iterrows()
-    ]
-    over = ", geometric mean over the sizes" if found.by_size else ""
-    note = f"Time of {found.baseline} divided by the variant's{over}; above 1 is faster. "
-    note += f"Method: {claim(RATIO, CONFIDENCE)}."
-    title, more = ("Over all sizes", ["sizes"]) if found.by_size else ("Each operation", [])
-    return Table(title, ["operation", "variant", "× as fast", *more], rows, note)
-
-
-def is_known(value: Any) -> bool:
-    """False for None and for a frame's missing values."""
-    return value is not None and value == value
-
-
-def choices_table(chose: pd.DataFrame) -> Table:
-    """What the library chose under each variant, as far as it tells."""
-    rows = []
-    for _, row in chose.iterrows():
-        eager = f"{int(row['eager_observed'])} B" if is_known(row["eager_observed"]) else "n/a"
-        first = str(row["selected"]) if is_known(row["selected"]) else "n/a"
-        crowded = {True: "more ranks than processors", False: ""}.get(row["oversubscribed"], "n/a")
-        rows.append([str(row["variant"]), first, eager, crowded])
-    note = "From the library's own words, and from sends that returned without a receiver; n/a: not told or looked for."
-    return Table("What the MPI library did", ["variant", "first component", "eager limit seen", "remark"], rows, note)
-
-
-def latency_table(found: LatencyComparison) -> Table:
-    """One row per operation and size, a column per variant, microseconds."""
-    order = {operation: i for i, operation in enumerate(dict.fromkeys(found.cells["operation"]))}
-    cells = found.cells.assign(place=found.cells["operation"].map(order)).sort_values(["place", "bytes"], kind="stable")
-    table = cells.pivot_table(
-        index=["operation", "bytes"], columns="variant", values="seconds", sort=False, aggfunc="first"
-    )
-    sizes = ["message"] if found.by_size else []
-    columns = ["operation", *sizes, *(f"{variant}, µs" for variant in found.variants)]
-    rows = []
-    for (operation, size), values in zip(table.index, table[list(found.variants)].to_numpy(), strict=True):
-        times = ["n/a" if value != value else number(value * MICRO) for value in values]
-        rows.append([str(operation), *([size_text(size)] if found.by_size else []), *times])
-    return Table("Latency", columns, rows, "Typical value over the repetitions, microseconds.")
 
 
 def cautions(results: Results, order: list[str], present: set[str]) -> list[str]:

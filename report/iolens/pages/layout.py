@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
@@ -16,17 +16,17 @@ Part: TypeAlias = Callable[[S], Sequence[Block]]
 
 @dataclass(frozen=True)
 class Layout(Generic[S]):
-    """A page's title and its parts from top to bottom."""
+    """A page's title and its parts from top to bottom; `joined` begins it where the one before it ended."""
 
     title: str
     parts: Sequence[Part[S]]
+    joined: bool = True
 
 
-def joined(layouts: Iterable[Layout[S]], subject: S) -> list[Page]:
-    """The pages that have something to show, each begun where the one before it ended."""
-    made = [(one.title, [block for part in one.parts for block in part(subject)]) for one in layouts]
-    kept = [(title, blocks) for title, blocks in made if blocks]
-    return [Page(title, blocks, joined=number > 0) for number, (title, blocks) in enumerate(kept)]
+def laid_out(layouts: Sequence[Layout[S]], subject: S) -> list[Page]:
+    """The pages that have something to show."""
+    blocks = [[block for part in one.parts for block in part(subject)] for one in layouts]
+    return [Page(one.title, each, joined=one.joined) for one, each in zip(layouts, blocks, strict=True) if each]
 
 
 def abreast(*parts: Part[S]) -> Part[S]:

@@ -1,0 +1,279 @@
+"""What a sweep gave: its points, what each setting does, and all runs with what was requested and observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.comparison import Comparison
+from iolens.metrics.settings import level_text, name_text, size_text
+from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison_remedy import plain
+from iolens.pages.comparison_words import interval, number
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NONE = "n/a"
+
+LAYERED = {
+    "stripe_count": ("requested.stripe_count", "effective.stripe_count"),
+    "stripe_size": (),
+    "aggregators": ("requested.cb_nodes", "effective.cb_nodes", "observed.aggregators"),
+    "cb_buffer_size": ("requested.cb_buffer_size", "effective.cb_buffer_size"),
+}
+"""Settings whose requested, effective and observed values have a column of their own, with the columns of runs."""
+
+SPEED = ("value", "low", "high", "bandwidth")
+TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
+
+
+def points(comparison: Comparison) -> pd.DataFrame:
+    """`Comparison.points`, with `standing` (best, tied, worst, or why a point was left out) and `is_baseline`."""
+    found = comparison.points
+    standings = [standing(comparison, index, point) for index, point in found.iterrows()]
+    return found.assign(standing=standings, is_baseline=found.index == comparison.baseline)
+
+
+def best_first(comparison: Comparison) -> pd.DataFrame:
+    """`points`, those with the highest typical value first."""
+    return points(comparison).sort_values("value", ascending=False, kind="stable")
+
+
+def effects(comparison: Comparison) -> pd.DataFrame:
+    """`Comparison.effects`: a row for each level of each setting against its lowest."""
+    return comparison.effects
+
+
+def interaction(comparison: Comparison) -> pd.DataFrame | None:
+    """The cells of `Comparison.interaction`: what two settings give together."""
+    return None if comparison.interaction is None else comparison.interaction.cells
+
+
+def runs(comparison: Comparison) -> pd.DataFrame:
+    """`Comparison.runs`, with missing values where no run has a column that the table shows."""
+    shown = [name for names in LAYERED.values() for name in names] + ["observed.largest_write"]
+    missing = [name for name in shown if name not in comparison.runs]
+    return comparison.runs.assign(**dict.fromkeys(missing))
+
+
+def standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
+    """Where a point stands: best, tied with it, worst, or why it was left out."""
+    if point["left_out"]:
+        return str(point["left_out"])
+    if index == comparison.best:
+        return "best"
+    if point["tied"]:
+        return "tied" if point["count"] > 1 else "single run"
+    return "worst" if index == comparison.worst else ""
+
+
+def map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Two settings against each other, those that depend on each other first."""
+    from iolens.figures.compare_heatmap import heatmap
+
+    if len(comparison.factors) < 2 or comparison.best is None:
+        return
+    pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
+    rest = [name for name in comparison.factors if name not in pair]
+    figure = heatmap(found, (pair[0], pair[1]), rest, f"{comparison.measure}, MiB/s", comparison.best)
+    caption = "Typical bandwidth of each setting. Framed: the best; hatched: left out of the comparison."
+    yield FigureBlock(figure, caption)
+
+
+def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Throughput and I/O time of every point."""
+    from iolens.figures.compare_bars import grouped_bars
+
+    throughput = "Throughput: typical value, interval, single runs (dots). Intervals without cap leave the axis."
+    for columns, axis, caption in (
+        (SPEED, f"{comparison.measure}, MiB/s", throughput),
+        (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),
+    ):
+        figure = grouped_bars(found, comparison.runs, comparison.factors, columns, axis, comparison.best)
+        yield FigureBlock(figure, caption)
+
+
+def ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The points in order."""
+    from iolens.figures.compare_ranking import ranked, ranking
+
+    caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison."
+    shown, measured = len(ranked(found)), int(found["value"].notna().sum())
+    if shown < measured:
+        caption += f" The best {shown} of {measured}."
+    yield FigureBlock(ranking(found, f"{comparison.measure}, MiB/s"), caption)
+
+
+def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The effects with their intervals."""
+    from iolens.figures.compare_effects import effect_forest
+
+    caption = (
+        f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
+        "the grey bar spans the single pairs: a long one means that the effect depends on the other settings."
+    )
+    yield FigureBlock(effect_forest(found), caption)
+
+
+def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """A line for each level of one setting over the levels of the other."""
+    from iolens.figures.compare_interaction import interaction_lines
+
+    if comparison.interaction is not None:
+        lines = interaction_lines(found, comparison.interaction.names, f"{comparison.measure}, MiB/s")
+        caption = "Parallel lines: the two act independently; fanning out: they pay off together."
+        yield FigureBlock(lines, caption)
+
+
+def points_note(comparison: Comparison) -> str:
+    """What is promised of the intervals."""
+    note = f"Typical value and interval: {'; '.join(promises(comparison)) or NONE}. "
+    note += "Each holds by itself; the best's, picked because it is the largest, lies rather high. "
+    note += f"Ratios to the baseline: {claim(RATIO, CONFIDENCE, together=True)}. "
+    sure = f"{100 * CONFIDENCE:.0f} %"
+    return note + f"Tied: cannot be told from the best; the truly best is it or tied with it with {sure}."
+
+
+def promises(comparison: Comparison) -> list[str]:
+    """What is promised of the intervals of the points, a sentence per method that was used."""
+    lowest = comparison.points.groupby("interval_method")["coverage"].min()
+    return [claim(str(method), None if share != share else float(share)) for method, share in lowest.items()]
+
+
+def levels(names: Sequence[str]) -> list[Column]:
+    """A column for each of these settings."""
+    return [Column(name_text(name), name, lambda level, name=name: level_text(name, level)) for name in names]
+
+
+def points_columns(comparison: Comparison) -> list[Column]:
+    """What varies, then what it gave."""
+    return [*levels(comparison.factors), COUNT, VALUE, TIMES, AGAINST, Column("standing", "standing")]
+
+
+def brief_columns(comparison: Comparison) -> list[Column]:
+    """The same, narrow enough for a terminal."""
+    reason = Column("standing", "standing", lambda text: text.partition(":")[0])
+    return [*levels(comparison.factors), COUNT, VALUE, AGAINST, reason]
+
+
+def runs_columns(comparison: Comparison) -> list[Column]:
+    """Requested, effective and observed settings, and whether the run counts."""
+    return [
+        *levels([name for name in comparison.settings if name not in LAYERED]),
+        Column("stripes r / e", LAYERED["stripe_count"], slashed),
+        Column("aggregators r / e / o", LAYERED["aggregators"], slashed),
+        Column("buffer r / e", LAYERED["cb_buffer_size"], slashed_sizes),
+        Column("largest write", "observed.largest_write", slashed_sizes),
+        Column("rep.", "repetition"),
+        Column("MiB/s", "bandwidth", measured),
+        Column("I/O s", "io_seconds", measured),
+        Column("standing", ("usable", "status", "reason", "ignored", "confirmed"), run_standing),
+    ]
+
+
+def runs_text(count: int, planned: int, lost: int) -> str:
+    """Usable of planned runs, and how many were lost on the way: '3/3', '1/3, 2 lost'."""
+    return f"{count}/{planned}" + (f", {lost} lost" if lost else "")
+
+
+def with_interval(value: float, low: float, high: float) -> str:
+    """'571 [560, 582]' or n/a."""
+    return f"{number(value)}{interval(low, high)}" if value == value else NONE
+
+
+def against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
+    """The point's ratio to the baseline, with its interval."""
+    return "baseline" if is_baseline else with_interval(ratio, low, high)
+
+
+def change(setting: str, base: Any, level: Any) -> str:
+    """From one level of a setting to another."""
+    return f"{level_text(setting, base)} → {level_text(setting, level)}"
+
+
+def slashed(*values: Any) -> str:
+    """Values separated by slashes, n/a where one is missing."""
+    return " / ".join(NONE if value is None or value != value else plain(value) for value in values)
+
+
+def slashed_sizes(*values: Any) -> str:
+    """Sizes in bytes separated by slashes, n/a where one is missing."""
+    return " / ".join(NONE if value is None or value != value else size_text(float(value)) for value in values)
+
+
+def measured(value: Any) -> str:
+    """A measured number, n/a when it is missing."""
+    return NONE if value is None or value != value else number(float(value))
+
+
+def run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:
+    """ok, or why the run does not count."""
+    if not usable:
+        state = status if status != "ok" else "invalid"
+        return f"{state}: {reason}" if reason else str(state)
+    if ignored:
+        return f"ignored: {', '.join(ignored)}"
+    return "ok" if confirmed else "ok, not confirmed"
+
+
+COUNT = Column("runs", ("count", "planned", "lost"), runs_text)
+VALUE = Column("MiB/s", ("value", "low", "high"), with_interval)
+TIMES = Column("I/O time, s", ("seconds", "seconds_low", "seconds_high"), with_interval)
+AGAINST = Column("× baseline", ("is_baseline", "ratio", "ratio_low", "ratio_high"), against_baseline)
+
+MAP: Exhibit[Comparison] = Exhibit("map", "Two settings against each other", points, draw=map_figure)
+
+BARS: Exhibit[Comparison] = Exhibit("bars", "Throughput and I/O time", points, draw=bar_figures)
+
+POINTS: Exhibit[Comparison] = Exhibit(
+    name="points",
+    title="Settings and what they gave",
+    metric=points,
+    columns=points_columns,
+    note=points_note,
+    draw=ranking_figure,
+)
+
+BRIEF: Exhibit[Comparison] = Exhibit(
+    name="brief",
+    title="Settings and what they gave, best first",
+    metric=best_first,
+    columns=brief_columns,
+)
+
+EFFECTS: Exhibit[Comparison] = Exhibit(
+    name="effects",
+    title="Effect of each setting",
+    metric=effects,
+    columns=[
+        Column("setting", "setting", name_text),
+        Column("change", ("setting", "base", "level"), change),
+        Column("mean ×", ("ratio", "low", "high"), with_interval),
+        Column("single pairs ×", ("smallest", "largest"), lambda low, high: f"{number(low)} … {number(high)}"),
+        Column("pairs", "pairs"),
+    ],
+    note="Geometric mean of the bandwidth ratios of all pairs of points that differ in this setting alone, with its "
+    f"interval: {claim(RATIO, CONFIDENCE)}, each by itself; then the smallest and the largest ratio of a single "
+    "pair. A point left out of the comparison is in no pair.",
+    draw=effects_figure,
+)
+
+INTERACTION: Exhibit[Comparison] = Exhibit(
+    "interaction", "What two settings give together", interaction, draw=interaction_figure
+)
+
+RUNS: Exhibit[Comparison] = Exhibit(
+    name="runs",
+    title="All runs",
+    metric=runs,
+    columns=runs_columns,
+    note="r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
+    "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "
+    "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time.",
+)
+
+COMPARISON_EXHIBITS: tuple[Exhibit[Comparison], ...] = (POINTS, RUNS, EFFECTS, INTERACTION)
+"""Those with numbers of their own, in the order of the exports."""
