@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from iolens.errors import IolensError
+from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.execute import Setup, instrumented
-from iolens.lab.run.launcher import take_apart, with_environment
 
 COMMANDS = [
     ("./app -n 3", ["./app"]),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from iolens.lab.run.record import RunRecord, write_record
-from iolens.lab.sweep.repeat import REPEATS, until_kept
+from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, with_losses
 
 SLOW = "the real disk was slower than the emulated storage"
 
@@ -38,16 +39,16 @@ def record(kept: bool, key: str = "same") -> RunRecord:
     )
 
 
-def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> Callable[[], RunRecord]:
+def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunRecord:
     """Attempts that go as `outcomes` say, each leaving its record as a real one does; one too many raises."""
+    asked = Asked("sc1/rep-1", (), {}, point={"stripe_count": 1, "repetition": 1})
     left = iter(outcomes)
-
-    def attempt() -> RunRecord:
-        made = record(next(left), key)
+    attempt: Attempt | None = first_attempt(asked, folder, key)
+    while attempt:
+        made = with_losses(record(next(left), key), attempt)
         write_record(folder, made)
-        return made
-
-    return attempt
+        attempt = next_attempt(attempt, made)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -59,17 +60,22 @@ def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> Callabl
     ],
 )
 def test_a_lost_run_is_repeated_up_to_the_limit(tmp_path: Path, outcomes: list[bool], status: str, lost: int) -> None:
-    until_kept(played(tmp_path, outcomes), tmp_path)
+    played(tmp_path, outcomes)
     written = json.loads((tmp_path / "run.json").read_text())
     assert written["status"] == status
     assert written["lost"] == [{"reason": SLOW, "seconds": 1.5}] * lost
 
 
 def test_a_later_sweep_does_not_forget_what_an_earlier_one_lost(tmp_path: Path) -> None:
-    until_kept(played(tmp_path, [False] * (REPEATS + 1)), tmp_path)
-    assert len(until_kept(played(tmp_path, [True]), tmp_path).lost) == REPEATS + 1
+    played(tmp_path, [False] * (REPEATS + 1))
+    assert len(played(tmp_path, [True]).lost) == REPEATS + 1
 
 
 def test_runs_of_another_setting_or_program_are_no_losses_of_this_one(tmp_path: Path) -> None:
-    until_kept(played(tmp_path, [False] * (REPEATS + 1), key="before the change"), tmp_path)
-    assert until_kept(played(tmp_path, [True]), tmp_path).lost == ()
+    played(tmp_path, [False] * (REPEATS + 1), key="before the change")
+    assert played(tmp_path, [True]).lost == ()
+
+
+def test_the_complete_run_is_kept_as_it_is(tmp_path: Path) -> None:
+    first = first_attempt(Asked("first", (), {}), tmp_path, "same")
+    assert next_attempt(first, record(kept=False)) is None

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 from iolens.lab.run import mpi, preload
+from iolens.lab.run.command_line import take_apart
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
-from iolens.lab.run.launcher import take_apart
 from iolens.lab.run.log_place import log_place, named
 from iolens.lab.say import say
 from iolens.lab.storage.emulated import EMULATED

@@ -13,7 +13,9 @@ from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment
 from iolens.lab.sweep.experiment import Experiment, load_experiment
 from iolens.lab.sweep.matrix import schedule
-from iolens.lab.sweep.sweep import Sweep, prepare, progress_bar, run_sweep
+from iolens.lab.sweep.prepare import Sweep, prepare
+from iolens.lab.sweep.progress import progress_bar
+from iolens.lab.sweep.sweep import run_sweep
 
 
 def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:

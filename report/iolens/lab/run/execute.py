@@ -20,7 +20,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import preload, site_darshan
-from iolens.lab.run.launcher import Command, take_apart, with_environment
+from iolens.lab.run.command_line import Command, take_apart, with_environment
 from iolens.lab.run.log_place import without_places
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
@@ -44,7 +44,7 @@ class Setup:
 @dataclass(frozen=True)
 class Outcome:
     """How a command ended: when it began (UTC) and on how busy a machine (load average), its exit code, the wall time
-    in seconds and the logs it left."""
+    in seconds, the logs it left, and the hosts that it ran on where its launcher knows them."""
 
     command: tuple[str, ...]
     started: str
@@ -52,6 +52,7 @@ class Outcome:
     exit_code: int
     seconds: float
     logs: tuple[Path, ...]
+    hosts: tuple[str, ...] = ()
 
 
 def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from iolens.lab.installation import find_library, need_library
 from iolens.lab.run import mpi
-from iolens.lab.run.launcher import Command
+from iolens.lab.run.command_line import Command
 from iolens.lab.run.site_darshan import site_darshan
 
 PROFILERS = ("iolens", "darshan", "none")

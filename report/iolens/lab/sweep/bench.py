@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.installation import find_library, find_program, need_library
+from iolens.lab.launchers.launcher import Launcher
+from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run import mpi
 from iolens.lab.run.record import run_key
 from iolens.lab.storage.backend import Backend
@@ -19,12 +21,13 @@ from iolens.lab.workloads.workloads import workload_of
 
 @dataclass(frozen=True)
 class Bench:
-    """The program with its MPI and its launcher, and the storage below `data`."""
+    """The program with its MPI, the launcher with what starts its ranks, and the storage below `data`."""
 
     experiment: Experiment
     program: Path
     flavour: mpi.Flavour | None
-    launcher: str
+    launcher: Launcher
+    starter: str
     data: Path
     storage: Backend
     workload: Workload
@@ -37,9 +40,11 @@ def set_up(experiment: Experiment, data: Path) -> Bench:
     for library in ("libiolens.so", *storage.libraries):
         need_library(library)
     linked = mpi.flavour_of_program(program)
-    launcher = mpi.find_launcher(linked)
-    flavour = linked or mpi.flavour_of_launcher(launcher)
-    return Bench(experiment, program, flavour, launcher, data.resolve(), storage, workload_of(experiment.program))
+    launcher = LAUNCHERS[experiment.launcher]
+    starter = launcher.starter(linked)
+    flavour = linked or mpi.flavour_of_launcher(starter)
+    workload = workload_of(experiment.program)
+    return Bench(experiment, program, flavour, launcher, starter, data.resolve(), storage, workload)
 
 
 def key_of(bench: Bench, asked: Asked) -> str:
@@ -49,7 +54,7 @@ def key_of(bench: Bench, asked: Asked) -> str:
     parts: dict[str, Any] = {
         "arguments": asked.arguments,
         "ranks": bench.experiment.ranks,
-        "launcher": bench.launcher,
+        "launcher": bench.starter,
         "environment": asked.environment,
         "requested": asked.requested,
         "hints": asked.hints,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
 from iolens.lab.storage.mounts import file_system
@@ -31,8 +32,10 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[As
             raise UsageError(f"workload.ranks: {experiment.ranks}: {why} (run {asked.id})")
 
 
-def check_stripes(experiment: Experiment, data: Path, storage: Backend) -> None:
-    """Storage without stripes cannot vary them."""
+def check_storage(experiment: Experiment, data: Path, storage: Backend, launcher: Launcher) -> None:
+    """Storage without stripes cannot vary them, and what one node's memory holds cannot be shared by several."""
+    if storage.one_node and launcher.spans_nodes:
+        raise UsageError(f"{storage.name} storage is one node's own, and the launcher {launcher.name} spans nodes")
     if storage.set_stripes is None and {"stripe_count", "stripe_size"} & set(experiment.matrix):
         kind, mount = file_system(existing(data))
         raise UsageError(

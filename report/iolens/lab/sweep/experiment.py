@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 
 from iolens.errors import UsageError
+from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.launchers.local import LOCAL
 from iolens.lab.sizes import short_size
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
@@ -59,7 +61,7 @@ class Experiment:
     stripe_size: int = 2**20
     io_component: str | None = "romio321"
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
-    launcher: str = "local"
+    launcher: str = LOCAL.name
     first: tuple[str, ...] | None = None
     metric: str = "write_bandwidth"
 
@@ -85,7 +87,7 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "storage.stripe_size": ("stripe_size", size),
     "mpi.io_component": ("io_component", one_of("romio321", "ompio")),
     "mpi.hints": ("hints", hint_table),
-    "launcher": ("launcher", one_of("local")),
+    "launcher": ("launcher", name_in(LAUNCHERS)),
     "repetitions": ("repetitions", positive),
     "first.arguments": ("first", words),
     "report.metric": ("metric", one_of(*METRICS)),

@@ -8,7 +8,6 @@ submission.
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +17,11 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
+from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.local import LOCAL
 from iolens.lab.run import mpi
-from iolens.lab.run.execute import Setup, execute
+from iolens.lab.run.execute import Setup
+from iolens.lab.workloads.workload import RESULT, read_result
 
 WHY_INVALID = "not a valid IO500 submission: phases are not held to 300 seconds, so caches may answer"
 GIB, KILO = 2**30, 1000.0
@@ -118,12 +120,12 @@ def options_of(phase: Phase, scale: Scale, data: Path) -> list[str]:
     return [*common, "-o", str(folder / "file"), *pieces, *phase.options]
 
 
-def command_of(phase: Phase, scale: Scale, data: Path, result: Path) -> list[str]:
-    """The whole command line of a phase."""
+def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> Task:
+    """A phase as the launcher takes it; its log, output and result go to `folder`."""
     program = find_program(phase.program)
-    launcher = mpi.find_launcher(mpi.flavour_of_program(program))
-    words = options_of(phase, scale, data)
-    return [launcher, "-np", str(scale.ranks), str(program), *words, "--json", str(result)]
+    flavour = mpi.flavour_of_program(program)
+    words = (str(program), *options_of(phase, scale, data), "--json", str(folder / RESULT))
+    return Task(folder, LOCAL.starter(flavour), scale.ranks, words, Setup(profiler, folder), flavour)
 
 
 def outcome_of(phase: Phase, result: Mapping[str, Any]) -> Outcome:
@@ -171,15 +173,15 @@ def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str
     folder.mkdir(parents=True)
     if phase.name == TIMESTAMP_BEFORE:
         (data / "timestamp").touch()
-    words = command_of(phase, scale, data, folder / "result.json")
-    flavour = mpi.flavour_of_program(find_program(phase.program))
-    surroundings = mpi.environment(flavour, scale.ranks, io_component=None)
-    done = execute(words, Setup(profiler, folder, launcher=surroundings), folder / "stdout.txt", folder / "stderr.txt")
+    [(_, done)] = LOCAL.run([task_of(phase, scale, data, folder, profiler)])
     if done.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         said = next((line for line in lines if line.startswith(f"{phase.program}: ")), "no message")
         raise IolensError(f"{phase.name} failed with exit code {done.exit_code}: {said} (see {folder})")
-    return outcome_of(phase, json.loads((folder / "result.json").read_text(encoding="utf-8")))
+    result = read_result(folder)
+    if not result:
+        raise IolensError(f"{phase.name} left no result (see {folder})")
+    return outcome_of(phase, result)
 
 
 def perform_all(

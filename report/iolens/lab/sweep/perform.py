@@ -1,56 +1,101 @@
-"""Perform one run of a sweep: a fresh striped directory, the program under the profiler, and its record."""
+"""Perform runs of a sweep: a fresh striped directory for each, the program under the profiler, and its record."""
 
 from __future__ import annotations
 
 import shutil
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
-from iolens.lab.run import mpi
-from iolens.lab.run.execute import Setup, execute
+from iolens.lab.launchers.launcher import Task
+from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.asked import Asked
-from iolens.lab.sweep.bench import Bench, key_of
+from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.collect import collect
+from iolens.lab.sweep.repeat import Attempt, next_attempt, with_losses
 
 
-def perform(bench: Bench, asked: Asked, folder: Path) -> RunRecord:
-    """Perform one run into `folder` and write its run.json."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    job = asked.id.replace("/", "_")
-    data = bench.data / job
-    shutil.rmtree(data, ignore_errors=True)
-    data.mkdir(parents=True)
+def perform(bench: Bench, attempts: Iterable[Attempt]) -> Generator[RunRecord, None, None]:
+    """Perform runs in the order in which the launcher ends them; yields the record of each, which is written by then.
+
+    A run whose timing must not be used is repeated at once, a few times. When this is given up halfway, what belongs
+    to the runs under way is removed, unless the launcher goes on with them.
+    """
+    waiting = deque(attempts)
+    under_way: dict[Path, Attempt] = {}
+
+    def tasks() -> Iterator[Task]:
+        while waiting:
+            attempt = waiting.popleft()
+            under_way[attempt.folder] = attempt
+            yield prepare(bench, attempt.asked, attempt.folder)
+
     try:
+        while waiting:
+            with closing(bench.launcher.run(tasks())) as ended:
+                for task, outcome in ended:
+                    record = finish(bench, under_way[task.folder], outcome)
+                    again = next_attempt(under_way.pop(task.folder), record)
+                    if again:
+                        waiting.appendleft(again)
+                    else:
+                        yield record
+    finally:
+        for folder, attempt in under_way.items():
+            if not bench.launcher.holds(folder):
+                clear(bench, attempt.asked)
+
+
+def job_of(asked: Asked) -> str:
+    """The name of a run as a file's."""
+    return asked.id.replace("/", "_")
+
+
+def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
+    """Make the run's folders, empty and striped, unless the launcher goes on with them, and what the launcher needs."""
+    data = bench.data / job_of(asked)
+    if not bench.launcher.holds(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        clear(bench, asked)
+        data.mkdir(parents=True)
         if bench.storage.set_stripes and "stripe_count" in asked.requested:
             bench.storage.set_stripes(data, Layout(asked.requested["stripe_count"], asked.requested["stripe_size"]))
-        key = key_of(bench, asked)
-        setup = surroundings(bench, asked, job, folder)
-        words = bench.workload.words(asked.arguments, folder, data, asked.hints)
-        command = [bench.launcher, "-np", str(bench.experiment.ranks), str(bench.program), *words]
-        outcome = execute(command, setup, folder / "stdout.txt", folder / "stderr.txt")
-        health = bench.storage.health(bench.data, job)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
-        bench.storage.end(bench.data, job)
-    record = collect(bench, asked, folder, outcome, health, key)
-    write_record(folder, record)
-    return record
+    words = bench.workload.words(asked.arguments, folder, data, asked.hints)
+    return Task(
+        folder=folder,
+        starter=bench.starter,
+        ranks=bench.experiment.ranks,
+        words=(str(bench.program), *words),
+        setup=surroundings(bench, asked, folder),
+        flavour=bench.flavour,
+        io_component=bench.experiment.io_component,
+    )
 
 
-def surroundings(bench: Bench, asked: Asked, job: str, folder: Path) -> Setup:
-    """Environment of launcher and application, without what an interrupted run of that name left in the storage."""
-    bench.storage.end(bench.data, job)
-    application = {**asked.environment, **bench.storage.environment(bench.data, job)}
+def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
+    """Environment of launcher and application; Open MPI's ROMIO reads hints from a file, and prints those in force."""
+    application = {**asked.environment, **bench.storage.environment(bench.data, job_of(asked))}
     if bench.flavour == "openmpi":
         hint_file = folder / "hints.txt"
         hint_file.write_text("".join(f"{key} {value}\n" for key, value in asked.hints.items()), encoding="utf-8")
         application |= {"ROMIO_HINTS": str(hint_file), "ROMIO_PRINT_HINTS": "1"}
-    component = mpi.component_of(bench.launcher, bench.experiment.io_component)
-    return Setup(
-        logs=folder,
-        storage=bench.storage,
-        application=application,
-        launcher={**mpi.environment(bench.flavour, bench.experiment.ranks, component), **asked.environment},
-    )
+    return Setup(logs=folder, storage=bench.storage, application=application, launcher=asked.environment)
+
+
+def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
+    """Write the run's record and remove its data."""
+    health = bench.storage.health(bench.data, job_of(attempt.asked))
+    record = with_losses(collect(bench, attempt.asked, attempt.folder, outcome, health, attempt.key), attempt)
+    write_record(attempt.folder, record)
+    clear(bench, attempt.asked)
+    return record
+
+
+def clear(bench: Bench, asked: Asked) -> None:
+    """Remove the run's data, and what the storage keeps of the job while it runs."""
+    shutil.rmtree(bench.data / job_of(asked), ignore_errors=True)
+    bench.storage.end(bench.data, job_of(asked))

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.run.record import RunRecord, read_record, write_record
+from iolens.lab.run.record import RunRecord, read_record
+from iolens.lab.sweep.asked import Asked
 
 REPEATS = 3
 """Times that a lost run is repeated before it is given up."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at a run: its folder, its key, how many tries of this sweep went before, and all that was lost at this
+    setting so far."""
+
+    asked: Asked
+    folder: Path
+    key: str
+    number: int = 0
+    lost: tuple[Mapping[str, Any], ...] = ()
+
+
+def first_attempt(asked: Asked, folder: Path, key: str) -> Attempt:
+    """The first try of this sweep. What an earlier sweep lost and gave up counts too: otherwise a point could be
+    repeated until it is lucky, and nobody would know."""
+    return Attempt(asked, folder, key, lost=losses_of(read_record(folder), key))
+
+
+def next_attempt(attempt: Attempt, record: RunRecord) -> Attempt | None:
+    """The next try after this one; None when the run is kept, as the complete run always is (it is compared with
+    nothing), or was repeated often enough."""
+    if not is_lost(record) or not attempt.asked.point or attempt.number == REPEATS:
+        return None
+    lost = (*attempt.lost, loss(record.reason, record.seconds))
+    return replace(attempt, number=attempt.number + 1, lost=lost)
+
+
+def with_losses(record: RunRecord, attempt: Attempt) -> RunRecord:
+    """The record of a try, with what was lost before it."""
+    return replace(record, lost=list(attempt.lost)) if attempt.lost else record
 
 
 def is_lost(record: RunRecord) -> bool:
@@ -18,34 +51,14 @@ def is_lost(record: RunRecord) -> bool:
     return record.status == "invalid" and record.storage.get("valid") is False
 
 
-def until_kept(attempt: Callable[[], RunRecord], folder: Path) -> RunRecord:
-    """Make `attempt`s, each of which leaves its record in `folder`, until one is kept or the repeats are used up.
-
-    What was lost is written into the last one's record. A run that an earlier sweep had given up counts there too:
-    otherwise a point could be repeated until it is lucky, and nobody would know.
-    """
-    before = read_record(folder)
-    record = attempt()
-    lost = losses_of(before, record.key)
-    for _ in range(REPEATS):
-        if not is_lost(record):
-            break
-        lost.append(loss(record.reason, record.seconds))
-        record = attempt()
-    if lost:
-        record = replace(record, lost=lost)
-        write_record(folder, record)
-    return record
-
-
-def losses_of(before: dict[str, Any] | None, key: str) -> list[dict[str, Any]]:
+def losses_of(before: dict[str, Any] | None, key: str) -> tuple[Mapping[str, Any], ...]:
     """The runs that an earlier sweep lost at the same setting, with programs that were the same."""
     if before is None or before.get("key") != key:
-        return []
+        return ()
     lost = list(before.get("lost") or [])
     if before.get("status") == "invalid" and (before.get("storage") or {}).get("valid") is False:
         lost.append(loss(before.get("reason"), before.get("seconds")))
-    return lost
+    return tuple(lost)
 
 
 def loss(reason: str | None, seconds: float | None) -> dict[str, Any]:

@@ -1,0 +1,52 @@
+"""What a sweep asks of a launcher, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.run.mpi import Flavour
+
+
+@dataclass(frozen=True)
+class Task:
+    """One parallel run: `starter` (such as an mpirun) starts so many `ranks` of a program with its arguments, `words`.
+
+    Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other task has. `flavour` is the program's MPI,
+    `io_component` the MPI-IO of Open MPI that is wished for.
+    """
+
+    folder: Path
+    starter: str
+    ranks: int
+    words: tuple[str, ...]
+    setup: Setup
+    flavour: Flavour | None = None
+    io_component: str | None = None
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A way to run tasks. A launcher is one file with one of these, and a row in `launchers.py`.
+
+    `name` is how `launcher` of experiment.yaml and run.json call it. `starter(flavour)` is what starts ranks of that
+    MPI; raises IolensError when there is none.
+
+    `run(tasks)` runs them and yields each with its outcome as it ends, in any order. It takes a task from the iterator
+    only when it is about to start it, since the files of a task are made when it is taken; one at a time where runs
+    would disturb each other's timing. When the iteration is given up, so are the tasks under way, unless `holds` says
+    otherwise.
+
+    `holds(folder)`: the task of this folder was handed over, now or by a sweep that has gone, and goes on by itself (a
+    batch job, known by what `run` left in the folder). Given it again, `run` waits for it instead of starting it.
+
+    Where `spans_nodes` holds, the ranks of a task may be on several nodes.
+    """
+
+    name: str
+    starter: Callable[[Flavour | None], str]
+    run: Callable[[Iterable[Task]], Generator[tuple[Task, Outcome], None, None]]
+    holds: Callable[[Path], bool] = lambda folder: False
+    spans_nodes: bool = False

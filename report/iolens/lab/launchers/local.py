@@ -1,0 +1,23 @@
+"""This machine, or this allocation: one run after the other, started by the MPI's own launcher."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+
+from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Outcome, execute
+
+
+def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+    """Run each task to its end."""
+    for task in tasks:
+        words = [task.starter, "-np", str(task.ranks), *task.words]
+        component = mpi.component_of(task.starter, task.io_component)
+        settings = mpi.environment(task.flavour, task.ranks, component)
+        setup = replace(task.setup, launcher={**settings, **task.setup.launcher})
+        yield task, execute(words, setup, task.folder / "stdout.txt", task.folder / "stderr.txt")
+
+
+LOCAL = Launcher(name="local", starter=mpi.find_launcher, run=run)

@@ -1,0 +1,81 @@
+"""Arrows in report/iolens go one way: which room may import which, and no circle between any two files."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import iolens
+import pytest
+
+ROOT = Path(iolens.__file__).parent
+
+LAB = {"lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab.sweep"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "log": {"errors"},
+    "metrics": {"errors", "log"},
+    "advise": {"errors", "log", "metrics"},
+    "figures": {"errors", "metrics"},
+    "lab": {"errors"},
+    "lab.recovery": {"errors", "log", "lab"},
+    "lab.storage": {"errors", "lab"},
+    "lab.workloads": {"errors", "lab"},
+    "lab.run": {"errors", "log", "metrics", "lab", "lab.recovery", "lab.storage"},
+    "lab.launchers": {"errors", "lab", "lab.run"},
+    "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
+    "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
+    "cli": {"errors", "log", "metrics", "advise", "pages", *LAB},
+}
+"""A room to the other rooms that its files may import: log → metrics → figures → pages, metrics → lab → pages, and the
+command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers, sweeps."""
+
+
+def name_of(path: Path) -> str:
+    """A file as a module."""
+    words = ("iolens", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(words[:-1] if words[-1] == "__init__" else words)
+
+
+FILES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def room_of(module: str) -> str:
+    """The longest room whose name the module's begins with; empty for the package itself."""
+    inner = module.removeprefix("iolens").removeprefix(".")
+    rooms = [room for room in MAY_IMPORT if f"{inner}.".startswith(f"{room}.")]
+    return max(rooms, key=len, default="")
+
+
+@cache
+def imports_of(module: str) -> frozenset[str]:
+    """The package's own modules that a module imports anywhere, in functions and for the types alone too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner & FILES.keys() or {node.module}
+    return frozenset(found & FILES.keys() - {"iolens"})
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_a_file_imports_earlier_rooms_only(module: str) -> None:
+    room = room_of(module)
+    if not room:
+        assert module == "iolens"
+        return
+    later = {other for other in imports_of(module) if room_of(other) not in {room, *MAY_IMPORT[room]}}
+    assert not later, f"{module} is in {room}, which does not import {', '.join(sorted(later))}"
+
+
+def test_the_rooms_stand_in_a_line() -> None:
+    assert list(TopologicalSorter(MAY_IMPORT).static_order())
+
+
+def test_no_files_import_one_another() -> None:
+    assert list(TopologicalSorter({module: imports_of(module) for module in FILES}).static_order())
