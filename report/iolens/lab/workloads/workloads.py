@@ -26,13 +26,13 @@ def workload_of(program: str) -> Workload:
     """What is known of a program, given as in `workload.program`: a name, or a path, which may be another program's of
     the same name, such as a user's own IOR."""
     known = WORKLOADS.get(Path(program).name, FOREIGN)
-    return known if "/" not in program or is_bundled(Path(program)) else FOREIGN
+    return FOREIGN if "/" in program and is_another(Path(program)) else known
 
 
-def is_bundled(path: Path) -> bool:
-    """Whether this is the bundled program of that name."""
+def is_another(path: Path) -> bool:
+    """Whether there is a bundled program of that name, and it is not this one."""
     try:
-        return path.resolve() == find_program(path.name)
+        return path.resolve() != find_program(path.name)
     except IolensError:
         return False
 

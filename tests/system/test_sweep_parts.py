@@ -1,0 +1,191 @@
+"""A storage back end, a launcher and a workload that exist in this file alone: a whole sweep goes through all three."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Generator, Iterable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from iolens.errors import UsageError
+from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.run.execute import Outcome, instrumented
+from iolens.lab.storage.backend import Backend, Health
+from iolens.lab.storage.backends import BACKENDS
+from iolens.lab.storage.layout import Layout
+from iolens.lab.sweep.experiment import load_experiment
+from iolens.lab.sweep.prepare import Sweep, prepare
+from iolens.lab.sweep.sweep import run_sweep
+from iolens.lab.workloads.workload import Workload
+from iolens.lab.workloads.workloads import WORKLOADS
+from iolens.pages.comparison import write_comparison
+
+# The storage: its layout is a file in the folder, and it loses the first try of one run.
+
+
+def set_stripes(directory: Path, layout: Layout) -> None:
+    (directory / "layout").write_text(str(layout.stripe_count))
+
+
+def health(directory: Path, job: str) -> Health:
+    tries = directory / f"{job}.tries"
+    tries.write_text((tries.read_text() if tries.exists() else "") + "x")
+    lost = job == "sc2_rep-1" and tries.read_text() == "x"
+    return Health("drumfs", not lost, "the drum was out of tune" if lost else None, {"beats": 4})
+
+
+DRUM = Backend(
+    name="drum",
+    holds=lambda path: False,
+    set_stripes=set_stripes,
+    stripe_command=lambda count, size: f"drum --heads {count}",
+    make=lambda directory: (directory / "drum").touch(),
+    environment=lambda directory, job: {"DRUM_JOB": job},
+    health=health,
+    one_node=True,
+    mark="DRUM STORAGE",
+)
+
+# The launcher: two runs at a time, which go on when the sweep has gone; ended ones are told by a file.
+
+RELAY_SCRIPT = 'folder=$1; shift; "$@" >"$folder/stdout.txt" 2>"$folder/stderr.txt"; echo $? >"$folder/code"'
+
+
+def begin(task: Task) -> None:
+    (task.folder / "handed-over").touch()
+    line, _ = instrumented(task.words, task.setup)
+    words = ["sh", "-c", RELAY_SCRIPT, "relay", str(task.folder), *line]
+    subprocess.Popen(words, start_new_session=True)
+
+
+def outcome_of(task: Task) -> Outcome:
+    code = int((task.folder / "code").read_text())
+    logs = tuple(task.folder.glob("*.darshan"))
+    return Outcome(task.words, datetime.now(timezone.utc).isoformat(), 0.0, code, 0.1, logs, ("node-1", "node-2"))
+
+
+def relay(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+    left, under_way = iter(tasks), []
+    while True:
+        while len(under_way) < 2 and (task := next(left, None)):
+            if not held(task.folder):
+                begin(task)
+            under_way.append(task)
+        if not under_way:
+            return
+        time.sleep(0.02)
+        for task in under_way.copy():
+            if (task.folder / "code").exists() and (task.folder / "code").read_text():
+                under_way.remove(task)
+                yield task, outcome_of(task)
+
+
+def held(folder: Path) -> bool:
+    return (folder / "handed-over").exists() and not (folder / "run.json").exists()
+
+
+RELAY = Launcher(name="relay", starter=lambda flavour: "relay", run=relay, holds=held)
+
+# The workload: writes a file and says how long it took.
+
+TOY_SCRIPT = """#!/bin/sh
+printf x >> {starts}
+printf %s "$1 $DRUM_JOB" > "$5/data"
+cat > "$3" <<END
+{{"ranks": 1, "files": [{{"stripe_count": $(cat "$5/layout")}}],
+ "phases": [{{"operation": "write", "bytes": 4096, "seconds": {{"max": 0.$(( $$ % 80 + 10 ))}}}}]}}
+END
+"""
+TOY = Workload(
+    program="toy",
+    metrics=("write_bandwidth",),
+    directory_option="--to",
+    hint_option=None,
+    refuses=lambda arguments, ranks: "toys play alone" if ranks > 1 else None,
+    volume=lambda arguments, ranks: 4096,
+)
+
+EXPERIMENT = """name: toys
+workload: {{program: {program}, arguments: [play], ranks: 1}}
+storage: {{kind: drum}}
+launcher: relay
+matrix: {{stripe_count: [1, 2]}}
+repetitions: 3
+"""
+
+
+@pytest.fixture
+def sweep_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets the same sweep up, as often as it is called; changes are those of `--set`."""
+    for table, name, part in ((BACKENDS, "drum", DRUM), (LAUNCHERS, "relay", RELAY), (WORKLOADS, "toy", TOY)):
+        monkeypatch.setitem(table, name, part)  # type: ignore[arg-type]
+    program = tmp_path / "toy"
+    program.write_text(TOY_SCRIPT.format(starts=tmp_path / "starts"))
+    program.chmod(0o755)
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(program=program))
+
+    def make(*changes: str) -> Sweep:
+        return prepare(load_experiment(tmp_path / "experiment.yaml", changes), tmp_path / "results")
+
+    return make
+
+
+def records(folder: Path) -> dict[str, Any]:
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("results/points/*/*/run.json"))]
+    return {record["id"]: record for record in found}
+
+
+def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_path: Path) -> None:
+    assert run_sweep(sweep_of(), lambda *told: None) == []
+    found = records(tmp_path)
+    assert len(found) == 6
+    for record in found.values():
+        assert record["status"] == "ok", record["reason"]
+        assert (record["storage"]["kind"], record["storage"]["file_system"]) == ("drum", "drumfs")
+        assert (record["storage"]["beats"], record["launcher"]) == (4, "relay")
+        assert record["hosts"] == ["node-1", "node-2"]
+        assert record["took_effect"]["stripe_count"] is True
+        assert record["log"], "the profiler was in it"
+    assert [len(record["lost"]) for name, record in found.items() if name == "sc2/rep-1"] == [1]
+    assert (tmp_path / "starts").read_text() == "x" * 7
+    assert not (tmp_path / "results" / "data").exists()
+    summary = write_comparison(tmp_path / "results", tmp_path / "comparison.pdf")
+    assert summary.remedy
+    assert summary.remedy.stripes in ("drum --heads 1", "drum --heads 2")
+
+
+def test_what_the_launcher_goes_on_with_is_waited_for_and_not_begun_again(sweep_of: Any, tmp_path: Path) -> None:
+    def interrupt(done: int, *told: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep_of(), interrupt)
+    assert sum(held(folder) for folder in tmp_path.glob("results/points/*/*")) >= 1
+    assert run_sweep(sweep_of(), lambda *told: None) == []
+    assert len(records(tmp_path)) == 6
+    assert (tmp_path / "starts").read_text() == "x" * 7
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("workload.ranks=2", "workload.ranks: 2: toys play alone"),
+        ("report.metric=latency", r"report\.metric: toy has no latency; it has write_bandwidth"),
+        ("storage.kind=tape", "'tape' is not one of emulated, lustre, drum, directory"),
+        ("launcher=pigeon", "'pigeon' is not one of local, relay"),
+    ],
+)
+def test_what_a_part_cannot_do_is_said_before_anything_starts(sweep_of: Any, change: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        sweep_of(change)
+
+
+def test_storage_of_one_node_takes_no_launcher_of_several(sweep_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LAUNCHERS, "relay", Launcher("relay", lambda flavour: "relay", relay, spans_nodes=True))
+    with pytest.raises(UsageError, match="drum storage is one node's own, and the launcher relay spans nodes"):
+        sweep_of()
