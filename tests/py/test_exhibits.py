@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
 import sys
 from collections import Counter
 from importlib import import_module
@@ -138,3 +139,25 @@ def test_the_ranks_of_a_map_are_whole_numbers(ranks: int) -> None:
     assert marks
     assert all(mark == round(mark) for mark in marks)
     assert ranks > 4 or marks == list(range(ranks))
+
+
+def test_the_readme_names_every_file_and_exhibit() -> None:
+    package = Path(iolens.metrics.__file__).parents[1]
+    said = (package.parent / "README.md").read_text(encoding="utf-8")
+    sections = {part.split("\n", 1)[0].strip(): part for part in said.split("### ")}
+    missing = [
+        str(path.relative_to(package))
+        for path in sorted(package.rglob("*.py"))
+        if path.name != "__init__.py"
+        and f"`{path.name}`" not in sections.get(f"iolens/{path.parent.relative_to(package)}", said)
+    ]
+    assert not missing, f"report/README.md, section Every file, lacks {', '.join(missing)}"
+    assert [exhibit.name for exhibit in JOB_EXHIBITS if f"| `{exhibit.name}` | {exhibit.title} |" not in said] == []
+
+
+def test_the_terminal_needs_no_drawing() -> None:
+    code = (
+        "import sys; from iolens.cli.main import main; main(['show', sys.argv[1]]); "
+        "assert not {'matplotlib', 'reportlab'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(LOGS[0])], check=True, stdout=subprocess.DEVNULL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from reportlab.lib.colors import HexColor
@@ -10,12 +9,12 @@ from reportlab.platypus import Flowable
 from reportlab.platypus import Table as Grid
 
 from iolens.pages.blocks import Table
+from iolens.pages.cells import NUMBER
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import broken
 
 SIZE, LEADING, PAD = 7.2, 9.2, 4.0
 INK, LINE, BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
-NUMBER = re.compile(r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|B|KiB|MiB|GiB|TiB|PiB|MiB/s|GiB/s))?$|^n/a$|^$")
 
 
 def grid(table: Table, width: float) -> Flowable:

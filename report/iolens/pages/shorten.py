@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from iolens.pages.cells import middle
 from iolens.pages.fonts import text_width
-
-DOTS = "…"
 
 
 def shorten(text: str, font: str, size: float, width: float) -> str:
@@ -16,12 +15,6 @@ def shorten(text: str, font: str, size: float, width: float) -> str:
         keep = (low + high + 1) // 2
         low, high = (keep, high) if text_width(middle(text, keep), font, size) <= width else (low, keep - 1)
     return middle(text, low)
-
-
-def middle(text: str, keep: int) -> str:
-    """`keep` characters of a text, two fifths of them from its beginning, the others from its end."""
-    head = 2 * keep // 5
-    return f"{text[:head]}{DOTS}{text[len(text) - (keep - head) :]}"
 
 
 def broken(text: str, font: str, size: float, width: float) -> list[str]:

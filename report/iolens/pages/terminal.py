@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Table
-from iolens.pages.grid import NUMBER
+from iolens.pages.cells import NUMBER, middle
 from iolens.pages.job_words import facts, labels, title, verdicts
-from iolens.pages.shorten import middle
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

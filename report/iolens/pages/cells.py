@@ -1,0 +1,16 @@
+"""The text in a table's cells: whether it is a number, and how it gets shorter."""
+
+from __future__ import annotations
+
+import re
+
+NUMBER = re.compile(r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|B|KiB|MiB|GiB|TiB|PiB|MiB/s|GiB/s))?$|^n/a$|^$")
+"""What is set flush right."""
+
+DOTS = "…"
+
+
+def middle(text: str, keep: int) -> str:
+    """`keep` characters of a text, two fifths of them from its beginning, the others from its end."""
+    head = 2 * keep // 5
+    return f"{text[:head]}{DOTS}{text[len(text) - (keep - head) :]}"
