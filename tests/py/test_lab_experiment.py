@@ -11,7 +11,7 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.asked import asked_of
 from iolens.lab.sweep.check import check_space, check_workload
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, fitting_stripe
-from iolens.lab.sweep.experiment import load_experiment, to_yaml
+from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import points, schedule
 from iolens.lab.sweep.romio import effective_hints
 from iolens.lab.workloads.btio import BTIO, CLASSES, data_bytes

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.lab.sweep.experiment import load_experiment
+from iolens.lab.sweep.experiment_file import load_experiment
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "slurm").glob("*.sh"))

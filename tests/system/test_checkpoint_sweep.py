@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from checkpoint_program import ROOT, needs_netcdf
-from iolens.lab.sweep.experiment import load_experiment
+from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.matrix import points
 
 FOLDER = ROOT / "workloads" / "checkpoint"

@@ -18,7 +18,7 @@ from iolens.lab.run.execute import Outcome, instrumented
 from iolens.lab.storage.backend import Backend, Health
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.layout import Layout
-from iolens.lab.sweep.experiment import load_experiment
+from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.prepare import Sweep, prepare
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.workloads.workload import Workload

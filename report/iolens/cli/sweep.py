@@ -11,7 +11,8 @@ from iolens.cli.compare import tell
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment
-from iolens.lab.sweep.experiment import Experiment, load_experiment
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.prepare import Sweep, prepare
 from iolens.lab.sweep.progress import progress_bar

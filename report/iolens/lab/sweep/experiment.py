@@ -1,22 +1,14 @@
-"""experiment.yaml: read, validated as a whole before anything starts, and written back resolved.
-
-Every error names the file, the line, the key and, for a misspelt key, the nearest known one.
-"""
+"""What an experiment.yaml says: the experiment, and the table of its keys, one row each (report/EXPERIMENT.md)."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from iolens.errors import UsageError
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.launchers.local import LOCAL
-from iolens.lab.sizes import short_size
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.results import METRICS
@@ -28,14 +20,12 @@ from iolens.lab.sweep.values import (
     name,
     name_in,
     one_of,
-    own_levels,
     positive,
     size,
     text,
     variables,
     words,
 )
-from iolens.lab.workloads.workloads import workload_of
 
 
 @dataclass(frozen=True)
@@ -96,143 +86,3 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 """Key in the file to the field of `Experiment` and the conversion of its value."""
 
 REQUIRED = ("name", "workload.program", "workload.ranks")
-
-
-def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
-    """Read and validate one experiment.yaml, with `key=value` changes applied; raises UsageError with line and key."""
-    root = read_table(path)
-    given = {key: (where, node) for key, where, node in flatten(root, "", str(path))}
-    given |= dict(change(text) for text in changes)
-    fields: dict[str, Any] = {}
-    matrix: dict[str, tuple[int | str, ...]] = {}
-    own: dict[str, Mapping[str, Change]] = {}
-    for key, (where, node) in given.items():
-        target, convert = KEYS.get(key, (key, own_levels))
-        try:
-            value = convert(plain(node))
-        except ValueError as error:
-            raise UsageError(f"{where}: {key}: {error}") from error
-        factor = target.removeprefix("matrix.")
-        if key not in KEYS:
-            own[factor] = value
-        if key.startswith("matrix."):
-            matrix[factor] = tuple(value)
-        else:
-            fields[target] = value
-    for key in REQUIRED:
-        if KEYS[key][0] not in fields:
-            raise UsageError(f"{path}: the key {key} is missing")
-    if not matrix:
-        raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
-    usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
-    return Experiment(**{**usual, **fields}, matrix=matrix, own=own)
-
-
-def read_table(path: Path) -> yaml.MappingNode:
-    """The file as a tree of YAML nodes, which know their lines."""
-    try:
-        source = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    try:
-        root = yaml.compose(source, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise UsageError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from error
-    if not isinstance(root, yaml.MappingNode):
-        raise UsageError(f"{path}: the file must be a table that begins with `name:`")
-    return root
-
-
-def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
-    """One `key=value` of the command line: the dotted key, where it stood, and its value."""
-    key, equals, value = text.partition("=")
-    where = f"--set {text}"
-    if not equals:
-        raise UsageError(f"{where}: write KEY=VALUE, such as repetitions=5 or matrix.stripe_count='[1, 2]'")
-    try:
-        node = yaml.compose(value, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        raise UsageError(f"{where}: {getattr(error, 'problem', None) or error}") from error
-    if key not in KEYS and not is_own_factor(key, node):
-        raise UsageError(f"{where}: unknown key {key}; {nearest(key, list(KEYS))}")
-    return key, (where, node or yaml.ScalarNode("tag:yaml.org,2002:null", ""))
-
-
-def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
-    """What to write instead of an unknown key."""
-    near = difflib.get_close_matches(key, known, 1)
-    return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
-
-
-def is_own_factor(key: str, node: yaml.Node | None) -> bool:
-    """A factor of the matrix that is a table of levels; one with a list would be a known factor misspelt."""
-    return key.startswith("matrix.") and isinstance(node, yaml.MappingNode)
-
-
-def plain(node: yaml.Node) -> Any:
-    """A node's value as plain Python."""
-    return yaml.constructor.SafeConstructor().construct_document(node)
-
-
-def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, str, yaml.Node]]:
-    """The known dotted keys of a table with file:line and node; raises for an unknown or repeated key."""
-    found: list[tuple[str, str, yaml.Node]] = []
-    sections = {key.split(".")[0] for key in KEYS if "." in key}
-    seen: set[str] = set()
-    for key_node, value in node.value:
-        key = f"{prefix}{key_node.value}"
-        where = f"{path}:{key_node.start_mark.line + 1}"
-        if key in seen:
-            raise UsageError(f"{where}: the key {key} stands there twice")
-        seen.add(key)
-        if key in KEYS or is_own_factor(key, value):
-            found.append((key, f"{path}:{value.start_mark.line + 1}", value))
-        elif not prefix and key in sections:
-            if not isinstance(value, yaml.MappingNode):
-                raise UsageError(f"{where}: {key} must be a table")
-            found += flatten(value, f"{key}.", path)
-        else:
-            known = [name.removeprefix(prefix) for name in KEYS if name.startswith(prefix)]
-            known += sections if not prefix else []
-            raise UsageError(f"{where}: unknown key {key}; {nearest(str(key_node.value), known, prefix)}")
-    return found
-
-
-def to_yaml(experiment: Experiment) -> str:
-    """The experiment as the text of an experiment.yaml that loads back to the same."""
-    content: dict[str, Any] = {}
-    values = {**vars(experiment), **{f"matrix.{key}": value for key, value in experiment.matrix.items()}}
-    for key, (target, _) in KEYS.items():
-        value = values.get(target)
-        if value is None:
-            continue
-        section, _, last = key.rpartition(".")
-        if isinstance(value, Mapping) and not value:
-            continue
-        table = content.setdefault(section, {}) if section else content
-        table[last] = written(last, value)
-    factors = content.setdefault("matrix", {})
-    factors |= {
-        factor: {level: changed(item) for level, item in table.items()} for factor, table in experiment.own.items()
-    }
-    content["matrix"] = {factor: factors[factor] for factor in experiment.matrix}
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-
-
-def changed(level: Change) -> dict[str, Any]:
-    """What a level of an own factor changes, as it is written in the file."""
-    return {key: written(key, value) for key, value in asdict(level).items() if value}
-
-
-def written(key: str, value: Any) -> Any:
-    """A value as it is written in the file: sizes with suffix, tuples as lists."""
-    if isinstance(value, Path):
-        return str(value)
-    sized = key in ("stripe_size", "cb_buffer_size", "volume")
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [short_size(item) if sized else item for item in value]
-    if isinstance(value, Mapping):
-        return dict(value)
-    return short_size(value) if sized else value

@@ -12,7 +12,8 @@ from iolens.lab.run.record import read_record
 from iolens.lab.sweep.asked import FIRST, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
 from iolens.lab.sweep.check import check_space, check_storage, check_workload
-from iolens.lab.sweep.experiment import Experiment, to_yaml
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.repeat import Attempt, first_attempt
 
