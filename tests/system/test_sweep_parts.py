@@ -20,9 +20,11 @@ from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.prepare import Sweep, prepare
+from iolens.lab.sweep.results import load_results
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import WORKLOADS
+from iolens.log import read_log
 from iolens.pages.comparison import write_comparison
 
 # The storage: its layout is a file in the folder, and it loses the first try of one run.
@@ -154,7 +156,7 @@ def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_
     assert [len(record["lost"]) for name, record in found.items() if name == "sc2/rep-1"] == [1]
     assert (tmp_path / "starts").read_text() == "x" * 7
     assert not (tmp_path / "results" / "data").exists()
-    summary = write_comparison(tmp_path / "results", tmp_path / "comparison.pdf")
+    summary = write_comparison(load_results(tmp_path / "results"), tmp_path / "comparison.pdf", read_log)
     assert summary.remedy
     assert summary.remedy.stripes in ("drum --heads 1", "drum --heads 2")
 
