@@ -4,8 +4,8 @@
 #   make run-class-C NP=4 STRIPES="1 2 4" AGGREGATORS="1 2 4" CB_BUFFER="1M 16M" REPEAT=3
 #   make test
 #
-# Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT METHOD STEPS DIR RESULTS
-# FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT DIR RESULTS,
+# Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT CONFIRM METHOD STEPS DIR RESULTS
+# FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT CONFIRM DIR RESULTS,
 # and SET="KEY=VALUE ..." for any key of their experiment file. Of building: ARCH, the -march= value of the workloads
 # (native; empty for any machine of this kind, as `make install` has them), WERROR=1, V=1.
 
@@ -17,15 +17,15 @@ export PATH := $(PATH):$(CURDIR)/.venv/bin
 
 option = $(if $($(1)),$(2) "$($(1))")
 OPTIONS = $(call option,NP,--np) $(call option,STRIPES,--stripes) $(call option,AGGREGATORS,--aggregators) \
-          $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,METHOD,--method) \
-          $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
+          $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,CONFIRM,--confirm) \
+          $(call option,METHOD,--method) $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
           $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep)
 comma := ,
 empty :=
 space := $(empty) $(empty)
 yaml_list = [$(subst $(space),$(comma),$(strip $(1)))]
 set = $(if $($(1)),--set "$(2)=$($(1))")
-CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call set,DIR,storage.directory) \
+CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call set,CONFIRM,confirm) $(call set,DIR,storage.directory) \
           $(if $(STRIPES),--set "matrix.stripe_count=$(call yaml_list,$(STRIPES))") $(SET:%=--set "%") \
           $(call option,RESULTS,--results)
 PARTS = profiler storage workloads

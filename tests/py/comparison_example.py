@@ -91,3 +91,13 @@ def write_sweep(
         "report: {metric: write_bandwidth}\n"
     )
     return directory
+
+
+def write_fresh(
+    directory: Path, points: Sequence[Mapping[str, Any]], speeds: Sequence[Sequence[float]], **changes: Any
+) -> None:
+    """Fresh runs of some points of a sweep that is there, at these speeds (MiB/s)."""
+    for point, values in zip(points, speeds, strict=True):
+        slug = "_".join(f"{name}{level}" for name, level in point.items())
+        for repetition, speed in enumerate(values, 1):
+            write_run(directory / "confirm" / slug / f"rep-{repetition}", point, repetition, speed, **changes)

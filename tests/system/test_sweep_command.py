@@ -71,6 +71,18 @@ def test_each_run_says_what_was_asked_in_force_and_seen(swept: tuple[Path, dict[
 
 
 @pytest.mark.mpi
+def test_the_best_setting_was_confirmed_by_fresh_runs(swept: tuple[Path, dict[str, str], str]) -> None:
+    folder, _, output = swept
+    fresh = sorted((folder / "class-S" / "confirm").glob("*/rep-*/run.json"))
+    if "this is the baseline" in output:
+        assert fresh == []
+        return
+    assert len(fresh) == 4
+    assert all(json.loads(path.read_text())["id"].startswith("confirm/") for path in fresh)
+    assert "Fresh runs" in output
+
+
+@pytest.mark.mpi
 def test_the_data_is_gone_and_the_reports_are_there(swept: tuple[Path, dict[str, str], str]) -> None:
     folder, _, output = swept
     results = folder / "class-S"

@@ -118,6 +118,7 @@ storage: {{kind: drum}}
 launcher: relay
 matrix: {{stripe_count: [1, 2]}}
 repetitions: 3
+confirm: 0
 """
 
 

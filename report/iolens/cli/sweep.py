@@ -34,6 +34,13 @@ def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
     return parse
 
 
+def whole(text: str) -> int:
+    """A whole number from 0 on."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
 CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
     ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 2 4')"),
@@ -43,6 +50,11 @@ CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
         "--repeat",
         {"type": int, "dest": "repetitions", "metavar": "N"},
         "repetitions of every point (default 3)",
+    ),
+    (
+        "--confirm",
+        {"type": whole, "metavar": "N"},
+        "fresh runs of the best setting and the baseline (default: as many as repetitions; 0: none)",
     ),
     ("--method", {"choices": ("full", "simple", "epio", "fortran")}, "BT-IO's method (default full)"),
     ("--steps", {"type": int, "metavar": "N"}, "time steps (default: the class's)"),

@@ -15,7 +15,9 @@ from typing import Any
 import pandas as pd
 
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
-from iolens.metrics.settings import SETTINGS, describe, sorted_levels
+from iolens.metrics.comparison_fresh import Fresh, fresh_runs
+from iolens.metrics.comparison_points import measured, point_row
+from iolens.metrics.settings import SETTINGS, sorted_levels
 from iolens.metrics.statistics import Ratio, family
 
 
@@ -28,7 +30,8 @@ class Comparison:
     with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
     empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
     simultaneous over all points). `effects` and `interaction` are those of `comparison_effects`.
-    `runs`: the input and `point`, the row label in `points`. `measure`: what the bandwidth is of, in words.
+    `runs`: the input and `point`, the row label in `points`. `measure`: what the bandwidth is of, in words. `fresh`:
+    what runs made after the best was picked say.
     """
 
     measure: str
@@ -41,14 +44,27 @@ class Comparison:
     baseline: int | None
     best: int | None
     worst: int | None
+    fresh: Fresh | None
+
+    @property
+    def proven(self) -> bool:
+        """Is the best proven better than the baseline: by fresh runs of both where there are any?"""
+        if self.fresh is not None and self.fresh.ratio is not None:
+            return self.fresh.ratio.is_clear and self.fresh.ratio.value > 1
+        return self.best is not None and bool(self.points.loc[self.best, "ratio_low"] > 1)
 
 
 NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]
 NUMBERS += ["ratio", "ratio_low", "ratio_high"]
 
 
-def compare(runs: pd.DataFrame, settings: Sequence[str], measure: str = "bandwidth") -> Comparison:
-    """Compare the points of a sweep; `measure` is what its bandwidth is of, in words."""
+def compare(
+    runs: pd.DataFrame, settings: Sequence[str], measure: str = "bandwidth", fresh: pd.DataFrame | None = None
+) -> Comparison:
+    """Compare the points of a sweep; `measure` is what its bandwidth is of, in words.
+
+    `fresh` runs of some points only confirm what the others found.
+    """
     names = tuple(settings)
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
     order = list(dict.fromkeys(keys))
@@ -65,6 +81,8 @@ def compare(runs: pd.DataFrame, settings: Sequence[str], measure: str = "bandwid
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
     points = points.join(standing(order, groups, base, None if best is None else order[best]))
     points[NUMBERS] = points[NUMBERS].astype(float)
+    baseline = order.index(base) if base in groups.at else None
+    picked = (order[best], base) if best is not None and baseline not in (None, best) else None
     return Comparison(
         measure=measure,
         settings=names,
@@ -73,33 +91,11 @@ def compare(runs: pd.DataFrame, settings: Sequence[str], measure: str = "bandwid
         points=points,
         effects=effects(names, factors, groups, base),
         interaction=interaction(names, factors, groups, base, order[best]) if best is not None else None,
-        baseline=order.index(base) if base in groups.at else None,
+        baseline=baseline,
         best=best,
         worst=int(ranked.idxmin()) if len(ranked) else None,
+        fresh=fresh_runs(fresh, names, *picked) if fresh is not None and picked else None,
     )
-
-
-def measured(runs: pd.DataFrame, column: str) -> list[float]:
-    """The values of the usable runs."""
-    return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
-
-
-def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int) -> dict[str, Any]:
-    """Levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
-    row = dict(zip(names, key, strict=True))
-    label, count = describe(row) or "the only point", len(measured(runs, "bandwidth"))
-    repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
-    tried = len(runs) + repeated
-    losses = {"planned": len(runs), "count": count, "lost": tried - count}
-    name = f"{label} ({lost_text(**losses)})" if tried > count else label
-    return {**row, "label": label, "name": name, **losses, "left_out": left_out(runs, most, **losses)}
-
-
-def lost_text(planned: int, count: int, lost: int) -> str:
-    """How many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run repeated'."""
-    if count < planned:
-        return f"{lost} of {lost + count} runs lost"
-    return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
 
 
 def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
@@ -119,26 +115,6 @@ def times(runs: pd.DataFrame, count: int) -> pd.DataFrame:
     found = typicals([measured(runs[runs["point"] == i], "io_seconds") for i in range(count)])
     names = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
     return found.rename(columns=names)[list(names.values())]
-
-
-def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int) -> str:
-    """Why a point cannot be the best or tied with it; empty when it can.
-
-    A run is lost when it fails, or when the emulated storage was slower than the storage it emulates. The runs that
-    remain are then the lucky ones, so a point that lost more than it kept, or could not make up for a loss, is not
-    compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters.
-    """
-    reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
-    reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
-    why = f": {reasons[0]}" if reasons else ""
-    if not count:
-        return f"no usable run{why}"
-    ignored = sorted({key for keys in runs.loc[runs["usable"], "ignored"] for key in keys})
-    if ignored:
-        return f"{', '.join(ignored)} did not take effect"
-    if count < planned or lost > count:
-        return f"{lost} of {lost + count} runs lost{why}"
-    return "one run only, which says nothing about its spread" if count == 1 < most else ""
 
 
 def base_level(name: str, levels: Sequence[Any]) -> Any:

@@ -29,7 +29,7 @@ def write_comparison(results: Results, pdf: Path, read: Callable[[Path], Job]) -
     """Write the comparison PDF of a sweep; `read` makes a Job of a run's log."""
     if results.metric == "latency":
         return write_latency_comparison(results, pdf)
-    comparison = compare(results.runs, results.settings, METRICS[results.metric][1])
+    comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh)
     labels = backends.marks(set(results.runs["storage"]))
     pages = [*sweep_pages(results, comparison), *job_pages(comparison, read)]
     write_pdf(pdf, results.title, subtitle(results, comparison), pages, labels)

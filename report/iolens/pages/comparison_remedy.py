@@ -19,7 +19,7 @@ class Remedy:
 
     `own` says what the experiment's own factors change at the best setting.
 
-    `proven` when its interval says that it is better than the baseline.
+    `proven` when its interval, of fresh runs where there are any, says that it is better than the baseline.
     """
 
     proven: bool
@@ -49,10 +49,9 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     holds = holds_for(run)
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
-    proven = bool(comparison.points.loc[comparison.best, "ratio_low"] > 1)
     program = str((results.experiment.get("workload") or {}).get("program", "PROGRAM"))
     own = tuple(line for change in changes for line in own_lines(program, change))
-    return Remedy(proven, stripe_line(run["storage"], asked), lines, holds, own)
+    return Remedy(comparison.proven, stripe_line(run["storage"], asked), lines, holds, own)
 
 
 def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:

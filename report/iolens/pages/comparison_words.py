@@ -64,9 +64,23 @@ def verdict(comparison: Comparison) -> str:
         base = comparison.points.loc[comparison.baseline]
         gain = f"{best['ratio']:.2f} times{interval(best['ratio_low'], best['ratio_high'])}"
         text = head + f", {gain} the baseline ({base['name']}: {number(base['value'])} MiB/s)."
-        if not best["ratio_low"] > 1:
+        text += confirmed(comparison)
+        if not comparison.proven:
             text += " The runs do not prove that it is better than the baseline."
     return text + rivals(comparison) + outside(comparison)
+
+
+def confirmed(comparison: Comparison) -> str:
+    """What fresh runs of the best setting and of the baseline say; empty without any."""
+    fresh = comparison.fresh
+    if fresh is None:
+        return ""
+    if fresh.best is None or fresh.base is None or fresh.ratio is None:
+        return f" Fresh runs to confirm this cannot be used ({fresh.problem})."
+    counts = (fresh.best.count, fresh.base.count)
+    runs = f"{counts[0]} each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]}"
+    speeds = f"{number(fresh.best.value)} against {number(fresh.base.value)} MiB/s"
+    return f" Fresh runs of both, {runs}, made after it was picked: {times(fresh.ratio)} ({speeds})."
 
 
 def rivals(comparison: Comparison) -> str:

@@ -21,6 +21,7 @@ class Choices:
     aggregators: Sequence[int] = (1, 2, 4)
     cb_buffer: Sequence[int] = (2**20, 16 * 2**20)
     repetitions: int = 3
+    confirm: int | None = None
     method: str = "full"
     steps: int | None = None
     full: bool = False
@@ -86,6 +87,7 @@ def experiment(
             "cb_buffer_size": tuple(choices.cb_buffer),
         },
         repetitions=choices.repetitions,
+        confirm=choices.confirm,
         directory=choices.directory,
         stripe_size=stripe_size,
         first=tuple(first),

@@ -14,6 +14,7 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.results import METRICS
 from iolens.lab.sweep.values import (
     Change,
+    count,
     folder,
     hint_table,
     levels,
@@ -32,6 +33,7 @@ from iolens.lab.sweep.values import (
 class Experiment:
     """One study: a workload, where its files go, and the matrix of settings. Sizes in bytes.
 
+    `confirm` is the number of fresh runs of the best setting and of the baseline, as many as repetitions when None.
     `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says
     what each changes. `volume` is what one run writes at most, where the workload's arguments do not tell.
     """
@@ -46,6 +48,7 @@ class Experiment:
     environment: Mapping[str, str] = field(default_factory=dict)
     volume: int | None = None
     repetitions: int = 3
+    confirm: int | None = None
     storage: str = EMULATED.name
     directory: Path | None = None
     stripe_size: int = 2**20
@@ -79,6 +82,7 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "mpi.hints": ("hints", hint_table),
     "launcher": ("launcher", name_in(LAUNCHERS)),
     "repetitions": ("repetitions", positive),
+    "confirm": ("confirm", count),
     "first.arguments": ("first", words),
     "report.metric": ("metric", one_of(*METRICS)),
     **{f"matrix.{factor}": (f"matrix.{factor}", kind) for factor, kind in FACTORS.items()},

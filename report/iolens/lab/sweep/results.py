@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MIB = 2**20
 
+CONFIRM = "confirm"
+"""The folder of the runs that are made after a sweep to confirm its best setting."""
+
 
 METRICS: dict[str, tuple[str, str]] = {
     "write_bandwidth": ("write", "write bandwidth"),
@@ -47,7 +50,8 @@ class Results:
     """One sweep.
 
     `runs` has one row per run: a column per setting (`settings` names them), then those of `read_run`.
-    `first` is the row of the complete run that went before the sweep, if there was one.
+    `first` is the row of the complete run that went before the sweep, if there was one; `fresh` has the runs that were
+    made after it to confirm the best setting, with the columns of `runs`.
     """
 
     directory: Path
@@ -57,6 +61,7 @@ class Results:
     experiment: Mapping[str, Any]
     settings: tuple[str, ...]
     runs: pd.DataFrame
+    fresh: pd.DataFrame
     first: Mapping[str, Any] | None
     skipped: tuple[Skipped, ...]
 
@@ -81,8 +86,8 @@ def load_results(directory: Path) -> Results:
         if path.relative_to(directory).parts[0] == "first":
             first = row
         else:
-            rows.append(row)
-    if not rows:
+            rows.append(row | {"fresh": path.relative_to(directory).parts[0] == CONFIRM})
+    if all(row["fresh"] for row in rows):
         unread = f" ({len(skipped)} could not be read, the first: {skipped[0].reason})" if skipped else ""
         raise IolensError(f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first")
     settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
@@ -95,10 +100,11 @@ def load_results(directory: Path) -> Results:
         }
     rows.sort(key=lambda row: [*(level_order(row["settings"].get(name)) for name in settings), row["repetition"]])
     columns = {name: pd.Series([row["settings"].get(name) for row in rows], dtype=object) for name in settings}
-    runs = pd.concat([pd.DataFrame(columns), pd.DataFrame(rows).drop(columns="settings")], axis=1)
+    both = pd.concat([pd.DataFrame(columns), pd.DataFrame(rows).drop(columns="settings")], axis=1)
+    runs, fresh = (both[both["fresh"] == which].reset_index(drop=True) for which in (False, True))
     title = str(experiment.get("title") or experiment.get("name") or directory.name)
     name = str(experiment.get("name") or directory.name)
-    return Results(directory, name, title, metric, experiment, settings, runs, first, tuple(skipped))
+    return Results(directory, name, title, metric, experiment, settings, runs, fresh, first, tuple(skipped))
 
 
 def own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
+from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.bench import key_of
+from iolens.lab.sweep.confirm import confirming
 from iolens.lab.sweep.perform import perform
-from iolens.lab.sweep.prepare import Sweep
+from iolens.lab.sweep.prepare import Sweep, finished
 from iolens.lab.sweep.progress import Progress
+from iolens.lab.sweep.repeat import first_attempt
+from iolens.lab.sweep.results import CONFIRM
 from iolens.lab.sweep.watch import watched
 
 
@@ -26,6 +32,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
         try:
             records += run_first(sweep, progress)
             records += run_matrix(sweep, progress)
+            records += run_fresh(sweep, progress)
         finally:
             if sweep.own_data and not any(sweep.bench.launcher.holds(one.folder) for one in sweep.todo):
                 shutil.rmtree(sweep.bench.data, ignore_errors=True)
@@ -54,6 +61,21 @@ def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
             left = (time.monotonic() - began) / len(records) * (len(sweep.todo) - len(records))
             line = f"{record.id}: {record.reason or 'ok'}{lost_text(record)}"
             progress(done + len(records), sweep.total, line, left)
+    return records
+
+
+def run_fresh(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+    """The fresh runs that are missing; they go through every room that those of the matrix go through."""
+    attempts = []
+    for run in confirming(sweep.experiment, sweep.folder) if sweep.total else []:
+        asked = asked_of(sweep.experiment, run, sweep.bench.storage)
+        key, folder = key_of(sweep.bench, asked), sweep.folder / CONFIRM / asked.id
+        attempts.append(first_attempt(replace(asked, id=f"{CONFIRM}/{asked.id}"), folder, key))
+    records: list[RunRecord] = []
+    with closing(perform(sweep.bench, [one for one in attempts if not finished(one)])) as performed:
+        for record in performed:
+            records.append(record)
+            progress(sweep.total, sweep.total, f"{record.id}: {record.reason or 'ok'}{lost_text(record)}", 0)
     return records
 
 

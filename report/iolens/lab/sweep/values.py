@@ -27,6 +27,13 @@ def positive(value: Any) -> int:
     return value
 
 
+def count(value: Any) -> int:
+    """A whole number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is not a whole number of at least 0")
+    return value
+
+
 def size(value: Any) -> int:
     """A size in bytes of at least 1."""
     return positive(parse_size(value))

@@ -53,10 +53,14 @@ def interaction(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def runs(comparison: Comparison) -> pd.DataFrame:
-    """`Comparison.runs`, with missing values where no run has a column that the table shows."""
+    """`Comparison.runs` and the fresh ones, with missing values where no run has a column that the table shows."""
+    import pandas as pd
+
+    found = comparison.runs
+    if comparison.fresh is not None:
+        found = pd.concat([found, comparison.fresh.runs], ignore_index=True)
     shown = [name for names in LAYERED.values() for name in names] + ["observed.largest_write"]
-    missing = [name for name in shown if name not in comparison.runs]
-    return comparison.runs.assign(**dict.fromkeys(missing))
+    return found.assign(**dict.fromkeys(name for name in shown if name not in found))
 
 
 def standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
@@ -167,7 +171,7 @@ def runs_columns(comparison: Comparison) -> list[Column]:
         Column("aggregators r / e / o", LAYERED["aggregators"], slashed),
         Column("buffer r / e", LAYERED["cb_buffer_size"], slashed_sizes),
         Column("largest write", "observed.largest_write", slashed_sizes),
-        Column("rep.", "repetition"),
+        Column("rep.", ("repetition", "fresh"), lambda number, fresh: f"{number}{' fresh' if fresh else ''}"),
         Column("MiB/s", "bandwidth", measured),
         Column("I/O s", "io_seconds", measured),
         Column("standing", ("usable", "status", "reason", "ignored", "confirmed"), run_standing),
@@ -272,7 +276,8 @@ RUNS: Exhibit[Comparison] = Exhibit(
     columns=runs_columns,
     note="r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
     "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "
-    "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time.",
+    "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time. Fresh: made after the best was "
+    "picked, to confirm it.",
 )
 
 COMPARISON_EXHIBITS: tuple[Exhibit[Comparison], ...] = (POINTS, RUNS, EFFECTS, INTERACTION)

@@ -1,0 +1,54 @@
+"""The runs of one point of a sweep: which count, which were lost, and whether the point can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from iolens.metrics.comparison_effects import Point
+from iolens.metrics.settings import describe
+
+
+def measured(runs: pd.DataFrame, column: str) -> list[float]:
+    """The values of the usable runs."""
+    return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
+
+
+def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int) -> dict[str, Any]:
+    """Levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
+    row = dict(zip(names, key, strict=True))
+    label, count = describe(row) or "the only point", len(measured(runs, "bandwidth"))
+    repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
+    tried = len(runs) + repeated
+    losses = {"planned": len(runs), "count": count, "lost": tried - count}
+    name = f"{label} ({lost_text(**losses)})" if tried > count else label
+    return {**row, "label": label, "name": name, **losses, "left_out": left_out(runs, most, **losses)}
+
+
+def lost_text(planned: int, count: int, lost: int) -> str:
+    """How many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run repeated'."""
+    if count < planned:
+        return f"{lost} of {lost + count} runs lost"
+    return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
+
+
+def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int) -> str:
+    """Why a point cannot be the best or tied with it; empty when it can.
+
+    A run is lost when it fails, or when the emulated storage was slower than the storage it emulates. The runs that
+    remain are then the lucky ones, so a point that lost more than it kept, or could not make up for a loss, is not
+    compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters.
+    """
+    reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
+    reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
+    why = f": {reasons[0]}" if reasons else ""
+    if not count:
+        return f"no usable run{why}"
+    ignored = sorted({key for keys in runs.loc[runs["usable"], "ignored"] for key in keys})
+    if ignored:
+        return f"{', '.join(ignored)} did not take effect"
+    if count < planned or lost > count:
+        return f"{lost} of {lost + count} runs lost{why}"
+    return "one run only, which says nothing about its spread" if count == 1 < most else ""
