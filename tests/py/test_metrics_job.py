@@ -12,9 +12,9 @@ import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
-from iolens.metrics import balance, cost, files, mpiio, operations, shared, striping, timespans, traces
+from iolens.metrics import balance, cost, files, mpiio, operations, processes, shared, striping, timespans, traces
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
-from iolens.pages.exhibits.ranks import RANK_BALANCE
+from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 MIB = 1 << 20
@@ -295,6 +295,43 @@ def test_balance_of_the_ranks() -> None:
     (figure,) = RANK_BALANCE.figures(here)
     assert figure.figure.axes[0].get_xlim() == (-0.5, 3.5)
     assert balance.rank_balance(job({})) is None
+
+
+def usage_of(*ranks: tuple[int, int], **columns: list[float]) -> pd.DataFrame:
+    """The region `process` of rows (rank, ranks), all else 1 unless it is given."""
+    frame = pd.DataFrame({"rank": [rank for rank, _ in ranks], "ranks": [count for _, count in ranks]})
+    return frame.assign(**dict.fromkeys(processes.MEASURES, 1)).assign(**columns)
+
+
+def test_what_processes_took() -> None:
+    table = usage_of((1, 1), (0, 1), (2, 1), (3, 1), max_rss=[5.0 * MIB, MIB, MIB, MIB], user_time=[1.0, 4.0, 1.0, 2.0])
+    here = job({}, process=table)
+    found = processes.usage(here).set_index("what")
+    memory, spent = found.loc["largest resident set"], found.loc["processor time in the program"]
+    assert math.isnan(memory["total"])
+    assert (memory["mean"], memory["most"], memory["most_rank"]) == (2 * MIB, 5 * MIB, 1)
+    assert (spent["total"], spent["mean"], spent["most"], spent["most_rank"]) == (8, 2, 4, 0)
+    assert PROCESSES.table(here).rows[:2] == [
+        ["largest resident set", "n/a", "2 MiB", "5 MiB", "1"],
+        ["processor time in the program", "8.00 s", "2.00 s", "4.00 s", "0"],
+    ]
+    assert [figure.title for figure in PROCESSES.figures(here)] == [
+        "Largest resident set of each rank",
+        "Processor time of each rank",
+    ]
+    assert processes.usage(job({})) is None
+
+
+def test_ranks_known_as_a_sum_have_no_most() -> None:
+    table = usage_of((2, 1), (-1, 3), max_rss=[9, 7], user_time=[1.0, 5.0])
+    here = job({}, process=table)
+    found = processes.usage(here).set_index("what")
+    memory, spent = found.loc["largest resident set"], found.loc["processor time in the program"]
+    assert (memory["most"], memory["most_rank"]) == (9, 2)
+    assert math.isnan(memory["mean"])
+    assert (spent["total"], spent["mean"]) == (6, 1.5)
+    assert math.isnan(spent["most"])
+    assert PROCESSES.figures(here) == []
 
 
 def test_places_are_the_cells_that_calls_cover() -> None:

@@ -1,35 +1,59 @@
-"""How many bytes each rank moved."""
+"""A bar a rank: the bytes that it moved, the memory and processor time that it took."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.figures.activity import FEW_RANKS, UNITS, unit_of
-from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, canvas, styled
+from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, META, READ, WRITE, canvas, styled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+MEMORY, PROGRAM = "#009e73", "#56b4e9"
+
 
 @styled
 def rank_bars(moved: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     """Bytes read on top of bytes written and their mean; `moved` as metrics.balance.rank_bytes gives it."""
+    unit = unit_of(moved.sum(axis=1).max())
+    return stacked(moved[["written", "read"]] / UNITS[unit], (WRITE, READ), unit, width)
+
+
+@styled
+def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
+    """Largest resident set and its mean; `usage` as metrics.processes.rank_usage gives it."""
+    unit = unit_of(usage["max_rss"].max())
+    return stacked(usage[["max_rss"]].set_axis(["resident"], axis=1) / UNITS[unit], (MEMORY,), unit, width)
+
+
+@styled
+def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
+    """Seconds of processor time in the kernel on top of those in the program, and their mean; `usage` as above."""
+    parts = usage[["user_time", "system_time"]].set_axis(["program", "kernel"], axis=1)
+    return stacked(parts, (PROGRAM, META), "s", width)
+
+
+def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:
+    """The columns of `parts` on top of one another, one bar for each rank of the index, and the mean of the bars."""
     figure, axes = canvas(width, 1.6, left=0.55, top=0.2)
-    total = moved["written"] + moved["read"]
-    unit = unit_of(total.max())
-    written, both = moved["written"] / UNITS[unit], total / UNITS[unit]
-    edges = np.arange(len(moved) + 1) - 0.5
-    axes.stairs(written, edges, fill=True, color=WRITE, label="written")
-    axes.stairs(both, edges, baseline=written, fill=True, color=READ, label="read")
-    axes.axhline(both.mean(), color=INK, linewidth=0.8, linestyle="--", label="mean")
+    edges = np.append(parts.index, parts.index[-1] + 1) - 0.5
+    below = np.zeros(len(parts))
+    for name, colour in zip(parts, colours, strict=True):
+        upper = below + parts[name].to_numpy(dtype=float)
+        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=str(name))
+        below = upper
+    axes.axhline(below.mean(), color=INK, linewidth=0.8, linestyle="--", label="mean")
     axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(0, None)
     axes.set_xlabel("rank")
     axes.set_ylabel(unit)
-    if len(moved) <= FEW_RANKS:
-        axes.set_xticks(range(len(moved)))
+    if len(parts) <= FEW_RANKS:
+        axes.set_xticks(list(parts.index))
     else:
         axes.locator_params(axis="x", integer=True)
     axes.locator_params(axis="y", nbins=4)

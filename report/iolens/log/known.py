@@ -20,11 +20,13 @@ INTEGERS = {
     "ost_bytes": "file rank component stripe ost bytes_read bytes_written",
     "lustre_client": "rank samples_before samples_after sum_before sum_after",
     "unfollowed": "rank",
+    "process": "rank ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches",
 }
 DOUBLES = {
     "file_ranks": "read_time write_time",
     "mpiio_collectives": "seconds waiting access exchange",
     "posix_extra": "seconds",
+    "process": "user_time system_time",
 }
 TEXTS = {"mpiio_hints": "key requested effective", "lustre_client": "node layer device counter unit"}
 CONTAINERS: dict[str, type] = {

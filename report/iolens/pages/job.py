@@ -13,7 +13,7 @@ from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
-from iolens.pages.exhibits.ranks import RANK_BALANCE
+from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.striping import (
     FILE_LAYOUTS,
     LAYOUTS,
@@ -82,7 +82,16 @@ PAGES: tuple[Layout[Job], ...] = (
             AVERAGE_IO.tables,
         ],
     ),
-    Layout("Ranks and shared files", [RANK_BALANCE.figures, RANK_BALANCE.tables, SHARED_FILES.tables]),
+    Layout(
+        "Ranks and shared files",
+        [
+            RANK_BALANCE.figures,
+            RANK_BALANCE.tables,
+            abreast(PROCESSES.figures),
+            PROCESSES.tables,
+            SHARED_FILES.tables,
+        ],
+    ),
     Layout(
         "Striping and MPI-IO",
         [

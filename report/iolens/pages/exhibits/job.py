@@ -27,6 +27,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     timeline.RANK_SPANS,
     timeline.SHARED_SPANS,
     ranks.RANK_BALANCE,
+    ranks.PROCESSES,
     files.SHARED_FILES,
     striping.LAYOUTS,
     striping.TARGETS,

@@ -1,11 +1,11 @@
-"""How evenly the ranks share the work."""
+"""How evenly the ranks share the work, and what their processes took of the nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import balance
+from iolens.metrics import balance, processes
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -25,6 +25,23 @@ def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(rank_bars(moved), "Through POSIX and STDIO, from the heat maps.", title="Bytes of each rank")
 
 
+def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Memory and processor time of each rank, where there are several and the log has all of them apart."""
+    from iolens.figures.ranks import memory_bars, processor_bars
+
+    each = processes.rank_usage(job)
+    if each is not None and len(each) == job.nprocs > 1:
+        yield FigureBlock(memory_bars(each), title="Largest resident set of each rank")
+        yield FigureBlock(processor_bars(each), title="Processor time of each rank")
+
+
+def amount(value: float, unit: str) -> str:
+    """A number of bytes, seconds or times."""
+    if unit == "bytes":
+        return words.size(value)
+    return words.count(value) if unit == "times" else f"{words.seconds(value)} s" if value == value else words.NONE
+
+
 RANK_BALANCE: Exhibit[Job] = Exhibit(
     name="rank_balance",
     title="Balance of the ranks",
@@ -39,4 +56,19 @@ RANK_BALANCE: Exhibit[Job] = Exhibit(
         Column("most / mean", "imbalance", words.ratio),
     ],
     draw=rank_figure,
+)
+
+PROCESSES: Exhibit[Job] = Exhibit(
+    name="processes",
+    title="What the processes took of their nodes",
+    metric=processes.usage,
+    columns=[
+        Column("", "what"),
+        Column("all ranks", ("total", "unit"), amount),
+        Column("mean of a rank", ("mean", "unit"), amount),
+        Column("most", ("most", "unit"), amount),
+        Column("rank", "most_rank", words.count),
+    ],
+    note="From getrusage over the whole life of each process; of a killed one, until it last wrote its spool.",
+    draw=usage_figures,
 )

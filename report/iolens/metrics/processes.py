@@ -1,0 +1,59 @@
+"""What each process took of its node, from the private region `process` (profiler/LOG.md, getrusage(2))."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+MEASURES = {
+    "max_rss": ("largest resident set", "bytes"),
+    "user_time": ("processor time in the program", "seconds"),
+    "system_time": ("processor time in the kernel", "seconds"),
+    "minor_faults": ("page faults served from memory", "times"),
+    "major_faults": ("page faults that read from storage", "times"),
+    "voluntary_switches": ("times that it waited, giving its core away", "times"),
+    "involuntary_switches": ("times that its core was taken from it", "times"),
+}
+"""Columns of the region that are shown, their meaning and unit."""
+
+
+@once_per_job
+def rank_usage(job: Job) -> pd.DataFrame | None:
+    """The region's rows of single ranks, by rank; None where the log does not have it."""
+    import pandas as pd
+
+    table = job.private.get("process")
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        return None
+    return table[table["rank"] >= 0].set_index("rank").sort_index()
+
+
+@once_per_job
+def usage(job: Job) -> pd.DataFrame | None:
+    """One row a measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
+
+    Where the log keeps some ranks as a sum only (a row of rank -1), mean sizes and the most of all measures but the
+    resident set are not known (NaN). None where the log does not have the region.
+    """
+    import pandas as pd
+
+    apart = rank_usage(job)
+    if apart is None:
+        return None
+    table = job.private["process"]
+    whole, ranks, nothing = len(apart) == len(table), int(table["ranks"].sum()), float("nan")
+    rows = []
+    for column, (what, unit) in MEASURES.items():
+        is_sum, values = unit != "bytes", table.set_index("rank")[column]
+        total = float(values.sum()) if is_sum else nothing
+        mean = total / max(1, ranks) if is_sum else float(values.mean()) if whole else nothing
+        most = float(values.max()) if whole or not is_sum else nothing
+        where = int(values.idxmax()) if most == most else -1
+        rows.append((what, unit, total, mean, most, where if where >= 0 else nothing))
+    return pd.DataFrame(rows, columns=["what", "unit", "total", "mean", "most", "most_rank"])
