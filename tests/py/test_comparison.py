@@ -136,6 +136,7 @@ def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
     assert comparison.points["tied"].all()
     text = words.verdict(comparison)
     assert "2 other settings cannot be told" in text
+    assert f"5 of each would make the intervals {st.narrowing(3, 5, 2):.2f} times as wide." in text
     assert "do not prove" in text or "baseline" in text
 
 

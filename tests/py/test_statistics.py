@@ -147,6 +147,12 @@ def test_the_margin_by_hand() -> None:
     )
 
 
+def test_what_more_repetitions_would_give_by_hand() -> None:
+    # t of 4 degrees over t of 2 degrees at 5 %, and the root of 3/5
+    assert st.narrowing(3, 5, 1) == pytest.approx(2.776445 / 4.302653 * math.sqrt(3 / 5), rel=1e-6)
+    assert st.narrowing(3, 5, 17) < st.narrowing(3, 5, 1)
+
+
 def test_a_group_named_twice_counts_once() -> None:
     family = st.family([[4.0, 8.0], [1.0, 2.0]])
     assert family.contrast([(0.5, 0), (0.5, 0), (-1, 1)]) == family.contrast([(1, 0), (-1, 1)])

@@ -59,7 +59,8 @@ def tell(summary: ComparisonSummary) -> None:
         console.print(escape(f"note: {caution}"))
     if summary.remedy is not None:
         lines = [line for line in (summary.remedy.stripes, *summary.remedy.hints, *summary.remedy.own) if line]
-        console.print("to use it: " + escape("; ".join(lines)))
+        lead = "to use it" if summary.remedy.proven else "to use it, though it is not proven better than a baseline"
+        console.print(f"{lead}: " + escape("; ".join(lines)))
 
 
 def grid(points: Table) -> Grid:

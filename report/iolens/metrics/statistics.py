@@ -118,6 +118,12 @@ def margin(parts: Iterable[tuple[float, int]], risk: float) -> float:
     return math.sqrt(sum(t_quantile(1.0 - risk / 2.0, freedom) ** 2 * square for square, freedom in parts))
 
 
+def narrowing(count: int, more: int, comparisons: int, confidence: float = CONFIDENCE) -> float:
+    """How wide intervals of `more` repetitions are relative to those of `count` (2 or more), for the same spread."""
+    risk = (1.0 - confidence) / max(1, comparisons)
+    return margin([(1.0 / more, more - 1)], risk) / margin([(1.0 / count, count - 1)], risk)
+
+
 @dataclass(frozen=True)
 class Family:
     """Groups of repetitions that are compared with each other.

@@ -11,11 +11,14 @@ from iolens.lab.sweep.results import METRICS, Results
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
-from iolens.metrics.statistics import Ratio
+from iolens.metrics.statistics import Ratio, narrowing
 
 BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
 
+
+ENOUGH = 5
+"""Repetitions from which another one narrows the intervals only little."""
 
 MOST_NAMED = 4
 """Settings or reasons that a sentence lists."""
@@ -90,7 +93,13 @@ def rivals(comparison: Comparison) -> str:
     others = int(comparison.points["tied"].sum()) - 1
     if others == 0:
         return ""
-    return f" {others} other {plural('setting', others)} cannot be told from it with these repetitions."
+    text = f" {others} other {plural('setting', others)} cannot be told from it with these repetitions."
+    compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
+    fewest = int(compared.min())
+    if fewest < ENOUGH:
+        width = narrowing(fewest, ENOUGH, len(compared) - 1)
+        text += f" {ENOUGH} of each would make the intervals {width:.2f} times as wide."
+    return text
 
 
 def outside(comparison: Comparison) -> str:
