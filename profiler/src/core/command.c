@@ -17,10 +17,10 @@ static const char *const NO_FILE_SYSTEMS[] = {
 static size_t add_command(char *text)
 {
     static const char MARK[] = "<TRUNCATED>";
-    size_t used = slurp("/proc/self/cmdline", text, LOG_TEXT_BYTES);
+    size_t used = slurp("/proc/self/cmdline", text, COMMAND_BYTES);
     if (used == 0)
-        used = (size_t)snprintf(text, LOG_TEXT_BYTES, "%s", program_invocation_name);
-    bool full = used == LOG_TEXT_BYTES - 1;
+        used = (size_t)snprintf(text, COMMAND_BYTES, "%s", program_invocation_name);
+    bool full = used == COMMAND_BYTES - 1;
     while (used > 0 && text[used - 1] == '\0')
         used--;
     for (size_t i = 0; i < used; i++)
@@ -35,7 +35,7 @@ static size_t add_mount(char *text, size_t used, const char *type, const char *f
 {
     char row[2 * WORD_BYTES + 4];
     size_t length = (size_t)snprintf(row, sizeof row, "\n%s\t%s", type, folder);
-    if (used + length >= LOG_TEXT_BYTES)
+    if (used + length >= COMMAND_BYTES)
         return used;
     memcpy(text + used, row, length + 1);
     return used + length;
@@ -76,7 +76,7 @@ static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
     return used;
 }
 
-size_t command_text(char text[LOG_TEXT_BYTES], const char *mounts, const char *extra)
+size_t command_text(char text[COMMAND_BYTES], const char *mounts, const char *extra)
 {
     size_t used = add_command(text);
     text[used] = '\0';

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logfile.h"
+#include "command.h"
 
 enum {
     HOST_BYTES = 64,
@@ -21,7 +21,7 @@ struct identity {
     int64_t uid;
     char host[HOST_BYTES], user[USER_BYTES], program[PROGRAM_BYTES];
     char io_component[USER_BYTES]; /* OMPI_MCA_io, "" when not set */
-    char text[LOG_TEXT_BYTES];     /* command line and mount table */
+    char text[COMMAND_BYTES];      /* command line and mount table */
     size_t text_bytes;
     char compiler[COMPILER_BYTES];       /* of the program: lines */
     char mounts[MOUNTS_BYTES];           /* a JSON object */

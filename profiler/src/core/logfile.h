@@ -7,7 +7,6 @@
 
 enum {
     LOG_MODULES = 64,
-    LOG_TEXT_BYTES = 3016, /* command line and mount table with its NUL */
     LOG_METADATA_BYTES = 1024
 };
 
