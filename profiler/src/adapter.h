@@ -48,7 +48,7 @@ enum iolens_mpiio_kind {
 /* Calls that Darshan's record has no slot for. */
 enum iolens_mpiio_extra {
 #define MPIIO_EXTRA(name, meaning) IOLENS_MPIIO_##name,
-#include "modules/mpiio_extra.def"
+#include "mpiio_extra.def"
 #undef MPIIO_EXTRA
     IOLENS_MPIIO_EXTRAS
 };

@@ -1,7 +1,7 @@
 /* The options of the mount table on standard input, as the profiler writes them to its log. */
 #define _GNU_SOURCE
-#include "../../profiler/src/core/buffer.c"
-#include "../../profiler/src/core/mount_options.c"
+#include "../../profiler/src/memory/buffer.c"
+#include "../../profiler/src/job/mount_options.c"
 #include "posix_expect.h"
 
 void *pages_alloc(size_t bytes) { return calloc(1, bytes); }

@@ -1,9 +1,9 @@
 /* pack_units ROW PIECE: standard input, in pieces of PIECE bytes, packed in rows of ROW bytes to standard
  * output. */
 #define _GNU_SOURCE
-#include "../../profiler/src/core/adler.c"
-#include "../../profiler/src/core/buffer.c"
-#include "../../profiler/src/core/pack.c"
+#include "../../profiler/src/system/adler.c"
+#include "../../profiler/src/memory/buffer.c"
+#include "../../profiler/src/compression/pack.c"
 #include "posix_expect.h"
 
 void *pages_alloc(size_t bytes)

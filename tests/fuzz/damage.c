@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../../profiler/src/core/spool.h"
+#include "../../profiler/src/spool/spool.h"
 
 static const int64_t INTEGERS[] = {0,          1,         -1,        2,        7,         8,
                                    127,        255,       4096,      65536,    INT32_MAX, INT32_MIN,

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../profiler/src/core/context.h"
-#include "../../profiler/src/core/finish.h"
-#include "../../profiler/src/core/serial.h"
+#include "../../profiler/src/runtime/context.h"
+#include "../../profiler/src/lifecycle/finish.h"
+#include "../../profiler/src/ranks/serial.h"
 #include "../../profiler/src/recover/load.h"
 #include "damage.h"
 

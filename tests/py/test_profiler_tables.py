@@ -101,7 +101,7 @@ def test_the_library_needs_little() -> None:
 
 
 def test_every_setting_is_explained() -> None:
-    rows = (harness.ROOT / "profiler/src/core/settings.def").read_text()
+    rows = (harness.ROOT / "profiler/src/runtime/settings.def").read_text()
     text = (harness.ROOT / "profiler/README.md").read_text()
     names = re.findall(r'SETTING\(\w+, "IOLENS_(\w+)"', rows)
     assert len(names) > 25

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "../core/context.h"
+#include "../runtime/context.h"
 
 static struct aio iolens_aio;
 

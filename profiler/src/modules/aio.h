@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core/spin.h"
+#include "../system/spin.h"
 
 struct aio_request {
     const void *control;

@@ -4,7 +4,7 @@
 
 #include <linux/aio_abi.h>
 
-#include "../core/wrap.h"
+#include "../runtime/wrap.h"
 
 /* True in a thread while it is inside libaio's io_submit, which may make its system call by number. */
 extern __thread bool async_submitting;

@@ -3,7 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../core/confined.h"
+#include "../lifecycle/confined.h"
 #include "async.h"
 #include "calls/row.h"
 #include "unfollowed.h"
@@ -33,7 +33,7 @@ struct io_uring_params;
 #define ON_RING(...)      FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
 
 #define WRAP_TABLE "profiler/src/modules/async.def"
-#include "../core/wrap_expand.h"
+#include "../runtime/wrap_expand.h"
 
 #if defined(__x86_64__)
 

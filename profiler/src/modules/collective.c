@@ -1,6 +1,6 @@
 #include "collective.h"
 
-#include "../core/context.h"
+#include "../runtime/context.h"
 
 static struct collective_chunk *chunk_with_room(struct collective_calls *calls)
 {

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core/area.h"
-#include "../core/timeline.h"
+#include "../memory/area.h"
+#include "../runtime/timeline.h"
 
 enum { COLLECTIVE_CHUNK = 128, COLLECTIVE_CHUNKS_MAX = 512 };
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core/spin.h"
-#include "patterns.h"
+#include "../system/spin.h"
+#include "../records/patterns.h"
 
 /* Where a record keeps its counters: the first of two that stand in a row, read before write. */
 struct dataset_layout {

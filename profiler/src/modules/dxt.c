@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "../core/area.h"
-#include "../core/context.h"
-#include "../core/registry.h"
-#include "../core/timeline.h"
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../files/registry.h"
+#include "../runtime/timeline.h"
 #include "dxt_choice.h"
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };

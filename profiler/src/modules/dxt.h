@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "module.h"
+#include "../records/module.h"
 
 /* As it stands in the log. */
 struct dxt_segment {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/choice.h"
-#include "../core/context.h"
-#include "../core/path.h"
-#include "../core/ranks.h"
-#include "../core/registry.h"
+#include "../files/filter.h"
+#include "../runtime/context.h"
+#include "../system/path.h"
+#include "../system/rank_list.h"
+#include "../files/registry.h"
 #include "posix_record.h"
 
 static struct dxt_choice {

@@ -1,7 +1,7 @@
 #include "extra.h"
 
-#include "../core/names.h"
-#include "../core/process_table.h"
+#include "../files/names.h"
+#include "../tables/process_table.h"
 #include "posix.h"
 #include "timer.h"
 

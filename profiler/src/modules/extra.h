@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../core/registry.h"
-#include "../core/spin.h"
-#include "../core/wrap.h"
+#include "../files/registry.h"
+#include "../system/spin.h"
+#include "../runtime/wrap.h"
 
 enum extra {
 #define EXTRA(name, meaning) EXTRA_##name,

@@ -1,10 +1,10 @@
 #include <stdint.h>
 
-#include "../core/common_files.h"
-#include "../core/process_table.h"
-#include "../core/reduce.h"
-#include "../core/shared.h"
-#include "../core/table_largest.h"
+#include "../ranks/partially_shared.h"
+#include "../tables/process_table.h"
+#include "../ranks/reduce.h"
+#include "../ranks/shared.h"
+#include "../tables/table_largest.h"
 #include "posix.h"
 
 static bool iolens_files_left_out; /* files that only some ranks used */

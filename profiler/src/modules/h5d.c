@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../core/ids.h"
-#include "../core/registry.h"
-#include "module.h"
+#include "../files/ids.h"
+#include "../files/registry.h"
+#include "../records/module.h"
 
 static const struct dataset_layout AT = {
     .bytes = H5D_BYTES_READ,

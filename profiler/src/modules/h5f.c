@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <stddef.h>
 
-#include "../core/names.h"
-#include "../core/registry.h"
-#include "module.h"
+#include "../files/names.h"
+#include "../files/registry.h"
+#include "../records/module.h"
 #include "timer.h"
 
 bool hdf5_path(char path[PATH_BYTES], hid_t object)

@@ -2,11 +2,11 @@
 #ifndef IOLENS_HDF5_H
 #define IOLENS_HDF5_H
 
-#include "../core/path.h"
-#include "../core/wrap.h"
+#include "../system/path.h"
+#include "../runtime/wrap.h"
 #include "dataset.h"
 #include "hdf5_api.h"
-#include "shape.h"
+#include "../records/shape.h"
 
 enum h5f_int {
 #define INT(name, merge) H5F_##name,

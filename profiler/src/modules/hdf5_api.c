@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "../core/context.h"
-#include "../core/library.h"
+#include "../runtime/context.h"
+#include "../system/library.h"
 
 enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
 

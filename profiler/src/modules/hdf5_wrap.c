@@ -56,4 +56,4 @@ static inline void *real(const char *name, void **only, const void *caller)
 #define REAL(name) (*(__typeof__(&name))real(#name, (void **)&real_##name, __builtin_return_address(0)))
 
 #define WRAP_TABLE "profiler/src/modules/hdf5.def"
-#include "../core/wrap_expand.h"
+#include "../runtime/wrap_expand.h"

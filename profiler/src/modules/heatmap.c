@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "../core/area.h"
-#include "../core/context.h"
-#include "../core/registry.h"
-#include "../core/spool.h"
-#include "../core/timeline.h"
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../files/registry.h"
+#include "../spool/spool.h"
+#include "../runtime/timeline.h"
 
 enum { BINS = 200 };
 

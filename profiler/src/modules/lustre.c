@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "../core/area.h"
-#include "../core/context.h"
-#include "../core/process_table.h"
-#include "../core/registry.h"
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../tables/process_table.h"
+#include "../files/registry.h"
 #include "lustre_client.h"
 #include "stripes.h"
 

@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../core/context.h"
-#include "../core/path.h"
-#include "../core/process_table.h"
-#include "../core/slurp.h"
+#include "../runtime/context.h"
+#include "../system/path.h"
+#include "../tables/process_table.h"
+#include "../system/slurp.h"
 
 static struct lustre_client {
     bool begun;

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../core/area.h"
-#include "../core/context.h"
-#include "../core/names.h"
-#include "../core/spool.h"
-#include "../core/wrap.h"
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../files/names.h"
+#include "../spool/spool.h"
+#include "../runtime/wrap.h"
 #include "histogram.h"
 #include "posix.h"
 #include "timer.h"

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 #include "collective.h"
-#include "../core/sketch.h"
-#include "../core/spin.h"
+#include "../records/frequent_values.h"
+#include "../system/spin.h"
 #include "dxt.h"
 #include "heatmap.h"
-#include "shape.h"
+#include "../records/shape.h"
 
 enum mpiio_int {
 #define INT(name, merge) MPIIO_##name,

@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "../core/process_table.h"
-#include "../core/shared.h"
+#include "../tables/process_table.h"
+#include "../ranks/shared.h"
 #include "mpiio.h"
 
 struct row {

@@ -1,13 +1,13 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "../core/context.h"
-#include "../core/names.h"
-#include "../core/path.h"
-#include "../core/process_table.h"
-#include "../core/registry.h"
-#include "../core/spin.h"
-#include "../core/wrap.h"
+#include "../runtime/context.h"
+#include "../files/names.h"
+#include "../system/path.h"
+#include "../tables/process_table.h"
+#include "../files/registry.h"
+#include "../system/spin.h"
+#include "../runtime/wrap.h"
 #include "mpiio.h"
 
 /* Of one file. */
@@ -59,11 +59,11 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
 #define MPIIO_EXTRA(name, meaning) ELEMENT(calls, IOLENS_MPIIO_##name, name, "<i8", "calls", meaning),
-#include "mpiio_extra.def"
+#include "../mpiio_extra.def"
 #undef MPIIO_EXTRA
 #define MPIIO_EXTRA(name, meaning)                                                                           \
     ELEMENT(seconds, IOLENS_MPIIO_##name, name##_seconds, "<f8", "s", "time in them"),
-#include "mpiio_extra.def"
+#include "../mpiio_extra.def"
 #undef MPIIO_EXTRA
 };
 

@@ -1,8 +1,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../core/process_table.h"
-#include "../core/registry.h"
+#include "../tables/process_table.h"
+#include "../files/registry.h"
 #include "mpiio.h"
 
 enum { KEY_BYTES = 64, VALUE_BYTES = 256 };

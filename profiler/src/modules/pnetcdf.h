@@ -2,12 +2,12 @@
 #ifndef IOLENS_PNETCDF_H
 #define IOLENS_PNETCDF_H
 
-#include "../core/ids.h"
-#include "../core/path.h"
-#include "../core/wrap.h"
+#include "../files/ids.h"
+#include "../system/path.h"
+#include "../runtime/wrap.h"
 #include "dataset.h"
 #include "pnetcdf_api.h"
-#include "shape.h"
+#include "../records/shape.h"
 
 enum pnetcdf_file_int {
 #define INT(name, merge) PNETCDF_FILE_##name,

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "../core/context.h"
-#include "../core/library.h"
+#include "../runtime/context.h"
+#include "../system/library.h"
 
 enum { MPICH_DATATYPE_NULL = 0x0c000000 };
 

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <stddef.h>
 
-#include "../core/ids.h"
-#include "../core/names.h"
-#include "../core/registry.h"
-#include "module.h"
+#include "../files/ids.h"
+#include "../files/names.h"
+#include "../files/registry.h"
+#include "../records/module.h"
 #include "timer.h"
 
 static struct ids iolens_netcdfs; /* open files */

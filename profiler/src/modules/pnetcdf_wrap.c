@@ -3,4 +3,4 @@
 #include "pnetcdf_kinds.h"
 
 #define WRAP_TABLE "profiler/src/modules/pnetcdf.def"
-#include "../core/wrap_expand.h"
+#include "../runtime/wrap_expand.h"

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../core/hash.h"
-#include "../core/names.h"
+#include "../system/hash.h"
+#include "../files/names.h"
 #include "dxt.h"
 #include "lustre.h"
 #include "streams.h"

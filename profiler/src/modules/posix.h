@@ -9,10 +9,10 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "../core/fds.h"
-#include "../core/sketch.h"
-#include "../core/spin.h"
-#include "../core/wrap.h"
+#include "../files/fds.h"
+#include "../records/frequent_values.h"
+#include "../system/spin.h"
+#include "../runtime/wrap.h"
 #include "aio.h"
 #include "heatmap.h"
 #include "posix_record.h"

@@ -1,4 +1,5 @@
-/* What is recorded of each kind of call in calls/posix.def: FN and its like are described in ../core/wrap.h.
+/* What is recorded of each kind of call in calls/posix.def: FN and its like are described in
+ * ../runtime/wrap.h.
  */
 #ifndef IOLENS_POSIX_KINDS_H
 #define IOLENS_POSIX_KINDS_H

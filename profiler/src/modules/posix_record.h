@@ -2,7 +2,7 @@
 #ifndef IOLENS_POSIX_RECORD_H
 #define IOLENS_POSIX_RECORD_H
 
-#include "shape.h"
+#include "../records/shape.h"
 
 enum posix_int {
 #define INT(name, merge) POSIX_##name,

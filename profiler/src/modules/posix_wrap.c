@@ -14,4 +14,4 @@
 
 #define WRAP_EARLY
 #define WRAP_TABLE "calls/posix.def"
-#include "../core/wrap_expand.h"
+#include "../runtime/wrap_expand.h"

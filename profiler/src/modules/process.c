@@ -1,10 +1,10 @@
 /* What each process took of its node: memory, processor time, waiting. */
 #include <sys/resource.h>
 
-#include "../core/area.h"
-#include "../core/choice.h"
-#include "../core/context.h"
-#include "../core/table_largest.h"
+#include "../memory/area.h"
+#include "../files/filter.h"
+#include "../runtime/context.h"
+#include "../tables/table_largest.h"
 
 enum { KIB = 1024, BLOCK = 512 };
 

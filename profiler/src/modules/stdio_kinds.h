@@ -1,5 +1,5 @@
-/* What is recorded of each kind of call in calls/stdio.def: FN and its like are described in ../core/wrap.h.
- * Bytes are what the call moved between the program and the stream. */
+/* What is recorded of each kind of call in calls/stdio.def: FN and its like are described in
+ * ../runtime/wrap.h. Bytes are what the call moved between the program and the stream. */
 #ifndef IOLENS_STDIO_KINDS_H
 #define IOLENS_STDIO_KINDS_H
 

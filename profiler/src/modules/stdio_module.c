@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/fds.h"
-#include "../core/names.h"
-#include "../core/registry.h"
+#include "../files/fds.h"
+#include "../files/names.h"
+#include "../files/registry.h"
 #include "lustre.h"
 #include "timer.h"
 

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../core/wrap.h"
+#include "../runtime/wrap.h"
 #include "heatmap.h"
-#include "shape.h"
+#include "../records/shape.h"
 #include "streams.h"
 
 enum stdio_int {

@@ -19,4 +19,4 @@
 #include "stdio_module.h"
 
 #define WRAP_TABLE "calls/stdio.def"
-#include "../core/wrap_expand.h"
+#include "../runtime/wrap_expand.h"

@@ -1,7 +1,7 @@
 #include "streams.h"
 
-#include "../core/context.h"
-#include "../core/registry.h"
+#include "../runtime/context.h"
+#include "../files/registry.h"
 
 static struct streams iolens_streams;
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../core/spin.h"
+#include "../system/spin.h"
 
 struct file;
 

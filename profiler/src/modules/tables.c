@@ -1,11 +1,11 @@
-#include "../core/process_table.h"
+#include "../tables/process_table.h"
 
 #define TABLE(name) extern const struct process_table table_##name;
-#include "tables.def"
+#include "../tables.def"
 #undef TABLE
 
 const struct process_table *const process_tables[TABLE_COUNT] = {
 #define TABLE(name) &table_##name,
-#include "tables.def"
+#include "../tables.def"
 #undef TABLE
 };

@@ -1,6 +1,6 @@
 #include "unfollowed.h"
 
-#include "../core/process_table.h"
+#include "../tables/process_table.h"
 
 struct unfollowed_calls {
     _Atomic int64_t calls[UNFOLLOWED_KINDS];

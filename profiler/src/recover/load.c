@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/area.h"
-#include "../core/context.h"
-#include "../core/hash.h"
-#include "../core/process_table.h"
-#include "../core/recording.h"
-#include "../core/registry.h"
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../system/hash.h"
+#include "../tables/process_table.h"
+#include "../lifecycle/recording.h"
+#include "../files/registry.h"
 
 /* More ranks than any machine has would only be memory for tables of them. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };
@@ -153,7 +153,7 @@ static void load_settings(const struct spool_header *header, const struct area *
 {
 #define SETTING(field, variable, alternative, value, meaning)                                                \
     iolens.settings.field = setting(texts, header->settings.field, value);
-#include "../core/settings.def"
+#include "../runtime/settings.def"
 #undef SETTING
 }
 

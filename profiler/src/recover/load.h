@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "../core/spool.h"
+#include "../spool/spool.h"
 
 /* Read and check the header of a spool. Why it is none, or NULL; what could be read is in `header`. */
 const char *load_fault(const char *path, struct spool_header *header);

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/buffer.h"
-#include "../core/compress.h"
-#include "../core/context.h"
+#include "../memory/buffer.h"
+#include "../compression/compress.h"
+#include "../runtime/context.h"
 #include "merge.h"
 #include "owner.h"
 

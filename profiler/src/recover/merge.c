@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../core/context.h"
-#include "../core/finish.h"
-#include "../core/serial.h"
+#include "../runtime/context.h"
+#include "../lifecycle/finish.h"
+#include "../ranks/serial.h"
 #include "hub.h"
 #include "reason.h"
 

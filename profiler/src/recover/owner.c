@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/context.h"
+#include "../runtime/context.h"
 
 bool owner_become(const char *spool)
 {

@@ -1,0 +1,180 @@
+#include "pack.h"
+
+#include <string.h>
+
+#include "../system/adler.h"
+
+enum {
+    WORD = sizeof(uint64_t),
+    SHORTEST = 3, /* match */
+    LONGEST = 258,
+    FIRST_LENGTH = 257,
+    LAST_LENGTH = 285,
+    DISTANCES = 30,
+    LARGEST_LITERAL_BITS = 9,
+    MOST_OTHER = 32 /* bytes: header, end of block, checksum, bits kept back */
+};
+
+bool pack_takes(size_t row_bytes)
+{
+    const uint16_t one = 1;
+    return row_bytes > 0 && row_bytes % WORD == 0 && row_bytes <= PACK_LONGEST_ROW &&
+           *(const char *)&one == 1;
+}
+
+/* Codes are sent from their highest bit on. */
+static struct pack_code reversed(uint32_t code, int count)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < count; i++)
+        bits |= (code >> i & 1) << (count - 1 - i);
+    return (struct pack_code){bits, count};
+}
+
+/* RFC 1951, 3.2.6: the fixed code of a literal (up to 255), the end (256) or a length. */
+static struct pack_code symbol(unsigned value)
+{
+    if (value < 144)
+        return reversed(0x30 + value, 8);
+    if (value < 256)
+        return reversed(0x190 + value - 144, 9);
+    if (value < 280)
+        return reversed(value - 256, 7);
+    return reversed(0xc0 + value - 280, 8);
+}
+
+static struct pack_code with_extra(struct pack_code code, uint32_t extra, int count)
+{
+    return (struct pack_code){code.bits | extra << code.count, code.count + count};
+}
+
+/* 3.2.5: lengths 3 to 258 have symbols 257 to 285, and four symbols share a number of extra bits. */
+static void make_lengths(struct packer *packer)
+{
+    int length = SHORTEST;
+    for (int value = FIRST_LENGTH; value < LAST_LENGTH; value++) {
+        int extra = value < 265 ? 0 : (value - 261) / 4;
+        for (uint32_t i = 0; i < 1u << extra; i++)
+            packer->length[length++] = with_extra(symbol((unsigned)value), i, extra);
+    }
+    packer->length[LONGEST] = symbol(LAST_LENGTH);
+}
+
+/* 3.2.5: two symbols share a number of extra bits. */
+static struct pack_code make_distance(uint32_t distance)
+{
+    uint32_t first = 1;
+    for (unsigned value = 0; value < DISTANCES; value++) {
+        int extra = value < 4 ? 0 : (int)value / 2 - 1;
+        if (distance < first + (1u << extra))
+            return with_extra(reversed(value, 5), distance - first, extra);
+        first += 1u << extra;
+    }
+    return (struct pack_code){0};
+}
+
+static inline void put(struct packer *packer, struct pack_code code)
+{
+    packer->bits |= (uint64_t)code.bits << packer->bit_count;
+    packer->bit_count += code.count;
+    if (packer->bit_count >= 32) {
+        memcpy(packer->next, &packer->bits, 4);
+        packer->next += 4;
+        packer->bits >>= 32;
+        packer->bit_count -= 32;
+    }
+}
+
+static void put_literals(struct packer *packer, const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put(packer, packer->literal[bytes[i]]);
+}
+
+/* `count` bytes that are the same one row before. */
+static void put_same(struct packer *packer, const unsigned char *bytes, size_t count)
+{
+    while (count >= SHORTEST) {
+        size_t piece = count <= LONGEST ? count : count < LONGEST + SHORTEST ? count - SHORTEST : LONGEST;
+        put(packer, packer->length[piece]);
+        put(packer, packer->distance);
+        bytes += piece;
+        count -= piece;
+    }
+    put_literals(packer, bytes, count);
+}
+
+/* What differs from the row before begins and ends within words. */
+static void put_words(struct packer *packer, const unsigned char *bytes, size_t count)
+{
+    size_t same = 0, ring = packer->row_bytes / WORD, at = packer->packed / WORD % ring;
+    for (size_t i = 0; i < count; i += WORD) {
+        uint64_t word, before = packer->history[at];
+        memcpy(&word, bytes + i, WORD);
+        packer->history[at] = word;
+        at = at + 1 == ring ? 0 : at + 1;
+        bool first_row = packer->packed + i < packer->row_bytes;
+        if (word == before && !first_row)
+            continue;
+        uint64_t difference = first_row ? ~UINT64_C(0) : word ^ before;
+        size_t begin = i + (size_t)__builtin_ctzll(difference) / 8;
+        size_t end = i + WORD - (size_t)__builtin_clzll(difference) / 8;
+        put_same(packer, bytes + same, begin - same);
+        put_literals(packer, bytes + begin, end - begin);
+        same = end;
+    }
+    put_same(packer, bytes + same, count - same);
+}
+
+/* Room in `out` for the codes of `count` bytes. False without memory. */
+static bool begin_codes(struct packer *packer, size_t count)
+{
+    packer->next = buffer_add(packer->out, count * LARGEST_LITERAL_BITS / 8 + MOST_OTHER);
+    return packer->next != NULL;
+}
+
+static void end_codes(struct packer *packer)
+{
+    packer->out->used = (size_t)(packer->next - (unsigned char *)packer->out->data);
+}
+
+void pack_open(struct packer *packer, struct buffer *out, size_t row_bytes)
+{
+    const unsigned char header[] = {0x78, 0x01}; /* window of 32 KiB, fastest */
+    *packer = (struct packer){.out = out, .row_bytes = row_bytes, .checksum = 1};
+    for (unsigned i = 0; i < PACK_LITERALS; i++)
+        packer->literal[i] = symbol(i);
+    make_lengths(packer);
+    packer->distance = make_distance((uint32_t)row_bytes);
+    buffer_put(out, header, sizeof header);
+    packer->bits = 3; /* last block, fixed codes */
+    packer->bit_count = 3;
+}
+
+void pack(struct packer *packer, const void *bytes, size_t count)
+{
+    const size_t piece = 1 << 20;
+    for (size_t done = 0; done < count; done += piece) {
+        const unsigned char *at = (const unsigned char *)bytes + done;
+        size_t now = count - done < piece ? count - done : piece;
+        if (!begin_codes(packer, now))
+            return;
+        put_words(packer, at, now);
+        end_codes(packer);
+        packer->checksum = adler(packer->checksum, at, now);
+        packer->packed += now;
+    }
+}
+
+bool pack_close(struct packer *packer)
+{
+    if (packer->out->failed || !begin_codes(packer, 0))
+        return false;
+    put(packer, symbol(256));
+    for (; packer->bit_count > 0; packer->bit_count -= 8, packer->bits >>= 8)
+        *packer->next++ = (unsigned char)packer->bits;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        *packer->next++ = (unsigned char)(packer->checksum >> shift);
+    end_codes(packer);
+    return true;
+}

@@ -1,0 +1,142 @@
+#include "fds.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../runtime/context.h"
+#include "names.h"
+
+struct fds iolens_fds;
+
+enum { INHERITED_MOST = 64 };
+
+static bool in_range(int fd) { return fd >= 0 && fd < FDS_MAX; }
+
+/* The calls below with "locked" in their name expect fds.lock to be held. */
+
+static void release_locked(struct open_file *open)
+{
+    if (--open->descriptors > 0)
+        return;
+    open->next_free = iolens_fds.free;
+    iolens_fds.free = open;
+}
+
+static struct open_file *new_open_locked(void)
+{
+    struct open_file *open = iolens_fds.free;
+    if (!open)
+        return arena_alloc(&iolens.scratch, sizeof *open);
+    iolens_fds.free = open->next_free;
+    return open;
+}
+
+static void set_locked(int fd, struct open_file *open)
+{
+    struct open_file *before = atomic_exchange(&iolens_fds.table[fd], open);
+    if (before)
+        release_locked(before);
+    if (open)
+        open->descriptors++;
+    if (fd >= iolens_fds.used)
+        iolens_fds.used = fd + 1;
+}
+
+struct open_file *fds_open(int fd, struct file *file, bool append)
+{
+    struct open_file *open = NULL;
+    if (!in_range(fd))
+        return NULL;
+    spin_lock(&iolens_fds.lock);
+    if (!iolens_fds.table)
+        iolens_fds.table = pages_alloc(FDS_MAX * sizeof *iolens_fds.table);
+    if (iolens_fds.table && (open = new_open_locked())) {
+        *open = (struct open_file){.file = file, .append = append};
+        set_locked(fd, open);
+    }
+    spin_unlock(&iolens_fds.lock);
+    if (!open)
+        registry_leave_out(~0u);
+    return open;
+}
+
+void fds_start(void)
+{
+    uint64_t open = 0;
+    for (int fd = 0; fd < INHERITED_MOST; fd++)
+        open |= (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
+    iolens_fds.inherited = open;
+}
+
+/* What it was opened as is not known; where it stands, and whether it appends, is. */
+struct open_file *fds_inherited(int fd)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+    uint64_t bit = fd >= 0 && fd < INHERITED_MOST ? UINT64_C(1) << fd : 0;
+    if (!(iolens_fds.inherited & bit) || !iolens_owns_memory())
+        return NULL;
+    iolens_fds.inherited &= ~bit;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !names_of_fd(path, fd))
+        return NULL;
+    struct file *file = registry_file(path);
+    long flags = syscall(SYS_fcntl, fd, F_GETFL), position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
+    if (open)
+        open->offset = position > 0 ? position : 0;
+    return open;
+}
+
+void fds_duplicate(int copy, struct open_file *open)
+{
+    if (!in_range(copy))
+        return;
+    spin_lock(&iolens_fds.lock);
+    if (iolens_fds.table[copy] != open)
+        set_locked(copy, open);
+    spin_unlock(&iolens_fds.lock);
+}
+
+struct open_file *fds_take(int fd)
+{
+    if (!iolens_fds.table || !in_range(fd))
+        return NULL;
+    return atomic_exchange(&iolens_fds.table[fd], NULL);
+}
+
+void fds_release(struct open_file *open)
+{
+    spin_lock(&iolens_fds.lock);
+    release_locked(open);
+    spin_unlock(&iolens_fds.lock);
+}
+
+void fds_forget(int first, int last)
+{
+    for (int fd = first < 0 ? 0 : first; fd <= last && fd < iolens_fds.used; fd++) {
+        struct open_file *open = fds_take(fd);
+        if (open)
+            fds_release(open);
+    }
+}
+
+void fds_reset(void)
+{
+    iolens_fds.lock = (struct spin){ATOMIC_FLAG_INIT};
+    for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
+        struct open_file *open = iolens_fds.table[fd];
+        if (open)
+            open->posix = NULL;
+    }
+}
+
+struct file *fds_file(struct open_file *open)
+{
+    struct file *file = registry_own(open->file);
+    if (file)
+        open->file = file;
+    return file;
+}

@@ -1,0 +1,74 @@
+/* From a descriptor to the open file it stands for: one array, one load on the hot path.
+ *
+ * An open file is shared by the descriptors that dup made of it, as in the kernel, and owns the offset. Its
+ * memory is recycled but never unmapped, so that a race between close and write in the program cannot crash
+ * the recorder. */
+#ifndef IOLENS_FDS_H
+#define IOLENS_FDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "registry.h"
+#include "../system/spin.h"
+
+struct open_file {
+    struct file *file;
+    _Atomic(void *) posix; /* the POSIX module's state, NULL until the first operation after a fork */
+    int64_t offset;
+    int descriptors;
+    bool append;
+    struct open_file *next_free;
+};
+
+struct fds {
+    struct spin lock;
+    _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
+    _Atomic int used;                   /* above the highest descriptor in the table */
+    struct open_file *free;
+    _Atomic uint64_t inherited; /* bit fd: it was open when the program began, and has not been asked for */
+};
+
+enum { FDS_MAX = 1 << 20 };
+
+extern struct fds iolens_fds;
+
+/* When the program begins: which descriptors below 64 it was given. */
+void fds_start(void);
+
+/* The open file of a descriptor that the program was given, when it is a file with a name, from the first
+ * time that it is asked for on; else NULL. */
+struct open_file *fds_inherited(int fd);
+
+/* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */
+struct open_file *fds_open(int fd, struct file *file, bool append);
+
+/* Make `copy` stand for the open file of `fd`. */
+void fds_duplicate(int copy, struct open_file *open);
+
+/* Take the open file out of the table; the caller gives it back with fds_release. NULL when unknown. */
+struct open_file *fds_take(int fd);
+void fds_release(struct open_file *open);
+
+/* Forget first..last, whose descriptors were closed behind the recorder's back. */
+void fds_forget(int first, int last);
+
+/* The open file behind a descriptor, or NULL. */
+static inline struct open_file *fds_find(int fd)
+{
+    struct open_file *open = NULL;
+    if (__builtin_expect(iolens_fds.table && fd >= 0 && fd < FDS_MAX, 1))
+        open = atomic_load_explicit(&iolens_fds.table[fd], memory_order_acquire);
+    if (__builtin_expect(!open && iolens_fds.inherited, 0))
+        open = fds_inherited(fd);
+    return open;
+}
+
+/* The records are gone, as in a child of fork: the descriptors stay, with their files until they are used. */
+void fds_reset(void);
+
+/* The open file's file in this process's registry; NULL without memory. */
+struct file *fds_file(struct open_file *open);
+
+#endif

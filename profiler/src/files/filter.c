@@ -1,0 +1,185 @@
+#include "filter.h"
+
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../runtime/context.h"
+#include "../system/rank_list.h"
+
+struct choice iolens_choice;
+
+enum { LONGEST = 1024 };
+
+struct name_rule {
+    regex_t pattern;
+    uint32_t modules;
+    bool includes;
+};
+
+/* Calls `take` for each part of `list` between characters of `separators`. */
+static void each(const char *list, const char *separators, void (*take)(char *part, void *context),
+                 void *context)
+{
+    char part[LONGEST];
+    while (*list) {
+        size_t length = strcspn(list, separators);
+        if (length > 0 && length < sizeof part) {
+            memcpy(part, list, length);
+            part[length] = '\0';
+            take(part, context);
+        }
+        list += length + (list[length] != '\0');
+    }
+}
+
+static void add_module(char *name, void *context)
+{
+    uint32_t *mask = context;
+    bool known = strcmp(name, "*") == 0;
+    for (int m = 0; m < MODULE_COUNT; m++)
+        if (strcmp(name, "*") == 0 || strcmp(name, modules[m]->name) == 0) {
+            *mask |= 1u << m;
+            known = true;
+        }
+    if (!known)
+        iolens_say("no module is called %s; it is left out", name);
+}
+
+static uint32_t modules_named(const char *list)
+{
+    uint32_t mask = 0;
+    each(list, ", ", add_module, &mask);
+    return mask;
+}
+
+/* The word behind the last run of blanks, cut off; NULL when there is one word only. */
+static char *cut_last_word(char *text)
+{
+    char *space = strrchr(text, ' ');
+    char *tab = strrchr(text, '\t');
+    char *at = space > tab ? space : tab;
+    if (!at)
+        return NULL;
+    char *last = at + 1;
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
+        at--;
+    *at = '\0';
+    return last;
+}
+
+/* What a rule is made of: its target, modules and direction. */
+struct making {
+    struct choice *choice;
+    uint32_t modules;
+    bool includes;
+};
+
+static void add_pattern(char *text, void *context)
+{
+    struct making *making = context;
+    struct choice *choice = making->choice;
+    if (!choice->rule)
+        choice->rule = arena_alloc(&iolens.scratch, CHOICE_RULES * sizeof *choice->rule);
+    if (!choice->rule || choice->rules == CHOICE_RULES) {
+        iolens_say("more than %d patterns of names; %s is left out", CHOICE_RULES, text);
+        return;
+    }
+    struct name_rule *rule = &choice->rule[choice->rules];
+    if (regcomp(&rule->pattern, text, REG_EXTENDED | REG_NOSUB) != 0) {
+        iolens_say("%s is no regular expression; it is left out", text);
+        return;
+    }
+    rule->modules = making->modules;
+    rule->includes = making->includes;
+    choice->rules++;
+}
+
+/* "REGEX,... MODULES", modules as a list or *, which is also meant when they are missing. */
+static void add_rule(char *text, void *context)
+{
+    struct making *making = context;
+    const char *names = cut_last_word(text);
+    making->modules = modules_named(names ? names : "*");
+    each(text, ",", add_pattern, making);
+}
+
+/* "N MODULES". */
+static void add_limit(char *text, void *context)
+{
+    struct choice *choice = context;
+    const char *names = cut_last_word(text);
+    uint32_t mask = modules_named(names ? names : "*");
+    char *end;
+    long long most = strtoll(text, &end, 10);
+    if (most <= 0 || *end != '\0') {
+        iolens_say("MAX_RECORDS %s: a positive number is needed; it is left out", text);
+        return;
+    }
+    for (int m = 0; m < MODULE_COUNT; m++)
+        if (mask >> m & 1)
+            choice->most_records[m] = most;
+}
+
+void choice_read(struct choice *choice)
+{
+    const struct settings *s = &iolens.settings;
+    struct making exclude = {.choice = choice}, include = {.choice = choice, .includes = true};
+    *choice = (struct choice){.modules_off = 0};
+    choice->modules_on = modules_named(s->mod_enable);
+    choice->modules_off = modules_named(s->mod_disable) & ~choice->modules_on;
+    each(s->max_records, ";", add_limit, choice);
+    each(s->name_exclude, ";", add_rule, &exclude);
+    each(s->name_include, ";", add_rule, &include);
+}
+
+/* Whether a name matches one of a list of wildcards. */
+static bool is_listed(const char *name, const char *list)
+{
+    char part[LONGEST];
+    while (*list) {
+        size_t length = strcspn(list, ",;");
+        if (length > 0 && length < sizeof part) {
+            memcpy(part, list, length);
+            part[length] = '\0';
+            if (fnmatch(part, name, 0) == 0)
+                return true;
+        }
+        list += length + (list[length] != '\0');
+    }
+    return false;
+}
+
+bool choice_app(const char *name)
+{
+    const struct settings *s = &iolens.settings;
+    return is_listed(name, s->app_include) || (!is_listed(name, s->app_exclude) && !*s->app_include);
+}
+
+bool choice_rank(int rank)
+{
+    const struct settings *s = &iolens.settings;
+    if (*s->rank_include && ranks_contain(s->rank_include, rank))
+        return true;
+    return !*s->rank_include && !(*s->rank_exclude && ranks_contain(s->rank_exclude, rank));
+}
+
+uint32_t choice_skip(const struct choice *choice, const char *path, bool *included)
+{
+    uint32_t skip = 0, keep = 0;
+    for (int i = 0; i < choice->rules; i++) {
+        const struct name_rule *rule = &choice->rule[i];
+        if (regexec(&rule->pattern, path, 0, NULL, 0) != 0)
+            continue;
+        *(rule->includes ? &keep : &skip) |= rule->modules;
+    }
+    *included = keep != 0;
+    return skip & ~keep;
+}
+
+bool choice_more(struct choice *choice, enum module_index module)
+{
+    return choice->most_records[module] == 0 ||
+           atomic_fetch_add(&choice->records[module], 1) < choice->most_records[module];
+}

@@ -1,0 +1,39 @@
+/* What is recorded: which programs, ranks, modules and files, as the settings choose (Darshan's names and
+ * meaning). */
+#ifndef IOLENS_CHOICE_H
+#define IOLENS_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../records/module.h"
+
+enum { CHOICE_RULES = 64 };
+
+struct choice {
+    uint32_t modules_off;               /* bit m: module m records nothing */
+    uint32_t modules_on;                /* bit m: MOD_ENABLE asks for it */
+    int64_t most_records[MODULE_COUNT]; /* 0: as many as memory holds */
+    _Atomic int64_t records[MODULE_COUNT];
+    int rules;
+    struct name_rule *rule; /* of NAME_EXCLUDE and NAME_INCLUDE */
+};
+
+extern struct choice iolens_choice;
+
+/* Reads the settings; a value that cannot be understood is said and left out. */
+void choice_read(struct choice *choice);
+
+/* False when this program is not to be recorded. `name` without folder. */
+bool choice_app(const char *name);
+
+bool choice_rank(int rank);
+
+/* Bit m: module m leaves this path out because a pattern says so. `*included`: a pattern of NAME_INCLUDE
+ * matches, so that the system's own folders are recorded too. */
+uint32_t choice_skip(const struct choice *choice, const char *path, bool *included);
+
+/* Whether module m may have one more record; counts it. */
+bool choice_more(struct choice *choice, enum module_index module);
+
+#endif

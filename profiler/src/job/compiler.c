@@ -1,0 +1,81 @@
+#include "compiler.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../memory/arena.h"
+
+enum { SECTIONS_MOST = 256, NAMES_BYTES = 8192, COMMENT_BYTES = 4096 };
+
+/* What is read of a file, in pages of its own. */
+struct parts {
+    ElfW(Shdr) section[SECTIONS_MOST];
+    char names[NAMES_BYTES], comment[COMMENT_BYTES];
+};
+
+static size_t read_at(int fd, void *to, size_t bytes, uint64_t offset)
+{
+    long got = syscall(SYS_pread64, fd, to, bytes, offset);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* The bytes of ".comment" in `parts`, ended by NUL; 0 without one. */
+static size_t read_comment(int fd, struct parts *parts)
+{
+    ElfW(Ehdr) head;
+    if (read_at(fd, &head, sizeof head, 0) != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        head.e_shentsize != sizeof *parts->section)
+        return 0;
+    size_t wanted = least(head.e_shnum, SECTIONS_MOST) * sizeof *parts->section;
+    size_t count = read_at(fd, parts->section, wanted, head.e_shoff) / sizeof *parts->section;
+    if (head.e_shstrndx >= count)
+        return 0;
+    const ElfW(Shdr) *table = &parts->section[head.e_shstrndx];
+    size_t names = read_at(fd, parts->names, least(table->sh_size, NAMES_BYTES - 1), table->sh_offset);
+    for (size_t i = 0; i < count; i++) {
+        const ElfW(Shdr) *section = &parts->section[i];
+        if (section->sh_name < names && strcmp(parts->names + section->sh_name, ".comment") == 0)
+            return read_at(fd, parts->comment, least(section->sh_size, COMMENT_BYTES - 1),
+                           section->sh_offset);
+    }
+    return 0;
+}
+
+/* Whether one of the lines of `out` is this text. */
+static bool has_line(const char *out, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
+        if (strcspn(line, "\n") == length && memcmp(line, text, length) == 0)
+            return true;
+    return false;
+}
+
+void compiler_read(const char *path, char *out, size_t size)
+{
+    struct parts *parts = pages_alloc(sizeof *parts);
+    int fd = parts ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+    size_t used = 0, bytes = fd >= 0 ? read_comment(fd, parts) : 0;
+    out[0] = '\0';
+    for (size_t at = 0; at < bytes; at += strlen(parts->comment + at) + 1) {
+        const char *entry = parts->comment + at;
+        size_t length = strlen(entry);
+        if (length == 0 || strchr(entry, '\n') || used + length + 2 > size || has_line(out, entry))
+            continue;
+        memcpy(out + used, entry, length);
+        memcpy(out + used + length, "\n", 2);
+        used += length + 1;
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (parts)
+        pages_free(parts, sizeof *parts);
+}

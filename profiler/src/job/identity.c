@@ -1,0 +1,71 @@
+#include "identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../memory/arena.h"
+#include "../memory/buffer.h"
+#include "command.h"
+#include "compiler.h"
+#include "environment.h"
+#include "../system/hash.h"
+#include "mount_options.h"
+#include "../system/slurp.h"
+
+enum { TABLE_BYTES = 65536 };
+
+static void read_user(struct identity *identity)
+{
+    const char *name = getenv("LOGNAME");
+    name = name && *name ? name : getenv("USER");
+    if (name && *name && !strchr(name, '/'))
+        snprintf(identity->user, sizeof identity->user, "%s", name);
+    else
+        snprintf(identity->user, sizeof identity->user, "%lld", (long long)identity->uid);
+}
+
+static void read_environment(struct identity *identity)
+{
+    struct buffer json = {0};
+    environment_json(&json, sizeof identity->environment - 1);
+    if (json.used < sizeof identity->environment)
+        memcpy(identity->environment, json.data, json.used);
+    buffer_free(&json);
+}
+
+/* Command line and mounts, from one look at the latter. */
+static void read_mounts(struct identity *identity, const char *extra)
+{
+    struct buffer json = {0};
+    char *table = pages_alloc(TABLE_BYTES);
+    if (table)
+        slurp("/proc/self/mounts", table, TABLE_BYTES);
+    identity->text_bytes = command_text(identity->text, table ? table : "", extra);
+    mount_options(&json, table ? table : "", sizeof identity->mounts - 1);
+    if (json.used < sizeof identity->mounts && !json.failed)
+        memcpy(identity->mounts, json.data, json.used);
+    buffer_free(&json);
+    if (table)
+        pages_free(table, TABLE_BYTES);
+}
+
+void identity_read(struct identity *identity, const char *mounts)
+{
+    const char *component = getenv("OMPI_MCA_io");
+    *identity = (struct identity){.uid = (int64_t)getuid()};
+    gethostname(identity->host, sizeof identity->host - 1);
+    read_user(identity);
+    snprintf(identity->program, sizeof identity->program, "%s", program_invocation_short_name);
+    snprintf(identity->io_component, sizeof identity->io_component, "%s", component ? component : "");
+    read_mounts(identity, mounts);
+    compiler_read("/proc/self/exe", identity->compiler, sizeof identity->compiler);
+    read_environment(identity);
+}
+
+uint64_t identity_hash(const struct identity *identity)
+{
+    return record_id((const char *)identity, sizeof *identity);
+}

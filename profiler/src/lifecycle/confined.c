@@ -1,0 +1,60 @@
+#include "confined.h"
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+#include "../runtime/context.h"
+#include "lifecycle.h"
+#include "../spool/spool.h"
+#include "../runtime/wrap.h"
+
+static int (*real_prctl)(int option, ...);
+
+__attribute__((constructor)) static void resolve(void) { wrap_resolve("prctl", &real_prctl); }
+
+/* What is allowed from now on nobody knows: the log is written while it can be. */
+static void before_filter(void)
+{
+    if (atomic_load(&iolens.recording) && iolens_is_this_process())
+        lifecycle_end("The program restricted its system calls (seccomp); what it did then is missing.");
+}
+
+/* The C library's clock reads the counter too, so the kernel is asked from now on. */
+static void before_tsc_is_forbidden(void)
+{
+    clock_forbid_tsc(&iolens.clock);
+    if (iolens_spool.header)
+        iolens_spool.header->clock = iolens.clock;
+    spool_beat();
+}
+
+void confined_prctl(long option, long first, long second)
+{
+    bool filter = first == SECCOMP_MODE_FILTER && second != 0;
+    if (option == PR_SET_SECCOMP && (first == SECCOMP_MODE_STRICT || filter))
+        before_filter();
+    else if (option == PR_SET_TSC && first == PR_TSC_SIGSEGV)
+        before_tsc_is_forbidden();
+}
+
+/* Without a filter it only asks what the kernel can do. */
+void confined_seccomp(long operation, long filter)
+{
+    if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter))
+        before_filter();
+}
+
+IOLENS_EXPORT int prctl(int option, ...)
+{
+    long value[4];
+    va_list list;
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        value[i] = va_arg(list, long);
+    va_end(list);
+    confined_prctl(option, value[0], value[1]);
+    if (!real_prctl)
+        resolve();
+    return real_prctl(option, value[0], value[1], value[2], value[3]);
+}

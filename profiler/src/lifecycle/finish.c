@@ -1,0 +1,150 @@
+#include "finish.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../compression/compress.h"
+#include "../runtime/context.h"
+#include "../logfile/jobinfo.h"
+#include "../logfile/log_name.h"
+#include "../logfile/private_regions.h"
+#include "../ranks/reduce.h"
+#include "../files/registry.h"
+#include "../ranks/serial.h"
+#include "../ranks/shared.h"
+#include "../system/signals.h"
+#include "../spool/spool.h"
+#include "../logfile/writer.h"
+
+struct job_times {
+    int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
+};
+
+/* Put all ranks' times on one clock: that of the rank that began first, as seen from the common barrier. */
+static struct job_times finish_clock(const struct iolens_transport *transport)
+{
+    double factor = iolens.ended.correction, mine = iolens.aligned * factor;
+    double elapsed = iolens.ended.recorded * factor;
+    double latest[2] = {mine, elapsed - mine}; /* before and behind the barrier, of any rank */
+    if (transport->allreduce(latest, 2, IOLENS_DOUBLE, IOLENS_MAX) != 0)
+        latest[0] = mine;
+    double shift = latest[0] - mine;
+    iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
+    int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
+    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9)};
+}
+
+static void count_partial(const struct iolens_transport *transport)
+{
+    for (int m = 0; m < MODULE_COUNT; m++)
+        iolens_registry.ranks_partial[m] = iolens_registry.partial >> m & 1;
+    transport->allreduce(iolens_registry.ranks_partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
+}
+
+static void add_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
+{
+    struct buffer part = {0};
+    if (transport->rank == 0) {
+        struct log_job job;
+        jobinfo_job(&job, transport->size, times.start_ns, times.end_ns);
+        buffer_put(&part, &job, sizeof job);
+        buffer_put(&part, iolens.identity.text, iolens.identity.text_bytes);
+    }
+    writer_add(writer, &part, false);
+    buffer_free(&part);
+}
+
+static int add_names(struct writer *writer, const struct iolens_transport *transport)
+{
+    struct buffer part = {0};
+    reduce_names(transport->rank, &part);
+    int region = writer_add(writer, &part, transport->rank == 0);
+    buffer_free(&part);
+    return region;
+}
+
+static void add_modules(struct writer *writer, const struct iolens_transport *transport,
+                        int region[MODULE_COUNT])
+{
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        struct records records;
+        if (reduce_records(transport, m, &records) != 0)
+            writer_fail(writer, ENOMEM);
+        region[m] = writer_add_records(writer, &records);
+    }
+}
+
+/* A file that could not even be named is missing from every module that is there at all. */
+static void write_header(struct writer *writer, int names, const int region[MODULE_COUNT])
+{
+    struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
+    header.names = writer->region[names].span;
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        struct log_span span = writer->region[region[m]].span;
+        header.modules[modules[m]->id] = span;
+        header.module_versions[modules[m]->id] = modules[m]->version;
+        header.partial |= (uint64_t)(span.bytes > 0 && iolens_registry.ranks_partial[m] != 0)
+                          << modules[m]->id;
+    }
+    writer_put(writer, 0, &header, sizeof header);
+}
+
+static void create(struct writer *writer, const struct iolens_transport *transport, int64_t start_ns)
+{
+    char name[PATH_BYTES];
+    int n = 0;
+    do {
+        log_name(name, start_ns, ++n);
+        if (transport->rank == 0)
+            log_name_folders(name);
+    } while (!writer_create(writer, transport, name, iolens.settings.logfile));
+}
+
+/* What a process still has to say of itself, when it is there to say it. */
+static void read_process(void)
+{
+    if (iolens.lost)
+        return;
+    iolens.ended = clock_end(&iolens.clock);
+    identity_read(&iolens.identity, iolens.settings.mounts);
+    spool_freeze();
+}
+
+/* Collective. The regions, and on rank 0 what says where they are. */
+static void write_regions(struct writer *writer, const struct iolens_transport *transport,
+                          struct job_times times)
+{
+    int module_region[MODULE_COUNT];
+    writer_open(writer, sizeof(struct log_header));
+    add_job(writer, transport, times);
+    int names = add_names(writer, transport);
+    add_modules(writer, transport, module_region);
+    int private = private_add(writer, transport);
+    writer_put_regions(writer);
+    if (transport->rank != 0)
+        return;
+    private_finish(writer, private);
+    write_header(writer, names, module_region);
+}
+
+bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
+{
+    struct writer writer;
+    struct held_signal held = signal_hold(SIGXFSZ);
+
+    compress_start();
+    read_process();
+    struct job_times times = finish_clock(transport);
+    count_partial(transport);
+    reduce_settle_states();
+    bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
+    bool agreed = !merging || shared_find(transport) == 0;
+    create(&writer, transport, times.start_ns);
+    if (!agreed)
+        writer_fail(&writer, ENOMEM);
+    write_regions(&writer, transport, times);
+    bool written = writer_close(&writer, transport->rank == 0 ? log_name_mode() : 0);
+    memcpy(log, writer.name.text, PATH_BYTES);
+    signal_release(&held);
+    return written;
+}

@@ -1,0 +1,210 @@
+/* Where recording begins and ends: library load, exit, _exit, fork, MPI_Init, MPI_Finalize. */
+#include "lifecycle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../files/filter.h"
+#include "../compression/compress.h"
+#include "../runtime/context.h"
+#include "../files/fds.h"
+#include "finish.h"
+#include "../system/path.h"
+#include "../tables/process_table.h"
+#include "recording.h"
+#include "../files/registry.h"
+#include "../ranks/serial.h"
+#include "../spool/spool.h"
+#include "../runtime/wrap.h"
+
+enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB, DEFAULT_MEMORY = 512 };
+
+static int64_t positive(const char *text, int64_t otherwise)
+{
+    char *end;
+    errno = 0;
+    long long value = text ? strtoll(text, &end, 10) : 0;
+    return text && value > 0 && errno == 0 && *end == '\0' ? value : otherwise;
+}
+
+/* The program may change its folder before the log is written. */
+static void make_absolute(const char **path)
+{
+    char absolute[PATH_BYTES];
+    if (*path && **path != '/' && path_absolute(absolute, AT_FDCWD, *path))
+        *path = arena_text(&iolens.scratch, absolute);
+}
+
+static void start_arenas(void)
+{
+    size_t limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
+    arena_start(&iolens.arena, limit, spool_extend);
+    iolens.scratch.limit = limit;
+    iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
+}
+
+/* A child starts afresh, with its parent's descriptors and streams. */
+static void after_fork(void)
+{
+    if (!iolens.recording)
+        return;
+    iolens_busy = true;
+    iolens.fork_parent = iolens.pid;
+    iolens.pid = (pid_t)syscall(SYS_getpid);
+    iolens.transport = NULL;
+    iolens.aligned = 0;
+    recording_reset();
+    start_arenas();
+    spool_after_fork();
+    clock_start(&iolens.clock);
+    iolens_busy = false;
+}
+
+/* Also called by an adapter whose constructor runs before this one. */
+__attribute__((constructor)) static void start(void)
+{
+    int saved_errno = errno;
+    if (iolens.started)
+        return;
+    iolens.started = true;
+    arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
+    say_start();
+    settings_read(&iolens.settings, &iolens.scratch);
+    if (!settings_true(iolens.settings.disable) && choice_app(program_invocation_short_name)) {
+        make_absolute(&iolens.settings.logpath);
+        make_absolute(&iolens.settings.logfile);
+        if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
+            make_absolute(&iolens.settings.spool);
+        start_arenas();
+        iolens.pid = getpid();
+        iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
+        if (positive(iolens.settings.memory, 0) == 0)
+            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
+                       DEFAULT_MEMORY);
+        compress_load();
+        choice_read(&iolens_choice);
+        recording_start();
+        spool_start(recording_layout(), tables_beat);
+        fds_start();
+        if (settings_true(iolens.settings.dump))
+            settings_print(&iolens.settings);
+        clock_start(&iolens.clock);
+        pthread_atfork(NULL, NULL, after_fork);
+        iolens.recording = true;
+    }
+    errno = saved_errno;
+}
+
+static bool log_is_wanted(void)
+{
+    return settings_true(iolens.settings.nonmpi) && (iolens_registry.used > 0 || iolens.settings.logfile);
+}
+
+/* The records stay in the spool when the log cannot be written. */
+static void write_log(const struct iolens_transport *transport)
+{
+    char log[PATH_BYTES];
+    if (finish_log(transport, log))
+        spool_remove();
+}
+
+/* The end of a process that is not in an MPI job: its own log. A job without MPI_Finalize leaves its spools.
+ */
+static void finish_alone(void)
+{
+    if (!atomic_exchange(&iolens.recording, false) || iolens_busy || !iolens_is_this_process())
+        return;
+    int saved_errno = errno;
+    iolens_busy = true;
+    if (!iolens.transport && log_is_wanted())
+        write_log(&serial_transport);
+    else if (!iolens.transport)
+        spool_remove();
+    else if (iolens.transport->rank == 0 && iolens_spool.header)
+        iolens_say(
+            "the program ended without MPI_Finalize; `iolens recover` makes a log of the records in %s",
+            iolens_spool.path);
+    else if (iolens.transport->rank == 0)
+        iolens_say("the program ended without MPI_Finalize, so there is no log");
+    iolens_busy = false;
+    errno = saved_errno;
+}
+
+void lifecycle_end(const char *why)
+{
+    if (iolens.transport)
+        return;
+    iolens.closed = why;
+    finish_alone();
+}
+
+__attribute__((destructor)) static void stop(void) { finish_alone(); }
+
+/* Ends of a process that run no destructors. A child of vfork must leave without touching its parent's
+ * memory. Once recording has ended no system call is made that the program did not ask for. */
+#define LEAVE(name)                                                                                          \
+    IOLENS_EXPORT __attribute__((noreturn)) void name(int status)                                            \
+    {                                                                                                        \
+        if (atomic_load(&iolens.recording) && iolens_is_this_process())                                      \
+            finish_alone();                                                                                  \
+        void (*real)(int) = NULL;                                                                            \
+        wrap_resolve(#name, &real);                                                                          \
+        real(status);                                                                                        \
+        __builtin_unreachable();                                                                             \
+    }
+LEAVE(_exit)
+LEAVE(_Exit)
+
+IOLENS_EXPORT int iolens_adapter_attach(int abi)
+{
+    start();
+    return abi == IOLENS_ADAPTER_ABI && iolens.recording ? 0 : -1;
+}
+
+/* What was recorded before the rank was known is dropped. */
+static void mute(void)
+{
+    iolens.muted = true;
+    atomic_store(&iolens.recording, false);
+    recording_reset();
+}
+
+IOLENS_EXPORT void iolens_pause(bool on) { iolens_busy = on; }
+
+IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transport)
+{
+    if (!iolens_active())
+        return;
+    iolens_busy = true;
+    iolens.transport = transport;
+    transport->barrier();
+    iolens.aligned = clock_now(&iolens.clock);
+    spool_parallel(transport);
+    tables_begin();
+    if (!choice_rank(transport->rank))
+        mute();
+    iolens_busy = false;
+}
+
+IOLENS_EXPORT void iolens_parallel_finish(void)
+{
+    const struct iolens_transport *transport = iolens.transport;
+    if (!transport || !iolens_is_this_process() ||
+        !(atomic_exchange(&iolens.recording, false) || iolens.muted))
+        return;
+    iolens.muted = false;
+    iolens_busy = true;
+    write_log(transport);
+    iolens_busy = false;
+}
+
+IOLENS_EXPORT double iolens_now(void) { return clock_now(&iolens.clock); }
+
+IOLENS_EXPORT bool iolens_recording(void) { return iolens_active(); }

@@ -1,0 +1,128 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "../files/filter.h"
+#include "../runtime/context.h"
+#include "../tables/process_table.h"
+#include "../files/registry.h"
+#include "../system/version.h"
+
+static void add_text(struct buffer *out, const char *name, const char *value)
+{
+    buffer_format(out, "\"%s\": ", name);
+    if (value)
+        buffer_json(out, value);
+    else
+        buffer_put(out, "null", 4);
+    buffer_put(out, ", ", 2);
+}
+
+/* hosts: names in order of their first rank; rank_host: index into it per rank. */
+static void add_hosts(struct buffer *out, const char (*host)[HOST_BYTES], int ranks)
+{
+    struct buffer index = {0};
+    int *first = buffer_add(&index, (size_t)ranks * 2 * sizeof(int)), *place = first + ranks, hosts = 0;
+    buffer_format(out, "\"hosts\": [");
+    for (int rank = 0; first && rank < ranks; rank++) {
+        int known = rank > 0 && strcmp(host[rank], host[rank - 1]) == 0 ? place[rank - 1] : 0;
+        while (known < hosts && strcmp(host[first[known]], host[rank]) != 0)
+            known++;
+        place[rank] = known;
+        if (known < hosts)
+            continue;
+        first[hosts++] = rank;
+        buffer_format(out, "%s", known ? ", " : "");
+        buffer_json(out, host[rank]);
+    }
+    buffer_format(out, "], \"rank_host\": [");
+    for (int rank = 0; first && rank < ranks; rank++)
+        buffer_format(out, "%s%d", rank ? ", " : "", place[rank]);
+    buffer_format(out, "], ");
+    out->failed |= index.failed;
+    buffer_free(&index);
+}
+
+/* The lines of `text` as a list. */
+static void add_compilers(struct buffer *out, const char *text)
+{
+    char line[COMPILER_BYTES];
+    const char *comma = "";
+    buffer_format(out, "\"compiler\": [");
+    for (; *text; text += strcspn(text, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+        buffer_format(out, "%s", comma);
+        buffer_json(out, line);
+        comma = ", ";
+    }
+    buffer_format(out, "], ");
+}
+
+static void add_partial(struct buffer *out)
+{
+    const int64_t *partial = iolens_registry.ranks_partial;
+    const char *comma = "";
+    buffer_format(out, "\"partial\": [");
+    const char *const ends[] = {iolens.lost, iolens.closed};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (!ends[i])
+            continue;
+        buffer_format(out, "%s", comma);
+        buffer_json(out, ends[i]);
+        comma = ", ";
+    }
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        const char *limit = iolens_choice.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
+        if (!partial[m])
+            continue;
+        buffer_format(
+            out,
+            "%s\"The %s module ran out of room on %lld rank(s); what came later is missing. Raise %s%s.\"",
+            comma, modules[m]->name, (long long)partial[m], limit ? limit : "",
+            limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
+        comma = ", ";
+    }
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const char *lacks = process_tables[t]->left_out ? process_tables[t]->left_out() : NULL;
+        if (!lacks)
+            continue;
+        buffer_format(out, "%s", comma);
+        buffer_json(out, lacks);
+        comma = ", ";
+    }
+    buffer_format(out, "], ");
+}
+
+static void write_job(const struct iolens_transport *transport, struct buffer *out)
+{
+    const struct identity *self = &iolens.identity;
+    struct buffer hosts = {0};
+    if (transport->rank == 0)
+        buffer_add(&hosts, (size_t)transport->size * HOST_BYTES);
+    if (transport->gather(self->host, HOST_BYTES, hosts.data) != 0)
+        out->failed = true;
+    if (transport->rank != 0)
+        return;
+    buffer_format(out, "{");
+    add_text(out, "iolens", IOLENS_VERSION);
+    add_text(out, "mpi", transport->mpi_version);
+    add_text(out, "io_component", *self->io_component ? self->io_component : NULL);
+    add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
+    add_text(out, "storage", iolens.settings.storage);
+    add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
+    add_text(out, "io_component_used", *iolens.io_component ? iolens.io_component : NULL);
+    add_compilers(out, self->compiler);
+    add_partial(out);
+    buffer_format(out, "\"mounts\": ");
+    buffer_put(out, *self->mounts ? self->mounts : "{}", *self->mounts ? strlen(self->mounts) : 2);
+    buffer_put(out, ", ", 2);
+    buffer_format(out, "\"environment\": ");
+    buffer_put(out, self->environment, strlen(self->environment));
+    buffer_format(out, "}");
+    buffer_free(&hosts);
+}
+
+const struct process_table table_job = {
+    .name = "job",
+    .meaning = "One JSON object about the run, from rank 0; its keys are in LOG.md",
+    .write = write_job,
+};

@@ -1,0 +1,21 @@
+/* What the log is called and where it stands. */
+#ifndef IOLENS_LOG_NAME_H
+#define IOLENS_LOG_NAME_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../system/path.h"
+
+/* The name that was asked for, or <user>_<program>_id<job>-<pid>_<month>-<day>-<seconds>_<n>.darshan, by the
+ * UTC time start_ns (since 1970) at which the job began; `n` is counted up while such a log is there. */
+void log_name(char name[PATH_BYTES], int64_t start_ns, int n);
+
+/* Make the folders of a dated name that are missing, each open to whom the one above it is. What cannot be
+ * made shows when the log is opened. */
+void log_name_folders(const char *name);
+
+/* IOLENS_LOG_MODE as permission bits; 0400 when it is none. */
+mode_t log_name_mode(void);
+
+#endif

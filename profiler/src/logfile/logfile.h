@@ -1,0 +1,43 @@
+/* The log's layout on disk: Darshan 3.41's header and job record, and the footer behind the private regions.
+ */
+#ifndef IOLENS_LOGFILE_H
+#define IOLENS_LOGFILE_H
+
+#include <stdint.h>
+
+enum { LOG_MODULES = 64, LOG_METADATA_BYTES = 1024 };
+
+struct log_span {
+    uint64_t offset, bytes; /* in the file, compressed; bytes 0: absent */
+};
+
+struct log_header {
+    char version[8];
+    int64_t magic;
+    uint8_t compression; /* 0: zlib */
+    uint8_t padding[7];
+    uint64_t partial; /* bit i: module i misses records */
+    struct log_span names;
+    struct log_span modules[LOG_MODULES];
+    uint32_t module_versions[LOG_MODULES];
+};
+
+_Static_assert(sizeof(struct log_header) == 1328, "Darshan's header has 1328 bytes");
+
+struct log_job {
+    int64_t uid, start_sec, start_nsec, end_sec, end_nsec, ranks, jobid;
+    char metadata[LOG_METADATA_BYTES]; /* key=value lines, the first one lib_ver */
+};
+
+_Static_assert(sizeof(struct log_job) == 1080, "Darshan's job record has 1080 bytes");
+
+struct log_footer {
+    char magic[8];
+    uint64_t directory_offset, directory_bytes, zero;
+};
+
+#define LOG_VERSION      "3.41"
+#define LOG_MAGIC        6567223
+#define LOG_FOOTER_MAGIC "iolens01"
+
+#endif

@@ -1,0 +1,15 @@
+/* The private regions behind Darshan's, as described in LOG.md, and their directory. */
+#ifndef IOLENS_PRIVATE_H
+#define IOLENS_PRIVATE_H
+
+#include "../adapter.h"
+#include "../memory/buffer.h"
+#include "writer.h"
+
+/* Collective. Add the private regions. Returns the index of the first one. */
+int private_add(struct writer *writer, const struct iolens_transport *transport);
+
+/* On rank 0, when all regions are placed: write the directory and the footer. */
+void private_finish(struct writer *writer, int first);
+
+#endif

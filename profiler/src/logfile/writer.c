@@ -1,0 +1,204 @@
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../compression/compress.h"
+#include "../runtime/context.h"
+#include "../system/untrusted_path.h"
+#include "../spool/spool.h"
+
+enum { LARGEST_WRITE = 1 << 30 };
+
+/* System calls directly: open, pwrite, close and rename are wrapped functions, by others too. */
+
+void writer_fail(struct writer *writer, int error)
+{
+    if (!writer->error)
+        writer->error = error ? error : EIO;
+}
+
+static void share(struct writer *writer, int result)
+{
+    if (result != 0)
+        writer_fail(writer, ECOMM);
+}
+
+/* The same on all ranks. Two programs that are to write the same log do not meet here. */
+static bool name_partial(struct writer *writer)
+{
+    size_t size = sizeof writer->partial;
+    bool fits = snprintf(writer->partial, size, "%s.%llu.iolens-partial", writer->name.text,
+                         (unsigned long long)writer->name.creator) < (int)size;
+    if (!fits)
+        writer_fail(writer, ENAMETOOLONG);
+    return fits;
+}
+
+/* Never through a link, and never into a file that is there. */
+static int create_partial(const struct writer *writer)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, writer->partial,
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static bool is_taken(const struct writer *writer)
+{
+    return syscall(SYS_faccessat, AT_FDCWD, writer->name.text, F_OK) == 0;
+}
+
+bool writer_create(struct writer *writer, const struct iolens_transport *transport, const char *name,
+                   bool replace)
+{
+    *writer = (struct writer){.transport = transport, .fd = -1};
+    if (transport->rank != 0)
+        return true;
+    snprintf(writer->name.text, sizeof writer->name.text, "%s", name);
+    writer->name.creator = (uint64_t)syscall(SYS_getpid);
+    writer->planted = path_is_planted(name);
+    if (writer->planted)
+        writer_fail(writer, EPERM);
+    if (writer->planted || !name_partial(writer))
+        return true;
+    if (!replace && is_taken(writer))
+        return false;
+    writer->fd = create_partial(writer);
+    if (writer->fd < 0 && errno == EEXIST && !replace)
+        return false;
+    if (writer->fd < 0 && errno == EEXIST && syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0) == 0)
+        writer->fd = create_partial(writer);
+    struct stat info;
+    if (writer->fd < 0 || fstat(writer->fd, &info) != 0)
+        writer_fail(writer, errno);
+    else
+        writer->name.inode = info.st_ino;
+    return true;
+}
+
+/* What rank 0 made, and not what somebody put in its place meanwhile. */
+static int open_partial(const struct writer *writer)
+{
+    struct stat info;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0 || (fstat(fd, &info) == 0 && info.st_ino == writer->name.inode))
+        return fd;
+    syscall(SYS_close, fd);
+    errno = ESTALE;
+    return -1;
+}
+
+void writer_open(struct writer *writer, uint64_t offset)
+{
+    const struct iolens_transport *transport = writer->transport;
+    writer->offset = offset;
+    share(writer, transport->bcast(&writer->name, sizeof writer->name, 0));
+    spool_name_log(writer->name.text);
+    if (transport->rank == 0 || !name_partial(writer))
+        return;
+    writer->fd = open_partial(writer);
+    if (writer->fd < 0)
+        writer_fail(writer, errno);
+}
+
+void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count)
+{
+    const char *at = bytes;
+    while (count > 0 && !writer->error) {
+        size_t piece = count < LARGEST_WRITE ? count : LARGEST_WRITE;
+        ssize_t written = syscall(SYS_pwrite64, writer->fd, at, piece, offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            writer_fail(writer, written < 0 ? errno : ENOSPC);
+            return;
+        }
+        at += written;
+        offset += (uint64_t)written;
+        count -= (size_t)written;
+    }
+}
+
+int writer_add(struct writer *writer, const struct buffer *part, bool always)
+{
+    struct region *region = &writer->region[writer->regions];
+    if (part->failed || ((part->used > 0 || always) && !compress_append(part, &region->part)))
+        writer_fail(writer, ENOMEM);
+    return writer->regions++;
+}
+
+int writer_add_records(struct writer *writer, struct records *records)
+{
+    if (!records_close(records, &writer->region[writer->regions].part))
+        writer_fail(writer, ENOMEM);
+    return writer->regions++;
+}
+
+/* Collective. Where every region begins, and where this rank's parts do. */
+static void place(struct writer *writer, uint64_t before[WRITER_REGIONS])
+{
+    const struct iolens_transport *transport = writer->transport;
+    int64_t total[WRITER_REGIONS];
+    size_t regions = (size_t)writer->regions;
+    for (size_t i = 0; i < regions; i++)
+        total[i] = (int64_t)(before[i] = writer->region[i].part.used);
+    share(writer, transport->exscan_sum(before, regions));
+    share(writer, transport->allreduce(total, regions, IOLENS_INT64, IOLENS_SUM));
+    for (size_t i = 0; i < regions; i++) {
+        writer->region[i].span = (struct log_span){total[i] ? writer->offset : 0, (uint64_t)total[i]};
+        writer->offset += (uint64_t)total[i];
+    }
+}
+
+void writer_put_regions(struct writer *writer)
+{
+    uint64_t before[WRITER_REGIONS];
+    place(writer, before);
+    for (int i = 0; i < writer->regions; i++) {
+        struct region *region = &writer->region[i];
+        writer_put(writer, region->span.offset + before[i], region->part.data, region->part.used);
+        buffer_free(&region->part);
+    }
+}
+
+static void say_failure(const struct writer *writer)
+{
+    const char *reason = strerror(writer->error);
+    if (writer->planted)
+        reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
+    if (iolens_spool.header)
+        iolens_say(
+            "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
+            "the log of them in a folder with room that you can write to",
+            writer->name.text, reason, iolens_spool.path);
+    else
+        iolens_say(
+            "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",
+            writer->name.text, reason);
+}
+
+bool writer_close(struct writer *writer, mode_t mode)
+{
+    const struct iolens_transport *transport = writer->transport;
+    if (writer->fd >= 0 && transport->rank == 0 && syscall(SYS_fchmod, writer->fd, mode) != 0)
+        writer_fail(writer, errno);
+    if (writer->fd >= 0 && syscall(SYS_close, writer->fd) != 0)
+        writer_fail(writer, errno);
+    int64_t culprit = writer->error ? transport->rank : transport->size;
+    share(writer, transport->allreduce(&culprit, 1, IOLENS_INT64, IOLENS_MIN));
+    if (transport->rank == 0 && culprit == transport->size &&
+        syscall(SYS_renameat, AT_FDCWD, writer->partial, AT_FDCWD, writer->name.text) != 0) {
+        writer_fail(writer, errno);
+        culprit = 0;
+    }
+    if (transport->rank == 0 && culprit < transport->size && writer->fd >= 0)
+        syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
+    if (transport->rank == culprit)
+        say_failure(writer);
+    share(writer, transport->bcast(&culprit, sizeof culprit, 0));
+    return culprit == transport->size;
+}

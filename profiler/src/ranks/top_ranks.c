@@ -1,0 +1,41 @@
+#include "top_ranks.h"
+
+#include "../memory/buffer.h"
+
+enum { CLASSES = 65 };
+
+/* 0 for 0, else 1 + the power of two. */
+static int class_of(int64_t weight) { return weight > 0 ? 64 - __builtin_clzll((uint64_t)weight) : 0; }
+
+/* The class of which only some ranks are chosen; all above it are. `room`: how many of it. */
+static int last_class(const int64_t *ranks, int64_t most, int64_t *room)
+{
+    int class = CLASSES - 1;
+    for (*room = most; class > 0 && ranks[class] <= *room; class --)
+        *room -= ranks[class];
+    return class;
+}
+
+int busiest_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
+                   int64_t most, bool *chosen)
+{
+    struct buffer histogram = {0}, scan = {0};
+    int64_t *ranks = buffer_add(&histogram, (count * CLASSES + 1) * sizeof *ranks), room;
+    uint64_t *before = buffer_add(&scan, (count + 1) * sizeof *before);
+    int result = ranks && before ? 0 : -1;
+    for (size_t i = 0; result == 0 && i < count; i++)
+        ranks[i * CLASSES + (size_t)class_of(weight[i])] = 1;
+    if (result == 0)
+        result = transport->allreduce(ranks, count * CLASSES, IOLENS_INT64, IOLENS_SUM);
+    for (size_t i = 0; result == 0 && i < count; i++)
+        before[i] = class_of(weight[i]) == last_class(ranks + i * CLASSES, most, &room);
+    if (result == 0)
+        result = transport->exscan_sum(before, count);
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        int last = last_class(ranks + i * CLASSES, most, &room), own = class_of(weight[i]);
+        chosen[i] = own > last || (own == last && (int64_t)before[i] < room);
+    }
+    buffer_free(&histogram);
+    buffer_free(&scan);
+    return result;
+}

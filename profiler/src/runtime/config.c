@@ -1,0 +1,114 @@
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../memory/arena.h"
+#include "../system/say.h"
+
+enum { LARGEST = 64 * 1024, LINES = 512 };
+
+/* Keys of Darshan's that have no meaning here: names share the memory of records, logs are not written by
+ * MPI-IO. */
+static const char *const WITHOUT_EFFECT[] = {"NAMEMEM", "MEMALIGN", "INTERNAL_TIMING", "LOGHINTS"};
+
+static const char *const VARIABLES[] = {
+#define SETTING(field, variable, alternative, value, meaning) variable, alternative,
+#include "settings.def"
+#undef SETTING
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct {
+    const char *key, *value;
+} lines[LINES];
+static int line_count;
+
+/* The variable's name without the library's name in front. */
+static const char *bare(const char *variable)
+{
+    static const char *const prefixes[] = {"IOLENS_", "DARSHAN_"};
+    for (size_t i = 0; variable && i < COUNT(prefixes); i++)
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+            return variable + strlen(prefixes[i]);
+    return variable;
+}
+
+static bool is_known(const char *key)
+{
+    for (size_t i = 0; i < COUNT(VARIABLES); i++)
+        if (VARIABLES[i] && strcmp(bare(VARIABLES[i]), key) == 0)
+            return true;
+    for (size_t i = 0; i < COUNT(WITHOUT_EFFECT); i++)
+        if (strcmp(WITHOUT_EFFECT[i], key) == 0)
+            return true;
+    return false;
+}
+
+static char *trimmed(char *text)
+{
+    text += strspn(text, " \t\r");
+    char *end = text + strcspn(text, "#");
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
+    return text;
+}
+
+/* A key alone switches something on, such as DUMP_CONFIG. */
+static void take_line(char *text, const char *path, int number)
+{
+    char *key = trimmed(text);
+    if (*key == '\0')
+        return;
+    char *value = key + strcspn(key, " \t");
+    if (*value != '\0')
+        *value++ = '\0';
+    value += strspn(value, " \t");
+    if (!is_known(key))
+        iolens_say("%s:%d: unknown setting %s; the line is left out", path, number, key);
+    else if (line_count == LINES)
+        iolens_say("%s:%d: more than %d settings; the rest is left out", path, number, LINES);
+    else {
+        lines[line_count].key = key;
+        lines[line_count++].value = *value ? value : "1";
+    }
+}
+
+void config_read(const char *path, struct arena *memory)
+{
+    char *text = arena_alloc(memory, LARGEST);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), number = 0;
+    ssize_t length = fd >= 0 && text ? syscall(SYS_read, fd, text, LARGEST - 1) : -1;
+    if (length < 0) {
+        iolens_say("the configuration file %s cannot be read: %s; it is left out", path, strerror(errno));
+        return;
+    }
+    syscall(SYS_close, fd);
+    char *rest = text, *line;
+    while ((line = strsep(&rest, "\n")))
+        take_line(line, path, ++number);
+}
+
+const char *config_value(const char *variable, struct arena *memory)
+{
+    char joined[LARGEST] = "";
+    size_t used = 0;
+    for (int i = 0; variable && i < line_count; i++) {
+        if (strcmp(bare(variable), lines[i].key) != 0)
+            continue;
+        size_t length = strlen(lines[i].value);
+        if (used + length + 2 > sizeof joined)
+            break;
+        if (used > 0)
+            joined[used++] = ';';
+        memcpy(joined + used, lines[i].value, length + 1);
+        used += length;
+    }
+    return used > 0 ? arena_text(memory, joined) : NULL;
+}

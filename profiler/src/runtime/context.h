@@ -1,0 +1,77 @@
+/* The runtime context: what all parts of the library share. What only one part remembers, it keeps itself, in
+ * its variable iolens_<part>. */
+#ifndef IOLENS_CONTEXT_H
+#define IOLENS_CONTEXT_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../adapter.h"
+#include "../memory/arena.h"
+#include "../system/clock.h"
+#include "../job/identity.h"
+#include "../system/say.h"
+#include "settings.h"
+#include "timeline.h"
+
+struct context {
+    bool started;
+    atomic_bool recording;
+    pid_t pid; /* of the process that records; another one (a child of vfork) must not touch anything */
+    pid_t fork_parent; /* 0 unless this process was forked from a recording one */
+    int64_t jobid;
+    struct clock clock;
+    struct arena arena;            /* what becomes part of the log, in the spool */
+    struct arena scratch;          /* what ends with the process */
+    struct identity identity;      /* read when the log is written */
+    char io_component[USER_BYTES]; /* that opened MPI files; "": not known */
+    struct clock_end ended;        /* read when the log is written */
+    const char
+        *lost; /* a sentence: why another process writes the log of this one; NULL: it does so itself */
+    const char *closed; /* a sentence: why recording ended before the process did; NULL: it did not */
+    struct settings settings;
+    bool muted;               /* this rank is not recorded, but takes part in writing the log */
+    struct timeline timeline; /* known at the end */
+    const struct iolens_transport *transport; /* NULL until MPI_Init */
+    double aligned;                           /* this rank's clock when all ranks left a common barrier */
+};
+
+extern struct context iolens;
+
+/* True in a thread while it is inside the recorder, whose own calls pass through. */
+extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
+
+/* Where the thread's errno is: asking the C library each time costs more than the rest of saving it. */
+extern __thread int *iolens_errno __attribute__((tls_model("initial-exec")));
+
+static inline int *errno_place(void)
+{
+    if (__builtin_expect(!iolens_errno, 0))
+        iolens_errno = &errno;
+    return iolens_errno;
+}
+
+/* True when this call is to be recorded. */
+static inline bool iolens_active(void)
+{
+    return __builtin_expect(atomic_load_explicit(&iolens.recording, memory_order_relaxed) && !iolens_busy, 1);
+}
+
+/* False in a child of vfork, which shares the memory of its parent: asked of the kernel. */
+bool iolens_is_this_process(void);
+
+/* The same for events, which are many. Where vfork is wrapped (vfork.c), its child never gets to an event. */
+static inline bool iolens_owns_memory(void)
+{
+#if defined(__x86_64__)
+    return true;
+#else
+    return iolens_is_this_process();
+#endif
+}
+
+#endif

@@ -1,0 +1,44 @@
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../memory/arena.h"
+#include "config.h"
+#include "../system/say.h"
+
+/* A copy, because the program may change its environment and free what was there. */
+static const char *lookup(struct arena *memory, const char *variable, const char *alternative,
+                          const char *otherwise)
+{
+    const char *value = getenv(variable);
+    if ((!value || !*value) && alternative)
+        value = getenv(alternative);
+    if (!value || !*value)
+        value = config_value(variable, memory);
+    if (!value || !*value)
+        value = config_value(alternative, memory);
+    return value && *value ? arena_text(memory, value) : otherwise;
+}
+
+void settings_read(struct settings *settings, struct arena *memory)
+{
+    const char *config = getenv("IOLENS_CONFIG_PATH");
+    config = config && *config ? config : getenv("DARSHAN_CONFIG_PATH");
+    if (config && *config)
+        config_read(config, memory);
+#define SETTING(field, variable, alternative, value, meaning)                                                \
+    settings->field = lookup(memory, variable, alternative, value);
+#include "settings.def"
+#undef SETTING
+}
+
+void settings_print(const struct settings *settings)
+{
+#define SETTING(field, variable, alternative, value, meaning)                                                \
+    iolens_say("%s=%s  # %s", variable, settings->field ? settings->field : "", meaning);
+#include "settings.def"
+#undef SETTING
+}
+
+bool settings_true(const char *value) { return value && *value && strcmp(value, "0") != 0; }

@@ -1,0 +1,29 @@
+#include "wrap.h"
+#include "../system/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static long missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* Libraries that a program may load for itself alone, by how their functions' names begin. */
+static const struct {
+    const char *functions, *file;
+} API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}, {"io_uring_", "liburing"}, {"io_", "libaio"}};
+
+void wrap_resolve(const char *name, void *pointer)
+{
+    void *found = NULL;
+    for (size_t i = 0; i < sizeof API / sizeof API[0] && !found; i++)
+        if (strncmp(name, API[i].functions, strlen(API[i].functions)) == 0)
+            found = library_symbol(API[i].file, name);
+    if (!found)
+        found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        found = (void *)missing;
+    memcpy(pointer, &found, sizeof found);
+}

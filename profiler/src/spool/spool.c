@@ -1,0 +1,321 @@
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../runtime/context.h"
+#include "../system/untrusted_path.h"
+#include "../system/signals.h"
+#include "../system/slurp.h"
+
+struct spool iolens_spool;
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum { TELL_NS = 100000000 };
+
+static const char *const FOLDERS[] = {"/dev/shm", "/tmp"};
+
+/* System calls directly: open, mmap, close and unlink are wrapped functions, by others too. */
+
+/* The folder iolens-<uid> in `parent`: made when missing, refused when it is not ours alone. Returns a
+ * descriptor, or -1 with errno. */
+static int open_folder(const char *parent, char *name, size_t size)
+{
+    struct stat info;
+    if (snprintf(name, size, "%s/iolens-%u", parent, (unsigned)geteuid()) >= (int)size) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (path_is_planted(name)) {
+        errno = EPERM;
+        return -1;
+    }
+    if (syscall(SYS_mkdirat, AT_FDCWD, name, 0700) != 0 && errno != EEXIST)
+        return -1;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0 || (fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 077) == 0))
+        return fd;
+    syscall(SYS_close, fd);
+    errno = EPERM;
+    return -1;
+}
+
+/* Room for `bytes` at the end of the file, mapped behind what is mapped already, or at a new place. */
+static char *map_more(int fd, size_t bytes)
+{
+    const struct spool *spool = &iolens_spool;
+    int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
+    struct held_signal held = signal_hold(SIGXFSZ);
+    long failed = syscall(SYS_fallocate, fd, 0, (off_t)spool->bytes, (off_t)bytes);
+    int error = errno;
+    signal_release(&held);
+    errno = error;
+    for (int place = 0; !failed && place < SPOOL_PLACES; place++) {
+        char *wanted = (char *)(SPOOL_FIRST_PLACE + (uint64_t)place * SPOOL_PLACE_BYTES);
+        if (spool->header)
+            wanted = (char *)spool->header + spool->bytes;
+        char *pages =
+            (char *)syscall(SYS_mmap, wanted, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)spool->bytes);
+        if (pages == wanted)
+            return pages;
+        if (pages != MAP_FAILED)
+            syscall(SYS_munmap, pages, bytes);
+        if (spool->header || (pages == MAP_FAILED && errno != EEXIST))
+            break;
+    }
+    return NULL;
+}
+
+static const char *keep_text(struct spool_header *header, const char *text)
+{
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    if (!text || bytes > sizeof header->text - header->text_used)
+        return NULL;
+    char *copy = memcpy(header->text + header->text_used, text, bytes);
+    header->text_used += bytes;
+    return copy;
+}
+
+static void describe_process(struct spool_process *process)
+{
+    char text[1024];
+    struct stat info;
+    memset(process, 0, sizeof *process);
+    process->pid = iolens.pid;
+    slurp("/proc/self/stat", text, sizeof text);
+    const char *field = strrchr(text, ')'); /* behind the name, which may hold anything */
+    for (int i = 2; field && i < 22; i++)
+        field = strchr(field + 1, ' ');
+    process->start_ticks = field ? strtoll(field, NULL, 10) : 0;
+    process->namespace = stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+    slurp("/proc/sys/kernel/random/boot_id", process->boot, sizeof process->boot);
+    process->boot[strcspn(process->boot, "\n")] = '\0';
+}
+
+static void stamp(struct spool_header *header)
+{
+    header->beat_ns = clock_monotonic_ns(&iolens.clock);
+    header->beat_ticks = clock_ticks(&iolens.clock);
+}
+
+static void fill_header(struct spool_header *header)
+{
+    header->layout = iolens_spool.layout;
+    header->base = (uint64_t)(uintptr_t)header;
+    header->jobid = iolens.jobid;
+    header->fork_parent = iolens.fork_parent;
+    header->clock = iolens.clock;
+    memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
+    header->rank = -1;
+    describe_process(&header->process);
+    identity_read(&header->identity, iolens.settings.mounts);
+    header->identity_hash = identity_hash(&header->identity);
+    header->job = (struct spool_job){.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)};
+    memcpy(header->job.host, header->identity.host, sizeof header->job.host);
+#define SETTING(field, variable, alternative, value, meaning)                                                \
+    header->settings.field = keep_text(header, iolens.settings.field);
+#include "../runtime/settings.def"
+#undef SETTING
+    stamp(header);
+    memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
+}
+
+/* Named after the process; a number follows when one that had the same left its spool behind. */
+static int create_file(int folder, char *name, size_t size)
+{
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    snprintf(name, size, "%d" SPOOL_SUFFIX, (int)iolens.pid);
+    int fd = (int)syscall(SYS_openat, folder, name, flags, 0600);
+    if (fd >= 0 || errno != EEXIST)
+        return fd;
+    snprintf(name, size, "%d-%lld" SPOOL_SUFFIX, (int)iolens.pid, (long long)clock_start_ns(&iolens.clock));
+    return (int)syscall(SYS_openat, folder, name, flags, 0600);
+}
+
+static bool create_in(const char *parent)
+{
+    struct spool *spool = &iolens_spool;
+    char folder[PATH_BYTES - SPOOL_NAME_BYTES], name[SPOOL_NAME_BYTES];
+    int where = open_folder(parent, folder, sizeof folder);
+    if (where < 0)
+        return false;
+    int fd = create_file(where, name, sizeof name);
+    char *pages = fd >= 0 ? map_more(fd, SPOOL_HEADER_BYTES) : NULL;
+    int error = errno;
+    if (pages) {
+        snprintf(spool->path, sizeof spool->path, "%s/%s", folder, name);
+        spool->header = (struct spool_header *)pages;
+        spool->bytes = SPOOL_HEADER_BYTES;
+        fill_header(spool->header);
+    } else if (fd >= 0) {
+        syscall(SYS_unlinkat, where, name, 0);
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    syscall(SYS_close, where);
+    errno = error;
+    return pages != NULL;
+}
+
+/* The spool of the program that this process was before an exec. */
+static void remove_earlier(const char *parent)
+{
+    struct spool_process self, other;
+    char path[PATH_BYTES];
+    if (snprintf(path, sizeof path, "%s/iolens-%u/%d" SPOOL_SUFFIX, parent, (unsigned)geteuid(),
+                 (int)iolens.pid) >= (int)sizeof path)
+        return;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    ssize_t got = syscall(SYS_pread64, fd, &other, sizeof other, offsetof(struct spool_header, process));
+    syscall(SYS_close, fd);
+    describe_process(&self);
+    if (got == (ssize_t)sizeof other && memcmp(&self, &other, sizeof self) == 0)
+        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+void spool_start(uint64_t layout, void (*tell)(void))
+{
+    iolens_spool.layout = layout;
+    iolens_spool.tell = tell;
+    const char *asked = iolens.settings.spool;
+    if (strcmp(asked, "none") == 0)
+        return;
+    for (size_t i = 0; !*asked && i < sizeof FOLDERS / sizeof *FOLDERS; i++)
+        remove_earlier(FOLDERS[i]);
+    if (*asked)
+        remove_earlier(asked);
+}
+
+/* One sentence is enough: without a place for the log either, the end says it. */
+static bool log_has_a_place(void)
+{
+    return iolens.settings.logfile ||
+           syscall(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
+}
+
+static bool create(void)
+{
+    const char *asked = iolens.settings.spool;
+    if (strcmp(asked, "none") == 0)
+        return false;
+    if (*asked ? create_in(asked) : create_in(FOLDERS[0]) || create_in(FOLDERS[1]))
+        return true;
+    int error = errno;
+    if (!log_has_a_place())
+        return false;
+    iolens_say(
+        "no spool in %s: %s; if this process is killed, there will be no log of it. IOLENS_SPOOL names "
+        "another folder, IOLENS_SPOOL=none means that this is well",
+        *asked ? asked : "/dev/shm or /tmp", strerror(error));
+    return false;
+}
+
+/* The file again, when it is still the one at this path. */
+static int reopen(void)
+{
+    struct stat info;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, iolens_spool.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+        (size_t)info.st_size >= iolens_spool.bytes)
+        return fd;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return -1;
+}
+
+void *spool_extend(size_t bytes)
+{
+    struct spool *spool = &iolens_spool;
+    if (spool->refused)
+        return NULL;
+    if (!spool->header && !create()) {
+        spool->refused = true;
+        return NULL;
+    }
+    int fd = reopen();
+    char *pages = fd >= 0 ? map_more(fd, bytes) : NULL;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (pages) {
+        spool->bytes += bytes;
+    } else {
+        spool->header->overflow = 1;
+        spool->refused = true;
+    }
+    return pages;
+}
+
+void spool_parallel(const struct iolens_transport *transport)
+{
+    struct spool *spool = &iolens_spool;
+    struct {
+        struct spool_job job;
+        int64_t jobid;
+    } root = {{.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)}, iolens.jobid};
+    gethostname(root.job.host, sizeof root.job.host - 1);
+    transport->bcast(&root, sizeof root, 0);
+    if (!spool->header && !spool->refused && !create())
+        spool->refused = true;
+    if (!spool->header)
+        return;
+    spool->header->job = root.job;
+    spool->header->jobid = root.jobid;
+    spool->header->aligned = iolens.aligned;
+    snprintf(spool->header->mpi_version, sizeof spool->header->mpi_version, "%s",
+             transport->mpi_version ? transport->mpi_version : "");
+    spool->header->rank = transport->rank;
+    spool->header->ranks = transport->size;
+    spool_beat();
+}
+
+void spool_freeze(void)
+{
+    struct spool *spool = &iolens_spool;
+    int fd = spool->header ? reopen() : -1;
+    if (fd < 0)
+        return;
+    syscall(SYS_mmap, (char *)spool->header + SPOOL_HEADER_BYTES, spool->bytes - SPOOL_HEADER_BYTES,
+            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, (off_t)SPOOL_HEADER_BYTES);
+    syscall(SYS_close, fd);
+}
+
+void spool_name_log(const char *log)
+{
+    if (iolens_spool.header)
+        snprintf(iolens_spool.header->log, sizeof iolens_spool.header->log, "%s", log);
+}
+
+void spool_remove(void)
+{
+    if (iolens_spool.header)
+        syscall(SYS_unlinkat, AT_FDCWD, iolens_spool.path, 0);
+}
+
+void spool_after_fork(void)
+{
+    iolens_spool = (struct spool){.layout = iolens_spool.layout, .tell = iolens_spool.tell};
+}
+
+void spool_beat(void)
+{
+    struct spool *spool = &iolens_spool;
+    if (!spool->header)
+        return;
+    stamp(spool->header);
+    if (spool->header->beat_ns - spool->told_ns < TELL_NS)
+        return;
+    spool->told_ns = spool->header->beat_ns;
+    spool->tell();
+}

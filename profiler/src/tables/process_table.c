@@ -1,0 +1,154 @@
+#include "process_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../files/registry.h"
+#include "../spool/spool.h"
+
+enum { DEFAULT_ROWS = 1000000 };
+
+_Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES is too small");
+
+static struct {
+    _Atomic(void *) state[TABLE_COUNT];
+} iolens_tables;
+
+/* What a table keeps of one file. */
+struct file_entry {
+    struct file_entry *next;
+    int64_t table;
+    char state[];
+};
+
+void *table_state_known(enum process_table_index table) { return iolens_tables.state[table]; }
+
+/* Of two threads one throws its state away. What a spool shows must be whole: zeroed first, then the link. */
+void *table_state(enum process_table_index table)
+{
+    void *state = iolens_tables.state[table];
+    void *fresh = state ? NULL : arena_alloc(&iolens.arena, process_tables[table]->state_bytes);
+    if (state || !fresh)
+        return state;
+    if (!atomic_compare_exchange_strong(&iolens_tables.state[table], &state, fresh))
+        return state;
+    if (iolens_spool.header)
+        iolens_spool.header->tables[table] = fresh;
+    return fresh;
+}
+
+static struct file_entry *find_entry(const struct file *file, enum process_table_index table)
+{
+    struct file_entry *entry = file->tables;
+    while (entry && entry->table != (int64_t)table)
+        entry = entry->next;
+    return entry;
+}
+
+void *table_file_state_known(enum process_table_index table, const struct file *file)
+{
+    struct file_entry *entry = find_entry(file, table);
+    return entry ? entry->state : NULL;
+}
+
+void *table_file_state(enum process_table_index table, struct file *file)
+{
+    struct file_entry *entry = find_entry(file, table);
+    if (entry)
+        return entry->state;
+    struct file_entry *fresh = arena_alloc(&iolens.arena, sizeof *fresh + process_tables[table]->file_bytes);
+    if (!fresh)
+        return NULL;
+    void *before = file->tables;
+    fresh->table = table;
+    do {
+        if ((entry = find_entry(file, table)))
+            return entry->state;
+        fresh->next = before;
+    } while (!atomic_compare_exchange_weak(&file->tables, &before, fresh));
+    return fresh->state;
+}
+
+void tables_begin(void)
+{
+    for (int t = 0; t < TABLE_COUNT; t++)
+        if (process_tables[t]->begin)
+            process_tables[t]->begin();
+}
+
+void tables_beat(void)
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        void *state = process_tables[t]->beat ? table_state(t) : NULL;
+        if (state)
+            process_tables[t]->beat(state);
+    }
+}
+
+void tables_reset(void)
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        iolens_tables.state[t] = NULL;
+        if (process_tables[t]->reset)
+            process_tables[t]->reset();
+    }
+}
+
+void tables_load(const struct spool_header *header, const struct area *area)
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct process_table *type = process_tables[t];
+        void *state = header->tables[t];
+        bool whole = state && type->state_bytes > 0 && area_holds(area, state, type->state_bytes, 1) &&
+                     (!type->validate || type->validate(state, area));
+        iolens_tables.state[t] = whole ? state : NULL;
+    }
+}
+
+/* The list ends where something is wrong. No entry is taken twice, so that it cannot be a ring. */
+void tables_load_file(struct file *file, const struct area *area)
+{
+    struct file_entry *last = NULL;
+    for (struct file_entry *entry = file->tables; entry; last = entry, entry = entry->next) {
+        bool whole = area_holds(area, entry, sizeof *entry, 1) && entry->table >= 0 &&
+                     entry->table < TABLE_COUNT && process_tables[entry->table]->file_bytes > 0 &&
+                     area_holds(area, entry->state, process_tables[entry->table]->file_bytes, 1);
+        if (whole)
+            continue;
+        if (last)
+            last->next = NULL;
+        else
+            file->tables = NULL;
+        return;
+    }
+}
+
+int64_t tables_most_rows(bool speaks)
+{
+    char *end;
+    errno = 0;
+    long long rows = strtoll(iolens.settings.file_ranks, &end, 10);
+    if (rows > 0 && errno == 0 && *end == '\0')
+        return rows;
+    if (speaks)
+        iolens_say("IOLENS_FILE_RANKS=%s is not a positive number of rows; %d is used",
+                   iolens.settings.file_ranks, DEFAULT_ROWS);
+    return DEFAULT_ROWS;
+}
+
+void table_put(enum process_table_index table, const struct iolens_transport *transport, struct buffer *out)
+{
+    const struct process_table *type = process_tables[table];
+    struct buffer rows = {0};
+    if (type->write) {
+        type->write(transport, out);
+        return;
+    }
+    type->collect(transport, &rows);
+    out->failed |= rows.failed;
+    table_write(out, (struct table_writers){transport->rank, transport->size}, type->columns,
+                type->column_count, rows.data, type->row_bytes, rows.used / type->row_bytes);
+    buffer_free(&rows);
+}

@@ -1,0 +1,68 @@
+/* The columns of a table of a private region, and how its rows are written: one line of JSON that names the
+ * columns, then the columns. */
+#ifndef IOLENS_TABLE_H
+#define IOLENS_TABLE_H
+
+#include <stddef.h>
+
+#include "../memory/buffer.h"
+
+/* What a column holds in a row that stands for several ranks. */
+enum column_merge {
+    COLUMN_NONE, /* nothing: 0 */
+    COLUMN_KEY,  /* the same on all these ranks */
+    COLUMN_RANK, /* -1 */
+    COLUMN_SUM,
+    COLUMN_LARGEST,
+    COLUMN_EARLIEST /* of times that are not 0 */
+};
+
+/* What a column of texts says; of numbers: nothing. */
+enum column_text {
+    TEXT_NONE,
+    TEXT_NAME, /* names somebody's files, machines or settings: replaced when a log is anonymized */
+    TEXT_WORD  /* a word of the software, the same everywhere */
+};
+
+struct column {
+    const char *name, *dtype, *unit, *meaning;
+    size_t offset, bytes; /* where it is in a row, in memory */
+    enum column_merge merge;
+    enum column_text text;
+};
+
+/* A column that is the member `name` of the file's own `struct row`, and the same with how it merges. */
+#define COLUMN(name, dtype, unit, meaning) MERGED(name, dtype, unit, meaning, COLUMN_NONE)
+#define MERGED(name, dtype, unit, meaning, merge)                                                            \
+    {                                                                                                        \
+#name, dtype, unit, meaning, offsetof(struct row, name), sizeof(((struct row *)0)->name), merge,     \
+            TEXT_NONE                                                                                        \
+    }
+#define TEXT(name, dtype, meaning, text)                                                                     \
+    {                                                                                                        \
+#name, dtype, "", meaning, offsetof(struct row, name), sizeof(((struct row *)0)->name), COLUMN_NONE, \
+            text                                                                                             \
+    }
+
+/* A column that is one of an array in the file's `struct row`. */
+#define ELEMENT(array, index, name, dtype, unit, meaning)                                                    \
+    {                                                                                                        \
+#name, dtype, unit, meaning, offsetof(struct row, array[index]),                                     \
+            sizeof(((struct row *)0)->array[0]), COLUMN_NONE, TEXT_NONE                                      \
+    }
+
+/* How the header of a table calls them; NULL for the first of each. */
+const char *column_merge_name(enum column_merge merge);
+const char *column_text_name(enum column_text text);
+
+/* The rank and number of ranks that write the table together. */
+struct table_writers {
+    int rank, size;
+};
+
+/* This rank's chunk: `row_count` rows of `row_bytes` each. Rank 0 names the columns for all, and therefore
+ * writes a chunk without rows too when there are other ranks; else no rows are no chunk. */
+void table_write(struct buffer *out, struct table_writers writers, const struct column *columns, size_t count,
+                 const void *rows, size_t row_bytes, size_t row_count);
+
+#endif
