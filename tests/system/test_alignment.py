@@ -17,6 +17,8 @@ from btio_program import BTIO, launch, result
 from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
 from iolens.lab.storage.layout import Layout
+from mpi_libraries import library
+from own_words import own_words
 
 ROOT = Path(__file__).resolve().parents[2]
 ALIGNMENT = ROOT / "build" / "bin" / "alignment"
@@ -200,7 +202,8 @@ def test_ior_through_the_driver_keeps_stripes_with_aggregators(tmp_path: Path) -
 def test_ior_says_what_the_driver_needs(tmp_path: Path) -> None:
     done = alone(tmp_path, ROOT / "build" / "bin" / "ior", "-a", "MPIIO", "--mpiio-driver", "lustre-like")
     assert done.returncode == 2
-    assert done.stderr == "ior: --mpiio-driver lustre-like needs -a MPIIO -c and goes with neither -V nor -p\n"
+    said = own_words(done.stderr, library("usual"))
+    assert said == "ior: --mpiio-driver lustre-like needs -a MPIIO -c and goes with neither -V nor -p\n"
 
 
 @pytest.mark.mpi
@@ -253,7 +256,7 @@ def test_a_changed_file_is_found(tmp_path: Path) -> None:
 )
 def test_bad_usage_is_one_clear_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     done = alone(tmp_path, ALIGNMENT, *arguments)
-    lines = done.stderr.splitlines()
+    lines = own_words(done.stderr, library("usual")).splitlines()
     assert done.returncode == 2
     assert len(lines) == 1
     assert lines[0].startswith(f"alignment: {message}")

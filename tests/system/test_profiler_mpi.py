@@ -13,6 +13,7 @@ import pytest
 from iolens.log import read_log
 from iolens.pages.exhibits.mpiio import COLLECTIVES
 from mpi_libraries import ROOT, library
+from own_words import own_words
 
 BLOCK = 4096
 
@@ -79,7 +80,7 @@ def test_newer_libraries_are_recorded(tmp_path: Path, runs: str, adapter: str) -
     (tmp_path / runs).mkdir()
     program = library(runs).compile(ROOT / "tests/c/mpi_calls.c", tmp_path / runs / "mpi_calls")
     done = start(tmp_path, 2, program, tmp_path, preload=library(adapter).preload, IOLENS_HINTS="*/shared:cb_nodes=2")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, own_words(done.stderr, library(runs))) == (0, "")
     rank, counters = record_of(the_log(tmp_path), "MPI-IO", "/shared")
     expected = [line.split() for line in done.stdout.splitlines() if line.startswith("MPI-IO ")]
     assert rank == -1
@@ -198,7 +199,7 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
 def test_programs_that_mpi_starts_are_jobs_of_their_own(programs: Path, tmp_path: Path, how: str) -> None:
     """They inherit the preload chain, of which their launcher knows nothing."""
     done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, own_words(done.stderr, library(programs.name))) == (0, "")
     jobs = {job.nprocs: job for job in map(read_log, tmp_path.glob("*.darshan"))}
     wrote = {
         ranks: {Path(job.names[row.id]).name: row.MPIIO_BYTES_WRITTEN for row in job.frames["MPI-IO"].itertuples()}
@@ -249,7 +250,7 @@ def test_the_mpi_io_record_is_the_one_that_darshan_writes(programs: Path, tmp_pa
 
 def test_ranks_are_chosen_and_shared_files_left_apart(programs: Path, tmp_path: Path) -> None:
     done = start(tmp_path, 4, programs / "mpi_calls", tmp_path, DARSHAN_RANK_EXCLUDE="2:3")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, own_words(done.stderr, library(programs.name))) == (0, "")
     job = read_log(the_log(tmp_path))
     ranks = set(job.frames["MPI-IO"]["rank"])
     assert (job.nprocs, ranks) == (4, {0, 1})

@@ -1,0 +1,50 @@
+"""What a program says, without what the machine makes others say: an MPI library's warnings, a busy disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iolens.lab.storage.emulated import JobStatus
+    from mpi_libraries import MpiLibrary
+
+SILENT = Path(__file__).resolve().parents[1] / "c/mpi_nothing.c"
+BUSY = "the real disk was slower than the emulated storage"
+
+
+def own_words(errors: str, its: MpiLibrary) -> str:
+    """Standard error of a program of this MPI, without the lines that a program that does nothing has there as well."""
+    common = warnings(its)
+    return "".join(line for line in errors.splitlines(keepends=True) if shape(line) not in common)
+
+
+@cache
+def warnings(its: MpiLibrary) -> frozenset[str]:
+    """Lines that the MPI library prints on this machine on its own account: started by mpirun, and alone."""
+    environment = {**os.environ, **its.environment("romio321")}
+    with tempfile.TemporaryDirectory() as folder:
+        program = its.compile(SILENT, Path(folder) / "nothing")
+        ways = ([str(its.mpirun), "-np", "2", str(program)], [str(program)])
+        said = [subprocess.run(way, env=environment, capture_output=True, text=True, check=True).stderr for way in ways]
+    return frozenset(shape(line) for lines in said for line in lines.splitlines())
+
+
+def shape(line: str) -> str:
+    """A line with its numbers taken out: processes and times differ from run to run."""
+    return re.sub(r"\d+", "#", line.strip())
+
+
+def names_the_best(output: str) -> bool:
+    """Whether a sweep on emulated storage named the best setting, or said that a busy disk cost it its runs."""
+    return "Best:" in output or BUSY in output
+
+
+def complaints(books: JobStatus) -> list[str]:
+    """Why a run on emulated storage is not valid, but for a disk that others kept busy: that bends times, no counts."""
+    return [reason for reason in books.reasons if reason != BUSY]
