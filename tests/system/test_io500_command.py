@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.sweep.io500 import PHASES, geometric_mean
+from iolens.lab.sweep.io500_phases import PHASES
+from iolens.lab.sweep.io500_score import geometric_mean
 
 pytestmark = pytest.mark.mpi
 

@@ -33,6 +33,11 @@ class Sweep:
     first: Attempt | None
     total: int
 
+    @property
+    def folders(self) -> list[Path]:
+        """Those of the runs that are still to do."""
+        return [one.folder for one in (self.first, *self.todo) if one]
+
 
 def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Sweep:
     """Check everything that can be checked beforehand, make the folders and find out what is missing.

@@ -1,0 +1,70 @@
+"""What a phase of IO500 came out at, the score that IO500 would give, and the lines in which it prints them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab.sweep.io500_phases import BANDWIDTH, RATE, Phase
+
+WHY_INVALID = "not a valid IO500 submission: phases are not held to 300 seconds, so caches may answer"
+GIB, KILO = 2**30, 1000.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A phase's value in its unit, and its seconds by the slowest rank."""
+
+    phase: Phase
+    value: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """GiB/s, kIOPS, and the square root of their product."""
+
+    bandwidth: float
+    rate: float
+    total: float
+
+
+def outcome_of(phase: Phase, result: Mapping[str, Any]) -> Outcome:
+    """Value and time of a phase from its result (workloads/RESULT.md)."""
+    if phase.program == "ior":
+        found = [part for part in result["phases"] if part["operation"] == phase.operation]
+        moved, seconds = sum(part["bytes"] for part in found), sum(part["seconds"]["max"] for part in found)
+        return Outcome(phase, moved / seconds / GIB, seconds)
+    rate = next(row for row in result["extra"]["rates"] if row["operation"] == phase.operation)
+    return Outcome(phase, rate["items_per_second"] / KILO, rate["seconds"])
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The n-th root of the product of n positive values."""
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
+
+
+def score_of(outcomes: Sequence[Outcome]) -> Score:
+    """Geometric means of the bandwidths and of the rates, and the geometric mean of the two."""
+    values = {unit: [one.value for one in outcomes if one.phase.unit == unit] for unit in (BANDWIDTH, RATE)}
+    for one in outcomes:
+        if one.value <= 0:
+            raise IolensError(f"{one.phase.name} came out as {one.value} {one.phase.unit}, so there is no score")
+    bandwidth, rate = geometric_mean(values[BANDWIDTH]), geometric_mean(values[RATE])
+    return Score(bandwidth, rate, math.sqrt(bandwidth * rate))
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """One line as IO500 prints it."""
+    phase = outcome.phase
+    unit = "GiB/s " if phase.unit == BANDWIDTH else phase.unit
+    return f"[RESULT] {phase.name:>20} {outcome.value:15.6f} {unit} : time {outcome.seconds:.3f} seconds"
+
+
+def score_line(score: Score) -> str:
+    """IO500's last line, marked as it marks what is no submission."""
+    means = f"Bandwidth {score.bandwidth:.6f} GiB/s : IOPS {score.rate:.6f} kiops"
+    return f"[SCORE INVALID] {means} : TOTAL {score.total:.6f}"
