@@ -98,9 +98,11 @@ RELAY = Launcher(name="relay", starter=lambda flavour: "relay", run=relay, holds
 TOY_SCRIPT = """#!/bin/sh
 printf x >> {starts}
 printf %s "$1 $DRUM_JOB" > "$5/data"
+stripes=$(cat "$5/layout")
+seconds=0.$(( 7 - 3 * stripes ))$(( $$ % 9 ))
 cat > "$3" <<END
-{{"ranks": 1, "files": [{{"stripe_count": $(cat "$5/layout")}}],
- "phases": [{{"operation": "write", "bytes": 4096, "seconds": {{"max": 0.$(( $$ % 80 + 10 ))}}}}]}}
+{{"ranks": 1, "files": [{{"stripe_count": $stripes}}],
+ "phases": [{{"operation": "write", "bytes": 4096, "seconds": {{"max": $seconds}}}}]}}
 END
 """
 TOY = Workload(
@@ -162,16 +164,22 @@ def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_
     assert summary.remedy.stripes in ("drum --heads 1", "drum --heads 2")
 
 
-def test_what_the_launcher_goes_on_with_is_waited_for_and_not_begun_again(sweep_of: Any, tmp_path: Path) -> None:
-    def interrupt(done: int, *told: object) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize(("stage", "fresh"), [("sc", 0), ("confirm/", 2)])
+def test_what_the_launcher_goes_on_with_is_waited_for_and_not_begun_again(
+    sweep_of: Any, tmp_path: Path, stage: str, fresh: int
+) -> None:
+    def interrupt(done: int, total: int, line: str, left: float) -> None:
+        if line.startswith(stage):
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(sweep_of(), interrupt)
-    assert sum(held(folder) for folder in tmp_path.glob("results/points/*/*")) >= 1
-    assert run_sweep(sweep_of(), lambda *told: None) == []
+        run_sweep(sweep_of(f"confirm={fresh // 2}"), interrupt)
+    assert sum(held(folder) for folder in tmp_path.glob("results/*/*/*")) >= 1
+    assert (tmp_path / "results" / "data").exists()
+    assert run_sweep(sweep_of(f"confirm={fresh // 2}"), lambda *told: None) == []
     assert len(records(tmp_path)) == 6
-    assert (tmp_path / "starts").read_text() == "x" * 7
+    assert (tmp_path / "starts").read_text() == "x" * (7 + fresh)
+    assert not (tmp_path / "results" / "data").exists()
 
 
 @pytest.mark.parametrize(

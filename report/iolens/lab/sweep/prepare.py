@@ -16,6 +16,7 @@ from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.repeat import Attempt, first_attempt
+from iolens.lab.sweep.results import CONFIRM
 
 POINTS = "points"
 """The folder of the matrix's runs below that of the sweep."""
@@ -34,9 +35,9 @@ class Sweep:
     total: int
 
     @property
-    def folders(self) -> list[Path]:
-        """Those of the runs that are still to do."""
-        return [one.folder for one in (self.first, *self.todo) if one]
+    def run_folders(self) -> list[Path]:
+        """The folder of every run that was begun."""
+        return [self.folder / FIRST, *self.folder.glob(f"{POINTS}/*/*"), *self.folder.glob(f"{CONFIRM}/*/*")]
 
 
 def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Sweep:

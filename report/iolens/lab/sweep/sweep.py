@@ -34,7 +34,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
             records += run_matrix(sweep, progress)
             records += run_fresh(sweep, progress)
         finally:
-            if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.folders)):
+            if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
                 shutil.rmtree(sweep.bench.data, ignore_errors=True)
     return [vars(record) for record in records if record.status != "ok"]
 
