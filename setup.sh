@@ -136,6 +136,16 @@ install_other_mpis() {
     done
 }
 
+# MPICH's compiler script takes the name of its own folder apart where that has a space.
+quote_compilers() {
+    local script
+    for script in $VENV/{bin,mpich/bin}/mpi{cc,cc_abi,fort}; do
+        [ -f "$script" ] && grep -q '^includedir="\${prefix}"' "$script" || continue
+        sed -i -e 's/-I\$includedir/-I"$includedir"/g' -e 's/-L\$libdir/-L"$libdir"/g' \
+            -e 's/ \${wrapper_dl_type_flags}/ -Wl,-rpath "-Wl,$libdir" -Wl,--enable-new-dtags/g' "$script"
+    done
+}
+
 install_python_packages() {
     local what=.
     [ "$extra" = test ] && what='.[test]'
@@ -148,6 +158,7 @@ install_python_packages() {
         $VENV/bin/python -m pip install -q --disable-pip-version-check 'mpich>=4.1,<6' ||
             fail "no MPI could be installed; load your site's MPI module, or install Open MPI, and run make setup again"
     fi
+    case $PWD in *' '*) quote_compilers ;; esac
 }
 
 install_system_packages

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mpi_libraries import library
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ["/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend"]
@@ -29,17 +30,18 @@ case " $* " in *" libpnetcdf-dev "*) echo "E: Unable to locate package libpnetcd
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
     """A folder with setup.sh, on whose PATH no package is installed, and where nothing else takes time."""
+    folder = tmp_path / "a machine"
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / "bin").mkdir()
     for name in ("setup.sh", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
+        shutil.copy(ROOT / name, folder)
     played = {"apt-get": APT, "dpkg-query": "#!/bin/sh\nexit 1\n", "id": "#!/bin/sh\necho 0\n"}
     played |= dict.fromkeys(("sleep", "mpicc", "mpirun"), "#!/bin/sh\n")
-    (tmp_path / ".venv/bin").mkdir(parents=True)
-    (tmp_path / "bin").mkdir()
-    places = {tmp_path / "bin" / name: text for name, text in played.items()}
-    for path, text in (places | {tmp_path / ".venv/bin/python": "#!/bin/sh\n"}).items():
+    places = {folder / "bin" / name: text for name, text in played.items()}
+    for path, text in (places | {folder / ".venv/bin/python": "#!/bin/sh\n"}).items():
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
-    return tmp_path
+    return folder
 
 
 def set_up(machine: Path, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -78,3 +80,14 @@ def test_what_cannot_be_had_is_named_in_the_package_managers_words(machine: Path
     assert done.returncode == 0, done.stderr
     assert "setup: left out: libpnetcdf-dev: E: Unable to locate package libpnetcdf-dev\n" in done.stdout
     assert done.stdout.count("left out") == 1
+
+
+def test_an_mpich_of_its_own_compiles_in_a_folder_with_a_space(machine: Path) -> None:
+    mpich, venv = library("mpich").mpicc.parents[1], machine / ".venv"
+    shutil.copy(mpich / "bin/mpicc", venv / "bin")
+    for part in ("include", "lib"):
+        (venv / part).symlink_to(mpich / part)
+    assert set_up(machine).returncode == 0
+    program = machine / "nothing"
+    subprocess.run([venv / "bin/mpicc", "-o", program, ROOT / "tests/c/mpi_nothing.c"], check=True)
+    assert subprocess.run([program], check=False).returncode == 0
