@@ -24,10 +24,10 @@ def pages_of(pdf: Path) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
 
 
-def text_of(pdf: Path) -> str:
+def text_of(pdf: Path, *options: str) -> str:
     if shutil.which("pdftotext") is None:
         pytest.skip("pdftotext (poppler-utils) is not installed")
-    done = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True)
+    done = subprocess.run(["pdftotext", "-layout", *options, pdf, "-"], capture_output=True, text=True, check=True)
     return " ".join(done.stdout.split())
 
 
@@ -69,6 +69,23 @@ def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
         assert words in text
     # requested / effective / observed aggregators of 3 x 2 points x 3 runs
     assert len(re.findall(r"4 ?/ ?4 ?/ ?4", text)) == 18
+
+
+SLOW = "the real disk was slower than the emulated storage"
+
+
+@pytest.mark.parametrize("lost", ["stripe_count1_*", "stripe_count4_*", "*"])
+def test_settings_that_lost_every_run_are_on_the_first_page(
+    tmp_path: Path, lost: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4], "aggregators": [1, 4]})
+    for run in folder.glob(f"points/{lost}/*/run.json"):
+        run.write_text(json.dumps(json.loads(run.read_text()) | {"status": "invalid", "reason": SLOW}))
+    assert main(["compare", str(folder)]) == 0
+    assert SLOW in capsys.readouterr().out.replace("\n", " ")
+    first_page = text_of(folder / "comparison.pdf", "-l", "1")
+    assert "runs were lost" in first_page
+    assert SLOW in first_page
 
 
 LOG = Path(__file__).parents[1] / "data" / "darshan" / "imbalanced-io.darshan"

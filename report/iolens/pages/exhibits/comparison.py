@@ -26,6 +26,8 @@ LAYERED = {
 }
 """Settings whose requested, effective and observed values have a column of their own, with the columns of runs."""
 
+LEAVES = "An interval without cap leaves the axis."
+
 SPEED = ("value", "low", "high", "bandwidth")
 TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
@@ -91,7 +93,7 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     """Throughput and I/O time of every point."""
     from iolens.figures.compare_bars import grouped_bars
 
-    throughput = "Throughput: typical value, interval, single runs (dots). Intervals without cap leave the axis."
+    throughput = "Throughput: typical value, interval, single runs (dots). " + LEAVES
     for columns, axis, caption in (
         (SPEED, f"{comparison.measure}, MiB/s", throughput),
         (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),
@@ -104,7 +106,8 @@ def ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figu
     """The points in order."""
     from iolens.figures.compare_ranking import ranked, ranking
 
-    caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison."
+    caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
+    caption += LEAVES
     shown, measured = len(ranked(found)), int(found["value"].notna().sum())
     if shown < measured:
         caption += f" The best {shown} of {measured}."
@@ -117,7 +120,7 @@ def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figu
 
     caption = (
         f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
-        "the grey bar spans the single pairs: a long one means that the effect depends on the other settings."
+        "the grey bar spans the single pairs: a long one means that the effect depends on the other settings. " + LEAVES
     )
     yield FigureBlock(effect_forest(found), caption)
 
@@ -128,7 +131,7 @@ def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[
 
     if comparison.interaction is not None:
         lines = interaction_lines(found, comparison.interaction.names, f"{comparison.measure}, MiB/s")
-        caption = "Parallel lines: the two act independently; fanning out: they pay off together."
+        caption = "Parallel lines: the two act independently; fanning out: they pay off together. " + LEAVES
         yield FigureBlock(lines, caption)
 
 
