@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -140,6 +141,32 @@ def test_logs_by_date_in_folders_like_the_one_above(tmp_path: Path) -> None:
     assert {folder.stat().st_mode & 0o7777 for folder in folders} == {0o1777}
 
 
+@pytest.mark.parametrize("variable", ["IOLENS_LOGPATH_HIERARCHY", "DARSHAN_LOGPATH_HIERARCHY"])
+def test_logs_in_a_tree_that_only_the_user_writes_below_the_own_folder(tmp_path: Path, variable: str) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs").chmod(0o1777)
+    settings = {variable: "1", "IOLENS_LOG_BY_DATE": "1", "IOLENS_JOBID": "77", "LOGNAME": "ann"}
+    done = harness.run("/bin/cat", "stdin.txt", folder=tmp_path, **settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    (log,) = (tmp_path / "logs").rglob("*.darshan")
+    host = os.uname().nodename.split(".")[0]
+    place = log.relative_to(tmp_path / "logs").as_posix()
+    assert re.fullmatch(rf"\d{{4}}/\d+/\d+/ann/cat/id77/{host}/\d+-\d+-\d+-\d+_1\.darshan", place), place
+    modes = [folder.stat().st_mode & 0o7777 for folder in list(log.parents)[:7]]
+    assert modes == [0o1755] * 4 + [0o1777] * 3
+    assert harness.read_log(log).metadata["job"]["jobid"] == 77
+
+
+@pytest.mark.parametrize("program", [".", "..", ""])
+def test_a_program_without_a_usable_name_stays_in_the_tree(tmp_path: Path, program: str) -> None:
+    settings = {"IOLENS_LOGPATH_HIERARCHY": "1", "IOLENS_JOBID": "77", "LOGNAME": ".."}
+    start = ("-c", 'exec -a "$0" cat stdin.txt', program)
+    done = harness.run("/bin/bash", *start, folder=tmp_path, **settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    (log,) = tmp_path.rglob("*.darshan")
+    assert log.relative_to(tmp_path / "logs").parts[:3] == ("_", "_", "id77")
+
+
 def test_a_named_log_is_replaced_and_not_written_through_a_link(tmp_path: Path) -> None:
     log, victim = tmp_path / "named.darshan", tmp_path / "victim"
     victim.write_text("precious")
@@ -167,6 +194,22 @@ def test_a_folder_that_another_user_planted_is_refused(tmp_path: Path) -> None:
         refused = "a symbolic link of another user stands in its path" in done.stderr
         assert (refused, "no spool in" in done.stderr) == ((True, True) if name == "planted" else (False, False))
         assert len(list(own.glob("*.darshan"))) == (name == "mine")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a link of another user can be made by root only")
+@pytest.mark.parametrize("levels", ["IOLENS_LOG_BY_DATE", "IOLENS_LOGPATH_HIERARCHY"])
+def test_no_folders_are_made_behind_a_link_that_another_user_planted(tmp_path: Path, levels: str) -> None:
+    common, own = tmp_path / "common", tmp_path / "own"
+    common.mkdir()
+    common.chmod(0o1777)
+    own.mkdir()
+    (common / "planted").symlink_to(own)
+    os.chown(common / "planted", 65534, 65534, follow_symlinks=False)
+    settings = {"IOLENS_LOGPATH": str(common / "planted"), "IOLENS_SPOOL": "none", levels: "1"}
+    done = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **settings)
+    assert done.returncode == 3
+    assert "a symbolic link of another user stands in its path" in done.stderr
+    assert list(own.iterdir()) == []
 
 
 def test_relative_folder_is_taken_at_the_start(tmp_path: Path) -> None:

@@ -83,6 +83,20 @@ def test_a_recovered_log_equals_the_usual_one(tmp_path: Path) -> None:
     assert frames[0].equals(frames[1])
 
 
+def test_a_recovered_log_goes_to_the_tree_that_the_program_asked_for(tmp_path: Path) -> None:
+    settings = {"IOLENS_LOGPATH_HIERARCHY": "1", "IOLENS_JOBID": "4711", "LOGNAME": "ann"}
+    end("kill", tmp_path, **settings)
+    assert merge(*spools(tmp_path)).returncode == 0
+    (log,) = (tmp_path / "logs").rglob("*.darshan")
+    assert log.relative_to(tmp_path / "logs").parts[:3] == ("ann", "spool_killed", "id4711")
+
+
+def test_a_recovered_log_goes_flat_into_a_folder_that_is_named(tmp_path: Path) -> None:
+    end("kill", tmp_path, IOLENS_LOGPATH_HIERARCHY="1")
+    assert merge("-o", tmp_path, *spools(tmp_path)).returncode == 0
+    assert len(list(tmp_path.glob("*.darshan"))) == 1
+
+
 def test_the_list_tells_what_a_spool_is(tmp_path: Path) -> None:
     end("kill", tmp_path, IOLENS_JOBID="4711")
     (spool,) = spools(tmp_path)

@@ -9,8 +9,17 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/untrusted_path.h"
 
-enum { NANO = 1000000000, DAY = 86400, DATE_LEVELS = 3, OWNER_READS = 0400, PERMISSIONS = 0777 };
+enum {
+    NANO = 1000000000,
+    DAY = 86400,
+    DATE_LEVELS = 3,
+    TREE_LEVELS = 4,
+    OWNER_READS = 0400,
+    PERMISSIONS = 0777,
+    OTHERS_WRITE = S_IWGRP | S_IWOTH
+};
 
 struct date {
     int year, month, day;
@@ -30,6 +39,37 @@ static struct date civil(int64_t days)
 
 static bool is_dated(void) { return !iolens.settings.logfile && settings_true(iolens.settings.log_by_date); }
 
+/* A job with MPI has one log, for which folders of its own would be waste. */
+static bool is_in_tree(void)
+{
+    bool has_mpi = iolens.transport && iolens.transport->mpi_version;
+    return !iolens.settings.logfile && !has_mpi && settings_true(iolens.settings.log_tree);
+}
+
+/* A name as one level of the tree: a program may call itself nothing, `.` or `..`. */
+static const char *as_folder(const char *name)
+{
+    bool usable = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
+    return usable ? name : "_";
+}
+
+static void flat_name(char *name, size_t room, struct date date, int seconds, int n)
+{
+    snprintf(name, room, "/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.identity.user,
+             iolens.identity.program, (long long)iolens.jobid, (int)iolens.pid, date.month, date.day, seconds,
+             n);
+}
+
+static void tree_name(char *name, size_t room, struct date date, int seconds, int n)
+{
+    const struct identity *identity = &iolens.identity;
+    char host[sizeof identity->host];
+    snprintf(host, sizeof host, "%.*s", (int)strcspn(identity->host, "."), identity->host);
+    snprintf(name, room, "/%s/%s/id%lld/%s/%d-%d-%d-%d_%d.darshan", as_folder(identity->user),
+             as_folder(identity->program), (long long)iolens.jobid, as_folder(host), (int)iolens.pid,
+             date.month, date.day, seconds, n);
+}
+
 void log_name(char name[PATH_BYTES], int64_t start_ns, int n)
 {
     if (iolens.settings.logfile) {
@@ -39,38 +79,41 @@ void log_name(char name[PATH_BYTES], int64_t start_ns, int n)
         return;
     }
     struct date date = civil(start_ns / NANO / DAY);
-    char folder[40] = "";
-    if (is_dated())
-        snprintf(folder, sizeof folder, "/%d/%d/%d", date.year, date.month, date.day);
-    snprintf(name, PATH_BYTES, "%s%s/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.settings.logpath, folder,
-             iolens.identity.user, iolens.identity.program, (long long)iolens.jobid, (int)iolens.pid,
-             date.month, date.day, (int)(start_ns / NANO % DAY), n);
+    int seconds = (int)(start_ns / NANO % DAY),
+        used = snprintf(name, PATH_BYTES, "%s", iolens.settings.logpath);
+    if (is_dated() && used < PATH_BYTES)
+        used +=
+            snprintf(name + used, (size_t)(PATH_BYTES - used), "/%d/%d/%d", date.year, date.month, date.day);
+    if (used < PATH_BYTES)
+        (is_in_tree() ? tree_name : flat_name)(name + used, (size_t)(PATH_BYTES - used), date, seconds, n);
 }
 
-/* Like the folder above it, whatever the program's umask: a site's tree stays open to all its users. */
-static void make_folder(const char *path, const char *above)
+/* Like the folder above it, whatever the program's umask: a site's tree stays open to all its users. Below a
+ * user's own folder nobody else writes. */
+static void make_folder(const char *path, const char *above, bool own)
 {
     struct stat info;
     if (stat(above, &info) == 0 && syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0)
-        syscall(SYS_fchmodat, AT_FDCWD, path, info.st_mode & 07777);
+        syscall(SYS_fchmodat, AT_FDCWD, path, info.st_mode & 07777 & (own ? ~OTHERS_WRITE : ~0));
 }
 
 void log_name_folders(const char *name)
 {
     char path[PATH_BYTES], above[PATH_BYTES];
-    if (!is_dated())
+    int own = is_in_tree() ? TREE_LEVELS : 0, levels = own + (is_dated() ? DATE_LEVELS : 0);
+    size_t end[TREE_LEVELS + DATE_LEVELS + 1] = {strlen(name)};
+    if (levels == 0 || path_is_planted(name))
         return;
-    size_t end[DATE_LEVELS + 1] = {strlen(name)};
-    for (int level = 0; level <= DATE_LEVELS; level++) {
+    for (int level = 0; level <= levels; level++) {
         size_t from = level > 0 ? end[level - 1] : end[0];
         while (from > 0 && name[from - 1] != '/')
             from--;
         end[level] = from > 0 ? from - 1 : 0;
     }
-    for (int level = DATE_LEVELS; level > 0; level--) {
+    for (int level = levels; level > 0; level--) {
         snprintf(above, sizeof above, "%.*s", (int)end[level], name);
         snprintf(path, sizeof path, "%.*s", (int)end[level - 1], name);
-        make_folder(path, above);
+        make_folder(path, above, level <= own);
     }
 }
 

@@ -104,6 +104,7 @@ static int play(const struct merging *merge, int index, int socket)
         iolens.settings.logpath = merge->options->folder;
         iolens.settings.logfile = NULL;
         iolens.settings.log_by_date = "0";
+        iolens.settings.log_tree = "0";
     }
     bool alone = part->header.ranks == 0;
     int rank = alone ? 0 : part->header.rank;

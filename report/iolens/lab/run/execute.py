@@ -63,7 +63,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     settings = dict(setup.application)
     flavour = preload.flavour_of(command)
     if setup.profiler == "iolens":
-        settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0"}
+        settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
     if setup.profiler == "darshan":
         settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
     if preload.static_application(command):
