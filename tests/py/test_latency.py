@@ -149,6 +149,17 @@ def test_the_pdf_names_who_is_faster(tmp_path: Path) -> None:
     assert next(row[:2] for row in summary.points.rows) == ["Allreduce", "flat"]
 
 
+@pytest.mark.parametrize(("lost", "proven"), [("quick", ["flat"]), ("default", [])])
+def test_a_variant_that_lost_a_run_is_proven_nothing(tmp_path: Path, lost: str, proven: list[str]) -> None:
+    write_sweep(tmp_path / "coll")
+    run = tmp_path / "coll" / "points" / f"variant-{lost}" / "rep-1" / "run.json"
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"status": "invalid", "reason": "slow disk"}))
+    summary = write_comparison(load_results(tmp_path / "coll"), tmp_path / "c.pdf", read_log)
+    cells = summary.frames["latency"]
+    assert sorted(set(cells.loc[cells["clear"], "variant"])) == proven
+    assert f"{lost} lost 1 of 3 runs: slow disk. What remains may look faster than it is." in summary.cautions
+
+
 def test_what_the_library_did_is_shown_where_it_is_known() -> None:
     columns = {"variant": ["a", "b"], "oversubscribed": [None, False]}
     unknown = pd.DataFrame(columns | {"selected": [None, None], "eager_observed": [None, None]}, dtype=object)

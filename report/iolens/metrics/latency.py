@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -25,7 +25,8 @@ from iolens.metrics.statistics import Family, Ratio, family
 class LatencyComparison:
     """`cells` has one row per operation, size and variant: `seconds` with `low`, `high`, and against the baseline
     `improvement` in percent (100 (t_base - t) / t_base, negative when slower) with `improvement_low`,
-    `improvement_high`; `clear` when the difference holds among all comparisons of its operation.
+    `improvement_high`; `clear` when the difference holds among all comparisons of its operation, and neither of the
+    two lost its slow runs.
     `overall` has one row per operation and variant: geometric mean `ratio` of the baseline's time to the
     variant's over the `sizes` that all their runs have, with `low` and `high`; above 1 the variant is faster.
     """
@@ -79,8 +80,8 @@ def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame([{"variant": variant, **row} for variant, row in rows.items()], dtype=object)
 
 
-def compare_latencies(rows: pd.DataFrame, variants: Sequence[str]) -> LatencyComparison:
-    """Hold every variant against the first one, operation by operation."""
+def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collection[str] = ()) -> LatencyComparison:
+    """Hold every variant against the first one, operation by operation; nothing is proven of `lossy` variants."""
     cells: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
     for operation, chosen in rows.groupby("operation", sort=False):
@@ -94,7 +95,21 @@ def compare_latencies(rows: pd.DataFrame, variants: Sequence[str]) -> LatencyCom
             if variant != variants[0]:
                 overall += over_sizes(chosen, str(operation), variants[0], variant)
     columns = ["operation", "variant", "ratio", "low", "high", "sizes"]
-    return LatencyComparison(variants[0], tuple(variants), pd.DataFrame(cells), pd.DataFrame(overall, columns=columns))
+    table = pd.DataFrame(cells)
+    table["clear"] &= ~table["variant"].isin(lossy) & (variants[0] not in lossy)
+    return LatencyComparison(variants[0], tuple(variants), table, pd.DataFrame(overall, columns=columns))
+
+
+def lossy_variants(runs: pd.DataFrame, settings: Sequence[str]) -> set[str]:
+    """Variants that lost a run for good, or more runs than they kept: the remaining ones are the lucky ones."""
+    names = [describe({name: run[name] for name in settings}) for _, run in runs.iterrows()]
+    found = set()
+    for variant in set(names):
+        own = runs[[name == variant for name in names]]
+        kept = int(own["usable"].sum())
+        if kept < len(own) or own["lost_attempts"].map(len).sum() > kept:
+            found.add(variant)
+    return found
 
 
 def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> list[dict[str, Any]]:

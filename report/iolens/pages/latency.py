@@ -6,7 +6,7 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.sweep.results import Results
-from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows
+from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows, lossy_variants
 from iolens.metrics.settings import describe
 from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison_summary import ComparisonSummary
@@ -34,7 +34,8 @@ def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
     order = [describe(dict(point)) for point in results.runs[list(results.settings)].to_dict("records")]
     present = set(rows["variant"])
     variants = [variant for variant in dict.fromkeys(order) if variant in present]
-    found = Latencies(compare_latencies(rows, variants), choices(results.runs, results.settings), rows)
+    lossy = lossy_variants(results.runs, results.settings)
+    found = Latencies(compare_latencies(rows, variants, lossy), choices(results.runs, results.settings), rows)
     notes = cautions(results, order, present)
     write_pdf(pdf, results.title, subtitle(results, variants), latency_pages(found, notes), [])
     return ComparisonSummary(
