@@ -25,10 +25,22 @@ from compare import Comparison, Error
 from generator import make_program
 from logfile import read_log
 from process import Process
+from rank_generator import make_job
+from ranks import compare_job
 from rules import Rules
 
 HERE = Path(__file__).resolve().parent
 BATCH = 500
+OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
+    "OMPI_MCA_io": "romio321",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "HOME": os.environ.get("HOME", "/"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,18 +51,28 @@ class Setting:
     preload: str
     library: str = "iolens"
     traces: bool = False
+    ranks: int = 0  # 0: without MPI
+    adapter: str = ""
+
+    def command(self, calls: Path, journal: Path, env: dict[str, str]) -> list[str]:
+        """What starts the interpreter; the launcher itself is not preloaded."""
+        words = [str(self.interpreter), str(calls), str(journal)]
+        if not self.ranks:
+            return words
+        preload = ":".join(filter(None, [self.adapter, env.pop("LD_PRELOAD")]))
+        return ["mpirun", "-np", str(self.ranks), "env", f"LD_PRELOAD={preload}", *words]
 
     def environment(self, folder: Path, log: Path) -> dict[str, str]:
         env = {"LD_PRELOAD": self.preload, "PATH": os.environ["PATH"], "IOLENS_INCLUDE": str(folder.parent)}
         if self.library == "iolens":
-            env |= {"IOLENS_LOGFILE": str(log), "IOLENS_DXT": str(int(self.traces))}
-            return env
+            return env | {"IOLENS_LOGFILE": str(log), "IOLENS_DXT": str(int(self.traces))} | OPEN_MPI
         config = folder / "config"
         config.write_text("NAME_INCLUDE .* *\nMAX_RECORDS 100000 *\nNAMEMEM 64\nMODMEM 512\n")
         return env | {
             "DARSHAN_LOGFILE": str(log),
             "DARSHAN_ENABLE_NONMPI": "1",
             "DARSHAN_CONFIG_PATH": str(config),
+            **OPEN_MPI,
         }
 
 
@@ -59,14 +81,14 @@ def scratch() -> str:
     return "/dev/shm" if os.path.isdir("/dev/shm") and os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 
 
-def build_interpreter(folder: Path) -> Path:
+def build_interpreter(folder: Path, mpi: bool) -> Path:
     program = folder / "interpreter"
-    sources = [
-        HERE / f"{name}.c" for name in ("interpreter", "posix_operations", "stdio_operations", "no_mpi_operations")
-    ]
+    parts = ("interpreter", "posix_operations", "stdio_operations", "mpi_operations" if mpi else "no_mpi_operations")
+    sources = [HERE / f"{name}.c" for name in parts]
     # Without optimization getc_unlocked and its kind stay calls.
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-g", "-Wall", "-Wextra", "-fno-builtin", "-lpthread"]
-    subprocess.run(["gcc", *sources, "-o", program, *flags], check=True)
+    compiler = ["mpicc", "-DWITH_MPI"] if mpi else ["gcc"]
+    subprocess.run([*compiler, *sources, "-o", program, *flags], check=True)
     return program
 
 
@@ -78,15 +100,18 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
         calls, journal, log = (Path(top).resolve() / name for name in ("calls", "journal", "log"))
         calls.write_text("".join(p.text() for p in programs))
         env = setting.environment(folder, log)
-        done = subprocess.run(
-            [setting.interpreter, calls, journal], cwd=folder, env=env, capture_output=True, text=True, check=False
-        )
-        if done.returncode or done.stderr:
+        words = setting.command(calls, journal, env)
+        done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
+        if done.returncode or (done.stderr and not setting.ranks):
             return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-500:]}")]
-        process = Process(str(folder), Rules(setting.library), os.statvfs(folder).f_bsize)
-        for call in read_journal(journal, names, programs):
-            process.see(call)
-        return Comparison(read_log(log), process).run()
+        journals = [f"{journal}.{rank}" for rank in range(setting.ranks)] if setting.ranks > 1 else [journal]
+        block_size = os.statvfs(folder).f_bsize
+        processes = [Process(str(folder), Rules(setting.library), block_size, len(journals)) for _ in journals]
+        for process, path in zip(processes, journals, strict=True):
+            for call in read_journal(path, names, programs):
+                process.see(call)
+        found = read_log(log)
+        return compare_job(found, processes) if setting.ranks > 1 else Comparison(found, processes[0]).run()
 
 
 def shortened(setting: Setting, programs: list[Program], names: list[str], counter: tuple[str, str]) -> Program:
@@ -111,7 +136,8 @@ def shortened(setting: Setting, programs: list[Program], names: list[str], count
 
 
 def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[str]) -> list[tuple[Error, str]]:
-    programs = [make_program(first + i, seed) for i in range(count)]
+    numbers = range(first, first + count)
+    programs = [make_job(i, seed, setting.ranks) if setting.ranks else make_program(i, seed) for i in numbers]
     texts = {p.number: p.text() for p in programs}
     return [(e, texts.get(e.program, "")) for e in run_batch(setting, programs, names)]
 
@@ -145,6 +171,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--show", type=int, default=10, help="kinds of errors that are shown with a program")
     parser.add_argument("--traces", action="store_true", help="trace every transfer (DXT) as well")
     parser.add_argument("--darshan", action="store_true", help="under the library that DARSHAN_LIB names")
+    parser.add_argument("--ranks", type=int, default=0, help="programs of so many ranks (2 or more) under Open MPI")
     parser.add_argument("--replay", type=Path, nargs="*", help="call lists instead of random programs")
     return parser.parse_args()
 
@@ -153,12 +180,13 @@ def main() -> int:
     options = arguments()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        interpreter = build_interpreter(Path(folder))
+        interpreter = build_interpreter(Path(folder), options.ranks > 0)
         names = operation_names(interpreter)
         if options.darshan:
-            setting = Setting(interpreter, os.environ["DARSHAN_LIB"], "darshan")
+            setting = Setting(interpreter, os.environ["DARSHAN_LIB"], "darshan", ranks=options.ranks)
         else:
-            setting = Setting(interpreter, str(options.build.resolve() / "lib/libiolens.so"), traces=options.traces)
+            core, adapter = (str(options.build.resolve() / "lib" / f"lib{n}.so") for n in ("iolens", "iolens-openmpi"))
+            setting = Setting(interpreter, core, "iolens", options.traces, options.ranks, adapter)
         found: list[tuple[Error, str]] = []
         if options.replay:
             for path in options.replay:

@@ -316,13 +316,20 @@ static void *run_thread(void *argument)
 /* What a program leaves open is closed by calls like any other, so that the next one begins afresh. */
 static void close_rest(struct state *s)
 {
-    static int32_t op_close = -1, op_fclose;
+    static int32_t op_close = -1, op_fclose, op_mpi_close = -1;
     if (op_close < 0) {
         op_close = operation_named("close");
         op_fclose = operation_named("fclose");
+        if (mpi_operations->name)
+            op_mpi_close = operation_named("mpi_close");
     }
     for (int slot = 0; slot < SLOTS; slot++) {
         struct line line = {.args = {{.number = slot}}};
+        line.op = op_mpi_close;
+        if (s->handles[slot]) {
+            line.operation = operations[line.op];
+            run_line(s, &line, -1);
+        }
         line.op = op_fclose;
         line.operation = operations[line.op];
         if (s->streams[slot])

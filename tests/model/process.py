@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calllist import Call
+from model_mpiio import MpiioModel
 from model_posix import PosixModel
 from model_stdio import StdioModel
 from rules import Rules
@@ -13,17 +14,19 @@ FILLS_SLOT = set(
 
 
 class Process:
-    """`folder` is its working directory; `block_size` that of the file system there."""
+    """`folder` is its working directory; `block_size` of the file system; `ranks` of the job, 1 without MPI."""
 
-    def __init__(self, folder: str, rules: Rules, block_size: int) -> None:
+    def __init__(self, folder: str, rules: Rules, block_size: int, ranks: int = 1) -> None:
         self.slots: dict[tuple[int, int], int] = {}  # (program, slot) to descriptor
         self.stream_names: dict[tuple[int, int], str] = {}
         self.posix = PosixModel(folder, rules, block_size, self.slots, self.stream_names)
         self.stdio = StdioModel(self.posix, rules)
+        self.mpiio = MpiioModel(self.posix, rules, ranks)
 
     def see(self, call: Call) -> None:
         self.posix.see(call)
         self.stdio.see(call)
+        self.mpiio.see(call)
         self.follow_slots(call)
 
     def follow_slots(self, call: Call) -> None:

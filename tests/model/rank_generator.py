@@ -1,0 +1,140 @@
+"""Random programs for several ranks: files that all, some or one of them use, by POSIX, stdio and MPI-IO."""
+
+from __future__ import annotations
+
+from calllist import Program
+from generator import WHOLE, Writer
+
+SHARED = ("a", "b")
+MOVES = "read write iread iwrite read_at write_at iread_at iwrite_at".split()
+COLLECTIVE = [f"{verb}{at}_all{end}" for verb in ("read", "write") for at in ("", "_at") for end in ("", "_split")]
+AMODES = ["MPI_MODE_CREATE|MPI_MODE_RDWR"] * 5 + [
+    "MPI_MODE_CREATE|MPI_MODE_WRONLY",
+    "MPI_MODE_RDONLY",
+    "MPI_MODE_CREATE|MPI_MODE_EXCL|MPI_MODE_RDWR",
+    "MPI_MODE_CREATE|MPI_MODE_RDWR|MPI_MODE_DELETE_ON_CLOSE",
+]
+PLAIN = {"a": "w", "a+": "r+"}
+
+
+class RankWriter(Writer):
+    """What one rank does by itself. Shared files are not appended to: where another rank's bytes end, no call tells."""
+
+    def __init__(self, seed: str, rank: int) -> None:
+        super().__init__(seed)
+        self.own = f"r{rank}"
+
+    def put(self, *words: object) -> None:
+        text = [str(word) for word in words]
+        if any(word.strip("@/.") in SHARED for word in text):
+            text = [word.replace("|O_APPEND", "") for word in text]
+            if text[0] in ("fopen", "fopen64", "freopen"):
+                text[-1] = PLAIN.get(text[-1], text[-1])
+        self.lines.append(" ".join(text))
+
+    def name(self) -> str:
+        if self.random.random() < 0.5:
+            return super().name().replace("c", "b")
+        return "@" + self.own
+
+    def link(self) -> None:
+        self.open()
+
+    def below_folder(self) -> None:
+        self.open()
+
+    def fdopen(self) -> None:
+        self.stream_transfer()
+
+    def append_log(self) -> None:
+        self.strided()
+
+    def part(self) -> list[str]:
+        """A few calls."""
+        before = len(self.lines)
+        if self.random.random() < 0.4:
+            self.random.choice([work for work in WHOLE if work is not Writer.append_log])(self)
+        else:
+            self.chaos()
+        return self.lines[before:]
+
+
+class JobWriter(RankWriter):
+    """What the ranks of a job do, together and apart."""
+
+    def __init__(self, seed: str, ranks: int) -> None:
+        super().__init__(seed, 0)
+        self.ranks = ranks
+        self.each = [RankWriter(f"{seed}:{rank}", rank) for rank in range(ranks)]
+        self.job: list[str] = []
+        self.slot = 0
+
+    def some_ranks(self) -> list[int]:
+        if self.random.random() < 0.5:
+            return list(range(self.ranks))
+        return sorted(self.random.sample(range(self.ranks), self.random.randrange(1, self.ranks)))
+
+    def apart(self) -> None:
+        for rank in self.some_ranks():
+            self.job += [f"rank {rank}", *self.each[rank].part()]
+
+    def together(self) -> None:
+        """The same lines on all ranks, in slots that no rank's own part uses."""
+        writer = RankWriter(f"{self.random.random()}", 0)
+        writer.own = "a"
+        writer.next_fd, writer.next_stream = 40, 20
+        writer.new_fd = lambda: writer.fds.append(41 + len(writer.fds) % 20) or writer.fds[-1]  # type: ignore[method-assign]
+        self.job += [f"rank 0-{self.ranks - 1}", *(line for line in writer.part() if not line.startswith("mkst"))]
+
+    def mpi_file(self) -> None:
+        self.slot = (self.slot + 1) % 30
+        slot, type_ = self.slot, self.random.choice([1, 1, 4, 8])
+        everyone = f"rank 0-{self.ranks - 1}"
+        alone = self.random.random() < 0.25
+        name, hints = f"@mpi.{self.random.choice('xyz')}", int(self.random.random() < 0.4)
+        if alone:
+            for rank in self.some_ranks():
+                self.job += [f"rank {rank}", f"mpi_open {slot} self {name} {self.random.choice(AMODES)} {hints}"]
+                self.job += [self.move(slot, type_, MOVES) for _ in range(self.random.randrange(0, 6))]
+                self.job += [f"mpi_close {slot}"] if self.random.random() < 0.8 else []
+            return
+        self.job += [everyone, f"mpi_open {slot} world {name} {self.random.choice(AMODES)} {hints}"]
+        if self.random.random() < 0.4:
+            self.job.append(
+                f"mpi_set_view {slot} {self.random.choice([0, 0, 4096])} {type_} {self.random.randrange(2)}"
+            )
+        for _ in range(self.random.randrange(1, 6)):
+            self.step(slot, type_, everyone)
+        if self.random.random() < 0.8:
+            self.job += [everyone, f"mpi_close {slot}"]
+
+    def step(self, slot: int, type_: int, everyone: str) -> None:
+        which = self.random.random()
+        if which < 0.45:
+            for rank in self.some_ranks():
+                self.job += [
+                    f"rank {rank}",
+                    *(self.move(slot, type_, MOVES) for _ in range(self.random.randrange(1, 4))),
+                ]
+        elif which < 0.85:
+            op = self.random.choice(COLLECTIVE)
+            for rank in range(self.ranks):
+                self.job += [f"rank {rank}", self.move(slot, type_, [op])]
+        else:
+            last = self.random.choice(
+                [f"mpi_sync {slot}", f"mpi_set_size {slot} 65536", f"mpi_preallocate {slot} 8192", "mpi_barrier"]
+            )
+            self.job += [everyone, last]
+
+    def move(self, slot: int, type_: int, ops: list[str]) -> str:
+        op, items = self.random.choice(ops), self.some_size() // type_
+        offset = self.random.randrange(0, 20) * max(1, items) if "_at" in op else ""
+        return f"mpi_{op} {slot} {items} {type_} {offset}".rstrip()
+
+
+def make_job(number: int, seed: int, ranks: int) -> Program:
+    """Program `number` of the hunt `seed` for so many ranks: the same one every time."""
+    writer = JobWriter(f"{seed}:{number}:{ranks}", ranks)
+    for _ in range(writer.random.choice([1, 1, 2, 3])):
+        writer.random.choices([writer.apart, writer.together, writer.mpi_file], [4, 2, 4])[0]()
+    return Program(number, writer.job)
