@@ -20,6 +20,7 @@
 #define ON_WRITEV(...)            FN(__VA_ARGS__, CHARGE(OST_WRITE, HERE))
 #define ON_PWRITE(...)            FN(__VA_ARGS__, CHARGE(OST_WRITE, offset))
 #define ON_PWRITEV(...)           FN(__VA_ARGS__, CHARGE(OST_WRITE, offset))
+#define ON_PWRITEV2(...)          ON_PWRITEV(__VA_ARGS__)
 #define ON_VDPRINTF(...)          FN(__VA_ARGS__, CHARGE(OST_WRITE, HERE))
 #define ON_DPRINTF(...)           FNV(__VA_ARGS__, NOTHING, CHARGE(OST_WRITE, HERE))
 
@@ -126,6 +127,7 @@
 #define ON_GETW(...)
 #define ON_FGETS(...)
 #define ON_GETLINE(...)
+#define ON_UNGETC(...)
 #define ON_VFSCANF(...)
 #define ON_VSCANF(...)
 #define ON_FSCANF(...)

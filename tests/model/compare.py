@@ -11,6 +11,7 @@ from model_stdio import StdioFile, StdioModel
 from process import Process
 
 TOLERANCE = 3000.0  # nanoseconds: two clocks, one of them calibrated while the program runs
+EDGE = 0.1  # of a bin: so near a bin's edge bytes may stand on either side of it, as the README says
 POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
 STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}
 POSIX_AT = {name: i for i, name in enumerate(POSIX_DOUBLES)}
@@ -102,9 +103,8 @@ class Comparison:
         self.no_ranks(record.doubles[13:])
 
     def stdio(self, file: StdioFile, record: Record) -> None:
-        model: StdioModel = self.process.stdio
-        self.ints(file.ints, record.ints, STDIO_INDEX, set())
-        del model
+        free = {"MAX_BYTE_READ", "MAX_BYTE_WRITTEN"} if file.murky else set()
+        self.ints(file.ints, record.ints, STDIO_INDEX, free)
         for kind, write in (("READ", False), ("WRITE", True)):
             self.times(file.moved[write], kind, record.doubles, STDIO_AT)
             self.duration(f"F_{kind}_TIME", file.moved[write].nanoseconds, record.doubles, STDIO_AT)
@@ -182,8 +182,8 @@ class Comparison:
         for i, n in enumerate(got):
             sofar += n
             edge = self.zero + (i + 1) * width
-            least = sum(t[2] for t in transfers if t[4] < edge - TOLERANCE)
-            most = sum(t[2] for t in transfers if t[3] < edge + TOLERANCE)
+            least = sum(t[2] for t in transfers if t[4] < edge - width * EDGE)
+            most = sum(t[2] for t in transfers if t[3] < edge + width * EDGE)
             if n < 0 or not least <= sofar <= most:
                 self.error(f"bytes up to bin {i}", (least, most), sofar)
 

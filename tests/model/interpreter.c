@@ -277,6 +277,28 @@ static struct entry *new_entry(void)
     return &journal[at];
 }
 
+int stream_holds(const struct state *s, int fd)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (s->streams[i] && s->streams[i]->_fileno == fd)
+            return fd >= 0;
+    return 0;
+}
+
+/* Whether the stream is there and this call on it is defined; notes what was done last. */
+static int may_stream(struct state *s, int slot, enum way way)
+{
+    enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* of glibc's FILE */
+    FILE *f = s->streams[slot];
+    if (!f || (way == READS && (f->_flags & NO_READS || s->ways[slot] == WRITES)))
+        return 0;
+    if (way == WRITES && (f->_flags & NO_WRITES || s->ways[slot] == READS))
+        return 0;
+    if (way != STAYS)
+        s->ways[slot] = way;
+    return 1;
+}
+
 static void run_line(struct state *s, const struct line *line, int32_t number)
 {
     const struct operation *o = line->operation;
@@ -287,7 +309,8 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
         call.slot = (int32_t)line->args[o->slot].number;
         if (call.slot < 0 || call.slot >= SLOTS)
             fail("no such slot for", o->name);
-        if ((o->on == ON_STREAM && !s->streams[call.slot]) || (o->on == ON_HANDLE && !s->handles[call.slot]))
+        if ((o->on == ON_STREAM && !may_stream(s, call.slot, o->way)) ||
+            (o->on == ON_HANDLE && !s->handles[call.slot]))
             return; /* nothing there to call: lists that were shortened do this */
         call.fd = o->on == ON_FD       ? s->fds[call.slot]
                   : o->on == ON_STREAM ? s->streams[call.slot]->_fileno

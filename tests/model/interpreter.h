@@ -36,11 +36,16 @@ struct entry {
     int64_t extra[3]; /* what else came back, see each operation */
 };
 
+/* What a call does to a stream; reading right behind writing or the reverse is undefined without TURNS
+ * between them, and left out. */
+enum way { STAYS, READS, WRITES, TURNS };
+
 /* What the calls of one program share. */
 struct state {
     int32_t program;
     int fds[SLOTS];
     FILE *streams[SLOTS];
+    enum way ways[SLOTS]; /* of each stream: what was done last */
     void *handles[SLOTS]; /* of whatever else an interface opens, such as MPI files */
 };
 
@@ -52,6 +57,7 @@ struct operation {
     void (*run)(struct state *s, const struct arg *a, struct entry *e);
     enum on on; /* kind of slot that `slot` counts in */
     int slot;   /* which argument names it */
+    enum way way;
 };
 
 /* Each ends with a row without a name. */
@@ -60,6 +66,9 @@ extern const struct operation stdio_operations[];
 extern const struct operation mpi_operations[]; /* empty where MPI was not compiled in */
 
 int64_t journal_now(void);
+
+/* Whether a stream stands on this descriptor: to take it away, or give it to a second one, is left out. */
+int stream_holds(const struct state *s, int fd);
 
 /* Memory to read into and write from: `misalign` bytes behind a multiple of 4096. Zero pages until written
  * to. */

@@ -70,6 +70,7 @@ class OpenFile:
 
     file: PosixFile
     append: bool = False
+    moved_here: bool = False  # by a descriptor's own call: a stream on it no longer knows where it is
 
 
 def count_first(counts: dict[int, int], value: int) -> None:
@@ -87,7 +88,7 @@ class PosixModel:
         rules: Rules,
         block_size: int,
         slots: dict[tuple[int, int], int],
-        streams: dict[tuple[int, int], str],
+        streams: dict[tuple[int, int], tuple[str, bool]],  # the file, and whether they append
     ) -> None:
         self.folder = folder
         self.slots = slots
@@ -256,7 +257,7 @@ class PosixModel:
 
     def close(self, call: Call) -> None:
         opened = self.open_file(call.fd)
-        if not opened or (call.name == "close_range" and self.rules.library == "darshan"):
+        if not opened or call.result < 0 or (call.name == "close_range" and not self.rules.ours("close_range")):
             return
         self.drop(call.fd)
         opened.file.forget_last_bytes()
@@ -264,13 +265,14 @@ class PosixModel:
         opened.file.asked += call.end - call.begin
 
     def fileno(self, call: Call) -> None:
-        name = self.streams.get((call.program, call.slot))
-        if call.result < 0 or name is None:
+        stream = self.streams.get((call.program, call.slot))
+        if call.result < 0 or stream is None:
             return
+        name, append = stream
         file = self.file(name)
         file.add("FILENOS")
         opened = self.open_file(call.result)
-        self.add_open(call, call.result, opened if opened and opened.file is file else OpenFile(file))
+        self.add_open(call, call.result, opened if opened and opened.file is file else OpenFile(file, append))
 
     def fclose(self, call: Call) -> None:
         self.gone(call.fd)
@@ -291,13 +293,14 @@ class PosixModel:
             return
         offset = self.offset_of(call, opened, write, offset_argument)
         aligned = len(call.args) <= misalign or int(call.args[misalign]) % MEMORY_ALIGNMENT == 0
+        opened.moved_here |= offset_argument is None
         self.moves(call, opened.file, write, offset, call.result, aligned)
 
     def offset_of(self, call: Call, opened: OpenFile, write: bool, argument: int | None) -> int:
         given = None if argument is None else int(call.args[argument])
         appends = write and (opened.append or "RWF_APPEND" in call.args)
         if appends and self.rules.ours("append"):
-            return call.size - call.result
+            return (call.after if given in (None, -1) else call.size) - call.result
         if given == -1 and self.rules.library == "iolens":  # preadv2: at the descriptor's position
             given = None
         if given is not None:
@@ -353,6 +356,7 @@ class PosixModel:
         if call.result >= 0 and opened:
             self.meta(call, opened.file, "SEEKS")
             opened.file.offset = call.result
+            opened.moved_here = True
 
     def stat(self, call: Call) -> None:
         self.stats(call, self.path(call.program, call.args[0]))
@@ -385,7 +389,7 @@ class PosixModel:
         self.renames(call, call.args[0], call.args[1], None, None)
 
     def renameat(self, call: Call) -> None:
-        if self.rules.ours("renameat"):
+        if self.rules.ours("renameat") and "RENAME_EXCHANGE" not in call.args:
             from_base = self.open_file(self.slot_fd(call, 0))
             to_base = self.open_file(self.slot_fd(call, 2))
             names = [base.file.name if base else None for base in (from_base, to_base)]

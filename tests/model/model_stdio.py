@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from calllist import Call
 from meaning import Times
-from model_posix import PosixModel
+from model_posix import OpenFile, PosixModel
 from rules import Rules
 
 GOT_ITEMS = {"fread", "fread_unlocked"}
@@ -34,6 +34,7 @@ class StdioFile:
     moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
     asked: int = 0
     offset: int = 0
+    murky: bool = False  # a descriptor moved under a stream: nobody knows where its bytes are
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
 
     def add(self, counter: str, n: int = 1) -> None:
@@ -44,6 +45,8 @@ class StdioFile:
 class Stream:
     file: StdioFile
     append: bool
+    descriptor: OpenFile | None = None  # where a descriptor moves the same position
+    end: int | None = None  # of the file, since the latest appending write
 
 
 class StdioModel:
@@ -114,8 +117,9 @@ class StdioModel:
         if call.result and opened:
             file = self.file(opened.file.name)
             file.add("FDOPENS")
-            append = opened.append or call.args[2].startswith("a")
-            self.add_open(call, int(call.args[0]), Stream(file, append))
+            opened.append |= call.args[2].startswith("a")  # fdopen sets O_APPEND
+            opened.moved_here = False
+            self.add_open(call, int(call.args[0]), Stream(file, opened.append, opened))
 
     def fclose(self, call: Call) -> None:
         stream = self.streams.pop((call.program, call.slot), None)
@@ -132,7 +136,7 @@ class StdioModel:
         file = stream.file
         offset = file.offset
         if self.rules.ours("position"):
-            offset = call.after - size if write and stream.append else call.before
+            offset = self.place(call, stream, write, size, counter)
         file.offset += size
         past = "WRITTEN" if write else "READ"
         file.add(counter or ("WRITES" if write else "READS"))
@@ -142,7 +146,27 @@ class StdioModel:
         file.ints[f"MAX_BYTE_{past}"] = max(file.ints.get(f"MAX_BYTE_{past}", 0), offset + size - 1)
         file.moved[write].add(call.begin, call.end)
 
+    def place(self, call: Call, stream: Stream, write: bool, size: int, counter: str | None) -> int:
+        """Where the bytes are; of a stream that appends, where the file ended when it began to."""
+        opened = stream.descriptor or self.posix.open_file(call.fd)
+        if opened and opened.moved_here:
+            stream.file.murky = True
+        if not stream.append:
+            return call.before
+        if counter:
+            stream.end = None if stream.end is None else call.after
+            return call.after
+        if not write:
+            stream.end = None
+            return call.before
+        begin = call.after - size if stream.end is None else stream.end
+        stream.end = begin + size
+        return begin
+
     def got_items(self, call: Call) -> None:
+        stream = self.stream(call)
+        if stream and call.result < int(call.args[2]):
+            stream.end = None
         if call.result > 0:
             self.moves(call, False, call.result * int(call.args[1]))
 
@@ -193,3 +217,4 @@ class StdioModel:
             stream.file.add("SEEKS")
             stream.file.asked += call.end - call.begin
             stream.file.offset = call.after
+            stream.end = None

@@ -67,6 +67,9 @@ RUN(dup2)
 {
     int target = target_of(s, a[0]);
     e->extra[0] = target;
+    e->result = -1;
+    if (stream_holds(s, target))
+        return;
     TIMED(e, dup2(fd_in(s, a[1]), target));
     put_fd(s, a[0], e);
 }
@@ -74,6 +77,9 @@ RUN(dup3)
 {
     int target = target_of(s, a[0]);
     e->extra[0] = target;
+    e->result = -1;
+    if (stream_holds(s, target))
+        return;
     TIMED(e, dup3(fd_in(s, a[1]), target, O_CLOEXEC));
     put_fd(s, a[0], e);
 }
@@ -110,6 +116,9 @@ RUN(mkostemps)
 /* close SLOT */
 RUN(close)
 {
+    e->result = -1;
+    if (stream_holds(s, fd_in(s, a[0])))
+        return;
     TIMED(e, close(fd_in(s, a[0])));
     s->fds[a[0].number] = -1;
 }
@@ -117,7 +126,8 @@ RUN(close)
 RUN(close_range)
 {
     unsigned fd = (unsigned)fd_in(s, a[0]);
-    if ((int)fd < 0)
+    e->result = -1;
+    if ((int)fd < 0 || stream_holds(s, (int)fd))
         return;
     TIMED(e, close_range(fd, fd, 0));
     s->fds[a[0].number] = -1;
@@ -230,9 +240,19 @@ static void note_source(struct entry *e, int fd, off64_t before)
     e->extra[1] = before;
 }
 static off64_t quiet_position(int fd) { return syscall(SYS_lseek, fd, 0L, SEEK_CUR); }
+/* Within one file both ends move one position: what that means is the kernel's secret. */
+static int same_file(int from, int to)
+{
+    struct stat one, other;
+    return syscall(SYS_fstat, from, &one) == 0 && syscall(SYS_fstat, to, &other) == 0 &&
+           one.st_ino == other.st_ino;
+}
 RUN(sendfile)
 {
     int from = fd_in(s, a[1]);
+    e->result = -1;
+    if (same_file(from, fd_in(s, a[0])))
+        return;
     off_t offset = a[2].number;
     note_source(e, from, quiet_position(from));
     TIMED(e, sendfile(fd_in(s, a[0]), from, a[2].number < 0 ? NULL : &offset, (size_t)a[3].number));
@@ -241,6 +261,9 @@ RUN(sendfile)
 RUN(copy_file_range)
 {
     int from = fd_in(s, a[1]);
+    e->result = -1;
+    if (same_file(from, fd_in(s, a[0])))
+        return;
     off64_t to_offset = a[2].number, from_offset = a[3].number;
     note_source(e, from, quiet_position(from));
     TIMED(e, copy_file_range(from, a[3].number < 0 ? NULL : &from_offset, fd_in(s, a[0]),
@@ -284,7 +307,7 @@ RUN(lio_write) { run_aio(s, a, e, list_write); }
 
 #define ROW(name, on, slot)                                                                                  \
     {                                                                                                        \
-#name, run_##name, on, slot                                                                          \
+#name, run_##name, on, slot, STAYS                                                                   \
     }
 const struct operation posix_operations[] = {
     ROW(open, ON_NOTHING, 0),

@@ -18,7 +18,7 @@ class Process:
 
     def __init__(self, folder: str, rules: Rules, block_size: int, ranks: int = 1) -> None:
         self.slots: dict[tuple[int, int], int] = {}  # (program, slot) to descriptor
-        self.stream_names: dict[tuple[int, int], str] = {}
+        self.stream_names: dict[tuple[int, int], tuple[str, bool]] = {}
         self.posix = PosixModel(folder, rules, block_size, self.slots, self.stream_names)
         self.stdio = StdioModel(self.posix, rules)
         self.mpiio = MpiioModel(self.posix, rules, ranks)
@@ -36,7 +36,7 @@ class Process:
                 self.slots[program, int(call.args[0])] = call.result
         elif name == "fileno":
             self.slots[program, int(call.args[1])] = call.result
-        elif name in ("close", "close_range"):
+        elif name in ("close", "close_range") and call.begin:
             self.slots.pop((program, call.slot), None)
         elif name in ("fclose", "freopen", "fdopen"):
             for slot in [s for s, fd in self.slots.items() if s[0] == program and fd == call.fd]:
@@ -46,4 +46,4 @@ class Process:
             opened = self.stdio.streams.get(stream)
             self.stream_names.pop(stream, None)
             if opened:
-                self.stream_names[stream] = opened.file.name
+                self.stream_names[stream] = (opened.file.name, opened.append)

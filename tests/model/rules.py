@@ -16,6 +16,7 @@ MODELLED = {
     "mmap": "`mmap`",
     "between files": "`sendfile`, `copy_file_range`, `splice`",
     "renameat": "`renameat`, `renameat2`",
+    "close_range": "`close_range`",
     "values": "most common sizes and strides",
     "position": "position of two descriptors of one file",
     "append": "appending",

@@ -24,6 +24,7 @@ static void put_stream(struct state *s, struct arg a, struct entry *e, FILE *f)
     e->result = f != NULL;
     e->extra[0] = f ? f->_fileno : -1;
     s->streams[a.number] = f;
+    s->ways[a.number] = STAYS;
 }
 /* Slots that fileno filled hold nothing any more. */
 static void empty_slots(struct state *s, int fd)
@@ -47,6 +48,8 @@ RUN(fopen64)
 RUN(fdopen)
 {
     FILE *f;
+    if (stream_holds(s, s->fds[a[1].number]))
+        return;
     TIMED(e, (f = fdopen(s->fds[a[1].number], a[2].text)) != NULL);
     put_stream(s, a[0], e, f);
     if (f)
@@ -210,47 +213,47 @@ RUN(fscanf)
     free(word);
 }
 
-#define ROW(name)                                                                                            \
+#define ROW(name, way)                                                                                       \
     {                                                                                                        \
-#name, run_##name, ON_STREAM, 0                                                                      \
+#name, run_##name, ON_STREAM, 0, way                                                                 \
     }
 const struct operation stdio_operations[] = {
-    {"fopen", run_fopen, ON_NOTHING, 0},
-    {"fopen64", run_fopen64, ON_NOTHING, 0},
-    {"fdopen", run_fdopen, ON_FD, 1},
-    ROW(freopen),
-    ROW(fclose),
-    ROW(fileno),
-    ROW(fflush),
-    ROW(rewind),
-    ROW(fseek),
-    ROW(fseeko),
-    ROW(fseeko64),
-    ROW(ftell),
-    ROW(fsetpos),
-    ROW(ungetc),
-    ROW(clearerr),
-    ROW(setvbuf),
-    ROW(fread),
-    ROW(fread_unlocked),
-    ROW(fwrite),
-    ROW(fwrite_unlocked),
-    ROW(fgetc),
-    ROW(getc),
-    ROW(getc_unlocked),
-    ROW(fputc),
-    ROW(putc),
-    ROW(putc_unlocked),
-    ROW(getw),
-    ROW(putw),
-    ROW(fputs),
-    ROW(fputs_unlocked),
-    ROW(fprintf),
-    ROW(vfprintf),
-    ROW(fgets),
-    ROW(fgets_unlocked),
-    ROW(getline),
-    ROW(getdelim),
-    ROW(fscanf),
+    {"fopen", run_fopen, ON_NOTHING, 0, STAYS},
+    {"fopen64", run_fopen64, ON_NOTHING, 0, STAYS},
+    {"fdopen", run_fdopen, ON_FD, 1, STAYS},
+    ROW(freopen, STAYS),
+    ROW(fclose, STAYS),
+    ROW(fileno, STAYS),
+    ROW(fflush, TURNS),
+    ROW(rewind, TURNS),
+    ROW(fseek, TURNS),
+    ROW(fseeko, TURNS),
+    ROW(fseeko64, TURNS),
+    ROW(ftell, STAYS),
+    ROW(fsetpos, TURNS),
+    ROW(ungetc, READS),
+    ROW(clearerr, STAYS),
+    ROW(setvbuf, STAYS),
+    ROW(fread, READS),
+    ROW(fread_unlocked, READS),
+    ROW(fwrite, WRITES),
+    ROW(fwrite_unlocked, WRITES),
+    ROW(fgetc, READS),
+    ROW(getc, READS),
+    ROW(getc_unlocked, READS),
+    ROW(fputc, WRITES),
+    ROW(putc, WRITES),
+    ROW(putc_unlocked, WRITES),
+    ROW(getw, READS),
+    ROW(putw, WRITES),
+    ROW(fputs, WRITES),
+    ROW(fputs_unlocked, WRITES),
+    ROW(fprintf, WRITES),
+    ROW(vfprintf, WRITES),
+    ROW(fgets, READS),
+    ROW(fgets_unlocked, READS),
+    ROW(getline, READS),
+    ROW(getdelim, READS),
+    ROW(fscanf, READS),
     {0},
 };

@@ -54,7 +54,7 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     if (!iolens_fds.table)
         iolens_fds.table = pages_alloc(FDS_MAX * sizeof *iolens_fds.table);
     if (iolens_fds.table && (open = new_open_locked())) {
-        *open = (struct open_file){.file = file, .append = append};
+        *open = (struct open_file){.file = file, .append = append, .asks = append};
         set_locked(fd, open);
     }
     spin_unlock(&iolens_fds.lock);

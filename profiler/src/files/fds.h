@@ -19,6 +19,7 @@ struct open_file {
     int64_t offset;
     int descriptors;
     bool append;
+    bool asks; /* its position is the kernel's alone to know: it appends, or a stream moves it too */
     struct open_file *next_free;
 };
 

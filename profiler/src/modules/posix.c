@@ -167,11 +167,12 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
     if (!file || !iolens_owns_memory())
         return;
     struct open_file *open = fds_find(fd);
-    if (!open || open->file != file) {
+    if (!open || open->file != file)
         open = fds_open(fd, file, false);
-        off_t position = open ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : 0;
-        if (open)
-            open->offset = position > 0 ? position : 0;
+    if (open) {
+        long flags = syscall(SYS_fcntl, fd, F_GETFL);
+        open->append = flags > 0 && flags & O_APPEND;
+        open->asks = true;
     }
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
@@ -180,6 +181,23 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
     s->record.ints[POSIX_FILENOS]++;
     count_open(s, c);
     spin_unlock(&s->lock);
+}
+
+static void on_flags(int fd, intptr_t flags)
+{
+    struct open_file *open = fds_find(fd);
+    if (!open)
+        return;
+    open->append = flags & O_APPEND;
+    open->asks |= open->append;
+}
+
+void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value)
+{
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+        posix_on_dup(c, result, fd);
+    else if (command == F_SETFL && result == 0)
+        on_flags(fd, value);
 }
 
 void posix_on_seek(const struct call *c, int fd, int64_t offset)
@@ -283,10 +301,14 @@ void posix_on_close(const struct call *c, int result)
         fds_release(open);
 }
 
-void posix_on_close_range(unsigned first, unsigned last, int flags)
+void posix_on_close_range(const struct call *c, unsigned first, unsigned last, int flags)
 {
-    if (!(flags & CLOSE_RANGE_CLOEXEC) && iolens_owns_memory())
-        fds_forget(first < FDS_MAX ? (int)first : FDS_MAX, last < FDS_MAX ? (int)last : FDS_MAX);
+    struct call one = *c;
+    if (flags & CLOSE_RANGE_CLOEXEC || !iolens_owns_memory())
+        return;
+    for (unsigned fd = first; fd <= last && fd < (unsigned)iolens_fds.used; fd++)
+        if ((one.taken = fds_take((int)fd)))
+            posix_on_close(&one, 0);
 }
 
 #define COUNTERS "posix_counters.def"

@@ -54,9 +54,12 @@ static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
 void posix_on_dup(const struct call *c, int copy, int fd);
+void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value);
 void posix_on_fileno(const struct call *c, int fd, FILE *stream);
 void posix_on_read(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
 void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
+/* Where `bytes` began that were appended to the file just now. */
+int64_t posix_begin_at_end(int fd, int64_t bytes);
 void posix_on_seek(const struct call *c, int fd, int64_t offset);
 void posix_on_stat(const struct call *c, int dirfd, const char *path);
 void posix_on_statat(const struct call *c, int dirfd, const char *path); /* "" stands for dirfd itself */
@@ -68,7 +71,7 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 /* Closing takes the descriptor out before the real close, when its number is still this file's. */
 void posix_before_close(struct call *c, int fd);
 void posix_on_close(const struct call *c, int result);
-void posix_on_close_range(unsigned first, unsigned last, int flags);
+void posix_on_close_range(const struct call *c, unsigned first, unsigned last, int flags);
 
 void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);
 void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count);

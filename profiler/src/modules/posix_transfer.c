@@ -1,6 +1,7 @@
 /* The POSIX module's events that move bytes. */
 #include "posix.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,7 +86,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
     ints[POSIX_MEM_NOT_ALIGNED] += !aligned;
     ints[POSIX_FILE_NOT_ALIGNED] += misaligned;
     s->writes_not_aligned += misaligned && direction == POSIX_WRITING;
-    ints[POSIX_RW_SWITCHES] += s->latest != POSIX_NOTHING && s->latest != direction;
+    ints[POSIX_RW_SWITCHES] += s->latest == (direction == POSIX_READING ? POSIX_WRITING : POSIX_READING);
     s->latest = direction;
     timer_stamp(&doubles[d->begin], &doubles[d->end], t0, t1);
     heat_add(&s->heat, HEATMAP_POSIX, direction == POSIX_WRITING, bytes, t0, t1);
@@ -97,19 +98,33 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
     }
 }
 
-/* Where the access began, after moving the position if it was the position that it used. */
-static int64_t begin_of(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
-                        int64_t bytes)
+int64_t posix_begin_at_end(int fd, int64_t bytes)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
+}
+
+/* The same of an open file that asks. On Linux a positional write to a file that appends appends as well. */
+static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
+                           int64_t bytes)
 {
     if (offset != POSIX_AT_POSITION)
+        return open->append && direction == POSIX_WRITING ? posix_begin_at_end(fd, bytes) : offset;
+    off_t now = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    open->offset = now >= bytes ? now : open->offset + bytes;
+    return open->offset - bytes;
+}
+
+/* Where the access began, after moving the position if it was the position that it used. */
+static inline int64_t begin_of(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
+                               int64_t bytes)
+{
+    if (__builtin_expect(open->asks, 0))
+        return asked_begin(open, fd, direction, offset, bytes);
+    if (offset != POSIX_AT_POSITION)
         return offset;
-    int64_t end = open->offset + bytes;
-    if (open->append && direction == POSIX_WRITING) {
-        off_t now = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
-        end = now >= bytes ? now : end;
-    }
-    open->offset = end;
-    return end - bytes;
+    open->offset += bytes;
+    return open->offset - bytes;
 }
 
 __attribute__((always_inline)) static inline void on_transfer(const struct call *c,
@@ -150,12 +165,13 @@ static void submit(double t0, enum posix_direction direction, const struct aiocb
 {
     struct open_file *open = fds_find(control->aio_fildes);
     struct posix_state *s = open ? posix_state_of(open, control->aio_fildes) : NULL;
+    bool appends = s && open->append && direction == POSIX_WRITING;
     if (s)
         aio_add((struct aio_request){.control = control,
                                      .state = s,
                                      .direction = direction,
                                      .fd = control->aio_fildes,
-                                     .offset = control->aio_offset,
+                                     .offset = appends ? POSIX_AT_POSITION : control->aio_offset,
                                      .aligned = posix_aligned(control->aio_buf),
                                      .submitted = t0});
 }
@@ -178,14 +194,16 @@ void posix_on_complete(const struct aio_request *request, double t1, int64_t byt
         return;
     struct posix_state *s = request->state;
     const struct call whole = {.t0 = request->submitted, .t1 = t1};
+    int64_t begin = request->offset;
+    if (begin == POSIX_AT_POSITION)
+        begin = posix_begin_at_end(request->fd, bytes);
     spin_lock(&s->lock);
     if (request->direction == POSIX_READING)
-        add_transfer(s, POSIX_READING, &whole, request->offset, bytes, request->aligned);
+        add_transfer(s, POSIX_READING, &whole, begin, bytes, request->aligned);
     else
-        add_transfer(s, POSIX_WRITING, &whole, request->offset, bytes, request->aligned);
+        add_transfer(s, POSIX_WRITING, &whole, begin, bytes, request->aligned);
     if (s->stripes)
-        lustre_on_transfer(s->stripes, request->fd, request->direction == POSIX_WRITING, request->offset,
-                           bytes);
+        lustre_on_transfer(s->stripes, request->fd, request->direction == POSIX_WRITING, begin, bytes);
     spin_unlock(&s->lock);
 }
 

@@ -9,11 +9,11 @@
 #define ON_FOPEN(...) FN(__VA_ARGS__, stdio_on_fopen(&c, ret, path, open_mode))
 #define ON_FREOPEN(...)                                                                                      \
     FNB(__VA_ARGS__, stdio_before_reopen(stream, path), stdio_on_fopen(&c, ret, path, open_mode))
-#define ON_FDOPEN(...) FN(__VA_ARGS__, stdio_on_fdopen(&c, ret, fd))
+#define ON_FDOPEN(...) FN(__VA_ARGS__, stdio_on_fdopen(&c, ret, fd, open_mode))
 #define ON_FCLOSE(...) FNB(__VA_ARGS__, stdio_before_close(&c, stream), stdio_on_close(&c))
 #define ON_FFLUSH(...) FN(__VA_ARGS__, if (ret == 0 && stream) stdio_on_flush(&c, stream))
 
-#define ON_FWRITE(...)   FN(__VA_ARGS__, if (ret > 0) stdio_on_write(&c, stream, (int64_t)(size * ret)))
+#define ON_FWRITE(...)   FN(__VA_ARGS__, stdio_on_items_written(&c, stream, size, items, ret))
 #define ON_FPUTC(...)    FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stream, 1))
 #define ON_PUTCHAR(...)  FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stdout, 1))
 #define ON_PUTW(...)     FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stream, sizeof(int)))
@@ -24,24 +24,21 @@
 #define ON_FPRINTF(...)  FNV(__VA_ARGS__, (void)0, if (ret > 0) stdio_on_write(&c, stream, ret))
 #define ON_PRINTF(...)   FNV(__VA_ARGS__, (void)0, if (ret > 0) stdio_on_write(&c, stdout, ret))
 
-#define ON_FREAD(...)   FN(__VA_ARGS__, if (ret > 0) stdio_on_read(&c, stream, (int64_t)(size * ret)))
+#define ON_FREAD(...)   FN(__VA_ARGS__, stdio_on_items_read(&c, stream, size, items, ret))
 #define ON_FGETC(...)   FN(__VA_ARGS__, if (ret != EOF) stdio_on_read(&c, stream, 1))
 #define ON_GETCHAR(...) FN(__VA_ARGS__, if (ret != EOF) stdio_on_read(&c, stdin, 1))
-#define ON_GETW(...)                                                                                         \
-    FN(__VA_ARGS__,                                                                                          \
-       if (ret != EOF || !(feof(stream) || ferror(stream))) stdio_on_read(&c, stream, sizeof(int)))
-#define ON_FGETS(...)   FN(__VA_ARGS__, if (ret) stdio_on_read(&c, stream, (int64_t)strlen(ret)))
+#define ON_GETW(...)    FN(__VA_ARGS__, stdio_on_word(&c, stream, ret))
+#define ON_FGETS(...)   FN(__VA_ARGS__, stdio_on_line(&c, stream, ret, length))
 #define ON_GETLINE(...) FN(__VA_ARGS__, if (ret > 0) stdio_on_read(&c, stream, ret))
 
 #define SCANNING(stream) stdio_before_scan(&c, stream)
-#define SCANNED(stream)                                                                                      \
-    if (ret != 0)                                                                                            \
-    stdio_on_scan(&c, stream)
-#define ON_VFSCANF(...) FNB(__VA_ARGS__, SCANNING(stream), SCANNED(stream))
-#define ON_VSCANF(...)  FNB(__VA_ARGS__, SCANNING(stdin), SCANNED(stdin))
-#define ON_FSCANF(...)  FNV(__VA_ARGS__, SCANNING(stream), SCANNED(stream))
-#define ON_SCANF(...)   FNV(__VA_ARGS__, SCANNING(stdin), SCANNED(stdin))
+#define SCANNED(stream)  stdio_on_scan(&c, stream, ret)
+#define ON_VFSCANF(...)  FNB(__VA_ARGS__, SCANNING(stream), SCANNED(stream))
+#define ON_VSCANF(...)   FNB(__VA_ARGS__, SCANNING(stdin), SCANNED(stdin))
+#define ON_FSCANF(...)   FNV(__VA_ARGS__, SCANNING(stream), SCANNED(stream))
+#define ON_SCANF(...)    FNV(__VA_ARGS__, SCANNING(stdin), SCANNED(stdin))
 
+#define ON_UNGETC(...)        FN(__VA_ARGS__, if (ret != EOF) stdio_on_unget(stream))
 #define ON_REWIND(ret_t, ...) FNZ(__VA_ARGS__, stdio_on_seek(&c, stream))
 #define ON_FSEEK(...)         FN(__VA_ARGS__, if (ret == 0) stdio_on_seek(&c, stream))
 #define ON_FSETPOS(...)       FN(__VA_ARGS__, if (ret == 0) stdio_on_seek(&c, stream))

@@ -1,7 +1,8 @@
 #include "stdio_module.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../files/fds.h"
@@ -48,25 +49,20 @@ static void add_meta(struct stdio_state *s, const struct call *c)
     timer_add(&s->record.doubles[STDIO_F_META_TIME], &s->last_end[META_END], c->t0, c->t1);
 }
 
-static void count_open(struct stream *stream, const struct call *c, bool fdopened)
+static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
 {
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
     double *doubles = s->record.doubles;
     s->stripes = stream->file->state[MODULE_LUSTRE];
+    stream->append = append;
+    stream->rare = append || s->stripes;
     s->record.ints[STDIO_OPENS]++;
     s->record.ints[STDIO_FDOPENS] += fdopened;
     timer_stamp(&doubles[STDIO_F_OPEN_START], &doubles[STDIO_F_OPEN_END], c->t0, c->t1);
     add_meta(s, c);
     spin_unlock(&s->lock);
-}
-
-/* The size of the file, where a stream that appends begins. */
-static int64_t end_of(FILE *stream)
-{
-    struct stat info;
-    return fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
 }
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
@@ -80,15 +76,19 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
         return;
     }
     lustre_on_open(file, fileno(stream));
-    count_open(streams_open(stream, file, mode[0] == 'a' ? end_of(stream) : 0), c, false);
+    count_open(streams_open(stream, file, 0), c, mode[0] == 'a', false);
 }
 
-void stdio_on_fdopen(const struct call *c, FILE *stream, int fd)
+void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode)
 {
     struct open_file *open = stream && iolens_owns_memory() ? fds_find(fd) : NULL;
     struct file *file = open ? fds_file(open) : NULL;
-    if (file)
-        count_open(streams_open(stream, file, open->offset), c, true);
+    if (!file)
+        return;
+    open->append |= mode[0] == 'a';
+    open->asks = true;
+    off_t position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
 }
 
 static void add_transfer(struct stdio_state *s, const struct call *c, bool writing, int64_t bytes,
@@ -106,15 +106,37 @@ static void add_transfer(struct stdio_state *s, const struct call *c, bool writi
               &s->last_end[writing ? WRITE_END : READ_END], c->t0, c->t1);
 }
 
-static void on_transfer(const struct call *c, FILE *handle, enum stdio_int counter, int64_t bytes)
+/* Ask the stream where it is, after what moves it by more or less than what was counted. */
+static void ask_position(struct stream *stream)
+{
+    off_t position = ftello(stream->handle);
+    stream->offset = position >= 0 ? position : stream->offset;
+}
+
+static void before_rare_transfer(const struct stdio_state *s, struct stream *stream, enum stdio_int counter,
+                                 int64_t bytes)
+{
+    bool writes = counter == STDIO_WRITES;
+    if (stream->append && (counter == STDIO_FLUSHES || (writes && !stream->at_end))) {
+        ask_position(stream);
+        stream->offset -= stream->offset >= bytes ? bytes : stream->offset;
+    }
+    if (counter != STDIO_FLUSHES)
+        stream->at_end = stream->append && writes;
+    if (s->stripes)
+        lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
+}
+
+__attribute__((always_inline)) static inline void on_transfer(const struct call *c, FILE *handle,
+                                                              enum stdio_int counter, int64_t bytes)
 {
     struct stream *stream = streams_find(handle);
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
     s->record.ints[counter]++;
-    if (__builtin_expect(s->stripes != NULL, 0))
-        lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
+    if (__builtin_expect(stream->rare, 0))
+        before_rare_transfer(s, stream, counter, bytes);
     stream->offset += bytes;
     add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);
     spin_unlock(&s->lock);
@@ -139,11 +161,66 @@ void stdio_on_seek(const struct call *c, FILE *handle)
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
-    off_t position = ftello(handle);
-    stream->offset = position >= 0 ? position : stream->offset;
+    ask_position(stream);
+    stream->at_end = false;
     s->record.ints[STDIO_SEEKS]++;
     add_meta(s, c);
     spin_unlock(&s->lock);
+}
+
+void stdio_on_drift(FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    struct stdio_state *s = lock_stream(stream);
+    if (!s)
+        return;
+    ask_position(stream);
+    stream->at_end = false;
+    spin_unlock(&s->lock);
+}
+
+void stdio_on_unget(FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    struct stdio_state *s = lock_stream(stream);
+    if (!s)
+        return;
+    stream->offset--;
+    spin_unlock(&s->lock);
+}
+
+void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
+{
+    if (done > 0)
+        on_transfer(c, stream, STDIO_READS, (int64_t)(size * done));
+    if (__builtin_expect(done < asked, 0))
+        stdio_on_drift(stream);
+}
+
+void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
+{
+    if (done > 0)
+        on_transfer(c, stream, STDIO_WRITES, (int64_t)(size * done));
+    if (__builtin_expect(done < asked, 0))
+        stdio_on_drift(stream);
+}
+
+void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room)
+{
+    int64_t bytes = line ? (int64_t)strlen(line) : 0;
+    if (!line)
+        return;
+    stdio_on_read(c, stream, bytes);
+    if (bytes < room - 1 && (bytes == 0 || line[bytes - 1] != '\n'))
+        stdio_on_drift(stream);
+}
+
+void stdio_on_word(const struct call *c, FILE *stream, int word)
+{
+    if (word != EOF || !(feof(stream) || ferror(stream)))
+        stdio_on_read(c, stream, sizeof(int));
+    else
+        stdio_on_drift(stream);
 }
 
 void stdio_before_close(struct call *c, FILE *handle)
@@ -185,12 +262,14 @@ void stdio_before_reopen(FILE *handle, const char *path)
 
 void stdio_before_scan(struct call *c, FILE *stream) { c->mark = streams_find(stream) ? ftello(stream) : -1; }
 
-void stdio_on_scan(const struct call *c, FILE *stream)
+void stdio_on_scan(const struct call *c, FILE *stream, int items)
 {
-    if (streams_find(stream)) {
-        off_t end = ftello(stream);
+    if (!streams_find(stream))
+        return;
+    off_t end = ftello(stream);
+    if (items != 0)
         stdio_on_read(c, stream, end > c->mark ? end - c->mark : 0);
-    }
+    stdio_on_drift(stream);
 }
 
 #define COUNTERS "stdio_counters.def"

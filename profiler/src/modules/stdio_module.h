@@ -46,10 +46,20 @@ struct stdio_state {
 };
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
-void stdio_on_fdopen(const struct call *c, FILE *stream, int fd);
+void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode);
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_flush(const struct call *c, FILE *stream);
+
+/* `done` of the items that were asked for; part of another may have moved the position. */
+void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
+void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
+/* What fgets made of `room` bytes; bytes of 0 in it end what can be counted, not what was read. */
+void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room);
+void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
+void stdio_on_unget(FILE *stream);
+/* The position moved, and nothing was counted. */
+void stdio_on_drift(FILE *stream);
 void stdio_on_seek(const struct call *c, FILE *stream);
 
 /* Closing and reopening take the stream and its descriptor out before they are gone. */
@@ -59,6 +69,6 @@ void stdio_before_reopen(FILE *stream, const char *path);
 
 /* Position before a formatted read, whose size only the position tells. */
 void stdio_before_scan(struct call *c, FILE *stream);
-void stdio_on_scan(const struct call *c, FILE *stream);
+void stdio_on_scan(const struct call *c, FILE *stream, int items);
 
 #endif

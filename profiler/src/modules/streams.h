@@ -16,6 +16,9 @@ struct stream {
     struct file *file;
     _Atomic(void *) stdio; /* the STDIO module's state, NULL until the first operation */
     int64_t offset;
+    bool append; /* what is written goes to the file's end */
+    bool at_end; /* … where `offset` is since the latest write */
+    bool rare;   /* it appends, or its file has a layout */
     _Atomic(struct stream *) next;
 };
 
