@@ -19,7 +19,7 @@ echo "sanitize: the profiler's tests"
 # dd asks for aligned memory in a way that the sanitizer refuses.
 CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$(library asan):$(library ubsan)" \
     .venv/bin/python -m pytest -q --deselect 'tests/py/test_profiler_processes.py::test_transparent[dd]' \
-    tests/py/test_profiler_{counters,dxt,extra,heatmap,lustre,paths,stripes,choice,spool,processes}.py \
+    tests/py/test_profiler_{counters,dxt,extra,heatmap,lustre,paths,stripes,filter,spool,processes}.py \
     tests/py/test_fuzz_recover.py
 
 echo "sanitize: threads"

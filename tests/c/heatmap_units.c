@@ -45,7 +45,7 @@ static void bytes_are_spread_over_the_time_of_the_call(void)
     call(true, 7, 0.01, 0.02);
     call(true, 1001, 0.05, 0.25); /* a quarter, a half and a quarter of its time */
     call(false, 5, 0.26, 0.27);
-    heat_settle(&heat, HEATMAP_POSIX);
+    heat_flush(&heat, HEATMAP_POSIX);
     heat = (struct heat){0};
     expect(0, 7 + 250, 751);
     expect(1, 500, 508);
@@ -60,8 +60,8 @@ static void bins_are_merged_in_pairs_when_time_goes_beyond(void)
     heat_add(&late, HEATMAP_POSIX, true, 9, 70.0, 70.0);
     MUST(map.width == 0.4);
     call(true, 2, 19.97, 19.98);
-    heat_settle(&heat, HEATMAP_POSIX);
-    heat_settle(&late, HEATMAP_POSIX);
+    heat_flush(&heat, HEATMAP_POSIX);
+    heat_flush(&late, HEATMAP_POSIX);
     expect(0, 1008, 14);
     expect(49, 5, 1017);
     expect(175, 9, 1013);

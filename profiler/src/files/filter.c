@@ -8,7 +8,7 @@
 #include "../runtime/context.h"
 #include "../system/rank_list.h"
 
-struct choice iolens_choice;
+struct filter iolens_filter;
 
 enum { LONGEST = 1024 };
 
@@ -71,7 +71,7 @@ static char *cut_last_word(char *text)
 
 /* What a rule is made of: its target, modules and direction. */
 struct making {
-    struct choice *choice;
+    struct filter *filter;
     uint32_t modules;
     bool includes;
 };
@@ -79,21 +79,21 @@ struct making {
 static void add_pattern(char *text, void *context)
 {
     struct making *making = context;
-    struct choice *choice = making->choice;
-    if (!choice->rule)
-        choice->rule = arena_alloc(&iolens.scratch, CHOICE_RULES * sizeof *choice->rule);
-    if (!choice->rule || choice->rules == CHOICE_RULES) {
-        iolens_say("more than %d patterns of names; %s is left out", CHOICE_RULES, text);
+    struct filter *filter = making->filter;
+    if (!filter->rule)
+        filter->rule = arena_alloc(&iolens.scratch, FILTER_RULES * sizeof *filter->rule);
+    if (!filter->rule || filter->rules == FILTER_RULES) {
+        iolens_say("more than %d patterns of names; %s is left out", FILTER_RULES, text);
         return;
     }
-    struct name_rule *rule = &choice->rule[choice->rules];
+    struct name_rule *rule = &filter->rule[filter->rules];
     if (regcomp(&rule->pattern, text, REG_EXTENDED | REG_NOSUB) != 0) {
         iolens_say("%s is no regular expression; it is left out", text);
         return;
     }
     rule->modules = making->modules;
     rule->includes = making->includes;
-    choice->rules++;
+    filter->rules++;
 }
 
 /* "REGEX,... MODULES", modules as a list or *, which is also meant when they are missing. */
@@ -108,7 +108,7 @@ static void add_rule(char *text, void *context)
 /* "N MODULES". */
 static void add_limit(char *text, void *context)
 {
-    struct choice *choice = context;
+    struct filter *filter = context;
     const char *names = cut_last_word(text);
     uint32_t mask = modules_named(names ? names : "*");
     char *end;
@@ -119,17 +119,17 @@ static void add_limit(char *text, void *context)
     }
     for (int m = 0; m < MODULE_COUNT; m++)
         if (mask >> m & 1)
-            choice->most_records[m] = most;
+            filter->most_records[m] = most;
 }
 
-void choice_read(struct choice *choice)
+void filter_read(struct filter *filter)
 {
     const struct settings *s = &iolens.settings;
-    struct making exclude = {.choice = choice}, include = {.choice = choice, .includes = true};
-    *choice = (struct choice){.modules_off = 0};
-    choice->modules_on = modules_named(s->mod_enable);
-    choice->modules_off = modules_named(s->mod_disable) & ~choice->modules_on;
-    each(s->max_records, ";", add_limit, choice);
+    struct making exclude = {.filter = filter}, include = {.filter = filter, .includes = true};
+    *filter = (struct filter){.modules_off = 0};
+    filter->modules_on = modules_named(s->mod_enable);
+    filter->modules_off = modules_named(s->mod_disable) & ~filter->modules_on;
+    each(s->max_records, ";", add_limit, filter);
     each(s->name_exclude, ";", add_rule, &exclude);
     each(s->name_include, ";", add_rule, &include);
 }
@@ -151,13 +151,13 @@ static bool is_listed(const char *name, const char *list)
     return false;
 }
 
-bool choice_app(const char *name)
+bool filter_app(const char *name)
 {
     const struct settings *s = &iolens.settings;
     return is_listed(name, s->app_include) || (!is_listed(name, s->app_exclude) && !*s->app_include);
 }
 
-bool choice_rank(int rank)
+bool filter_rank(int rank)
 {
     const struct settings *s = &iolens.settings;
     if (*s->rank_include && ranks_contain(s->rank_include, rank))
@@ -165,11 +165,11 @@ bool choice_rank(int rank)
     return !*s->rank_include && !(*s->rank_exclude && ranks_contain(s->rank_exclude, rank));
 }
 
-uint32_t choice_skip(const struct choice *choice, const char *path, bool *included)
+uint32_t filter_skip(const struct filter *filter, const char *path, bool *included)
 {
     uint32_t skip = 0, keep = 0;
-    for (int i = 0; i < choice->rules; i++) {
-        const struct name_rule *rule = &choice->rule[i];
+    for (int i = 0; i < filter->rules; i++) {
+        const struct name_rule *rule = &filter->rule[i];
         if (regexec(&rule->pattern, path, 0, NULL, 0) != 0)
             continue;
         *(rule->includes ? &keep : &skip) |= rule->modules;
@@ -178,8 +178,8 @@ uint32_t choice_skip(const struct choice *choice, const char *path, bool *includ
     return skip & ~keep;
 }
 
-bool choice_more(struct choice *choice, enum module_index module)
+bool filter_more(struct filter *filter, enum module_index module)
 {
-    return choice->most_records[module] == 0 ||
-           atomic_fetch_add(&choice->records[module], 1) < choice->most_records[module];
+    return filter->most_records[module] == 0 ||
+           atomic_fetch_add(&filter->records[module], 1) < filter->most_records[module];
 }

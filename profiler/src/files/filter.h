@@ -1,16 +1,16 @@
 /* What is recorded: which programs, ranks, modules and files, as the settings choose (Darshan's names and
  * meaning). */
-#ifndef IOLENS_CHOICE_H
-#define IOLENS_CHOICE_H
+#ifndef IOLENS_FILTER_H
+#define IOLENS_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "../records/module.h"
 
-enum { CHOICE_RULES = 64 };
+enum { FILTER_RULES = 64 };
 
-struct choice {
+struct filter {
     uint32_t modules_off;               /* bit m: module m records nothing */
     uint32_t modules_on;                /* bit m: MOD_ENABLE asks for it */
     int64_t most_records[MODULE_COUNT]; /* 0: as many as memory holds */
@@ -19,21 +19,21 @@ struct choice {
     struct name_rule *rule; /* of NAME_EXCLUDE and NAME_INCLUDE */
 };
 
-extern struct choice iolens_choice;
+extern struct filter iolens_filter;
 
 /* Reads the settings; a value that cannot be understood is said and left out. */
-void choice_read(struct choice *choice);
+void filter_read(struct filter *filter);
 
 /* False when this program is not to be recorded. `name` without folder. */
-bool choice_app(const char *name);
+bool filter_app(const char *name);
 
-bool choice_rank(int rank);
+bool filter_rank(int rank);
 
 /* Bit m: module m leaves this path out because a pattern says so. `*included`: a pattern of NAME_INCLUDE
  * matches, so that the system's own folders are recorded too. */
-uint32_t choice_skip(const struct choice *choice, const char *path, bool *included);
+uint32_t filter_skip(const struct filter *filter, const char *path, bool *included);
 
 /* Whether module m may have one more record; counts it. */
-bool choice_more(struct choice *choice, enum module_index module);
+bool filter_more(struct filter *filter, enum module_index module);
 
 #endif

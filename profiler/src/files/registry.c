@@ -139,7 +139,7 @@ struct file *registry_file_for(const char *real, const char *absolute)
     bool included = false;
     if (file)
         return file;
-    uint32_t skip = choice_skip(&iolens_choice, absolute, &included);
+    uint32_t skip = filter_skip(&iolens_filter, absolute, &included);
     if (skip == ALL_MODULES || (!included && !path_is_recorded(absolute, iolens.settings.include)))
         return NULL;
     return make(id, real, skip);
@@ -148,9 +148,9 @@ struct file *registry_file_for(const char *real, const char *absolute)
 void *registry_spare(enum module_index module)
 {
     void *fresh = NULL;
-    if (iolens_choice.modules_off >> module & 1)
+    if (iolens_filter.modules_off >> module & 1)
         return NULL;
-    if (choice_more(&iolens_choice, module))
+    if (filter_more(&iolens_filter, module))
         fresh = arena_alloc(&iolens.arena, modules[module]->state_bytes);
     if (!fresh)
         registry_leave_out(1u << module);
@@ -196,7 +196,7 @@ struct file *registry_next(const struct file *file, enum module_index module)
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;
-    if (state || ((file->skip | iolens_choice.modules_off) >> module & 1))
+    if (state || ((file->skip | iolens_filter.modules_off) >> module & 1))
         return state;
     fresh = registry_spare(module);
     if (fresh && modules[module]->init)

@@ -136,7 +136,7 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport);
-    reduce_settle_states();
+    reduce_flush_states();
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
     bool agreed = !merging || shared_find(transport) == 0;
     create(&writer, transport, times.start_ns);

@@ -77,7 +77,7 @@ __attribute__((constructor)) static void start(void)
     arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
     say_start();
     settings_read(&iolens.settings, &iolens.scratch);
-    if (!settings_true(iolens.settings.disable) && choice_app(program_invocation_short_name)) {
+    if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name)) {
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
         if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
@@ -89,7 +89,7 @@ __attribute__((constructor)) static void start(void)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
                        DEFAULT_MEMORY);
         compress_load();
-        choice_read(&iolens_choice);
+        filter_read(&iolens_filter);
         recording_start();
         spool_start(recording_layout(), tables_beat);
         fds_start();
@@ -188,7 +188,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     iolens.aligned = clock_now(&iolens.clock);
     spool_parallel(transport);
     tables_begin();
-    if (!choice_rank(transport->rank))
+    if (!filter_rank(transport->rank))
         mute();
     iolens_busy = false;
 }

@@ -71,7 +71,7 @@ static void add_partial(struct buffer *out)
         comma = ", ";
     }
     for (int m = 0; m < MODULE_COUNT; m++) {
-        const char *limit = iolens_choice.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
+        const char *limit = iolens_filter.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
         if (!partial[m])
             continue;
         buffer_format(

@@ -60,10 +60,10 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
         return true;
     snprintf(writer->name.text, sizeof writer->name.text, "%s", name);
     writer->name.creator = (uint64_t)syscall(SYS_getpid);
-    writer->planted = path_is_planted(name);
-    if (writer->planted)
+    writer->untrusted = path_is_untrusted(name);
+    if (writer->untrusted)
         writer_fail(writer, EPERM);
-    if (writer->planted || !name_partial(writer))
+    if (writer->untrusted || !name_partial(writer))
         return true;
     if (!replace && is_taken(writer))
         return false;
@@ -168,7 +168,7 @@ void writer_put_regions(struct writer *writer)
 static void say_failure(const struct writer *writer)
 {
     const char *reason = strerror(writer->error);
-    if (writer->planted)
+    if (writer->untrusted)
         reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
     if (iolens_spool.header)
         iolens_say(

@@ -28,7 +28,7 @@ struct writer {
     int fd;
     int error;       /* errno of this rank's first failure, 0 when none */
     uint64_t offset; /* behind what is placed already; the same on all ranks */
-    bool planted;    /* somebody else's symbolic link stands in the path */
+    bool untrusted;  /* somebody else's symbolic link stands in the path */
     struct {
         char text[PATH_BYTES]; /* final */
         uint64_t creator;      /* process of rank 0 */

@@ -27,7 +27,7 @@ void collective_add(struct collective_calls *calls, double t0, double t1, double
 }
 
 /* Chunks lie behind one another in memory, so that a list that ends cannot be a ring. */
-bool collective_sound(const struct collective_calls *calls, const struct area *area)
+bool collective_validate(const struct collective_calls *calls, const struct area *area)
 {
     const struct collective_chunk *before = NULL;
     int64_t count = 0;

@@ -34,7 +34,7 @@ struct collective_calls {
 void collective_add(struct collective_calls *calls, double t0, double t1, double access);
 
 /* Of calls in a spool. */
-bool collective_sound(const struct collective_calls *calls, const struct area *area);
+bool collective_validate(const struct collective_calls *calls, const struct area *area);
 
 /* Once: move begins to the job's clock. */
 void collective_correct(struct collective_calls *calls, const struct timeline *line);

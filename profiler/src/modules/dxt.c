@@ -6,7 +6,7 @@
 #include "../runtime/context.h"
 #include "../files/registry.h"
 #include "../runtime/timeline.h"
-#include "dxt_choice.h"
+#include "dxt_filter.h"
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
@@ -122,7 +122,7 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
 }
 
 /* Chunks lie behind one another in memory, so that a list that ends cannot be a ring. */
-static bool trace_sound(const struct dxt_trace *trace, const struct area *area)
+static bool trace_validate(const struct dxt_trace *trace, const struct area *area)
 {
     const struct dxt_chunk *before = NULL;
     for (const struct dxt_chunk *chunk = trace->first; chunk; before = chunk, chunk = next_of(trace, chunk))
@@ -133,10 +133,10 @@ static bool trace_sound(const struct dxt_trace *trace, const struct area *area)
            (!before || (trace->next >= before->segment && trace->next <= before->segment + before->size));
 }
 
-static bool dxt_sound(const void *state, const struct area *area)
+static bool dxt_validate(const void *state, const struct area *area)
 {
     const struct dxt *dxt = state;
-    return trace_sound(&dxt->trace[0], area) && trace_sound(&dxt->trace[1], area);
+    return trace_validate(&dxt->trace[0], area) && trace_validate(&dxt->trace[1], area);
 }
 
 const struct module module_DXT_POSIX = {
@@ -150,7 +150,7 @@ const struct module module_DXT_POSIX = {
     .start = dxt_start,
     .reset = dxt_reset,
     .init = dxt_posix_init,
-    .sound = dxt_sound,
+    .validate = dxt_validate,
     .correct = dxt_correct,
     .serialize = dxt_serialize,
 };
@@ -164,7 +164,7 @@ const struct module module_DXT_MPIIO = {
     .limit = "IOLENS_DXT_MEMORY",
     .per_rank = true,
     .init = dxt_mpiio_init,
-    .sound = dxt_sound,
+    .validate = dxt_validate,
     .correct = dxt_correct,
     .serialize = dxt_serialize,
 };

@@ -49,8 +49,8 @@ static struct row row_of(const struct file *file, int64_t rank)
     reduce_record(file, MODULE_POSIX, rank, &record);
     const int64_t *ints = record.ints;
     const double *seconds = record.doubles;
-    int64_t sizes[SKETCH_TOP] = {0}, counts[SKETCH_TOP] = {0};
-    sketch_top(&s->write_size, sizes, counts);
+    int64_t sizes[FREQUENT_TOP] = {0}, counts[FREQUENT_TOP] = {0};
+    frequent_top(&s->write_size, sizes, counts);
     return (struct row){
         .file = file->id,
         .rank = rank,
@@ -99,7 +99,7 @@ static int put_shared(const struct iolens_transport *transport, int64_t most, st
 static int put_common(const struct iolens_transport *transport, int64_t most, struct buffer *rows)
 {
     struct buffer files = {0};
-    int result = common_files_find(transport, MODULE_POSIX, most, &files, &iolens_files_left_out);
+    int result = partially_shared_find(transport, MODULE_POSIX, most, &files, &iolens_files_left_out);
     struct file *const *file = (struct file *const *)files.data;
     for (size_t i = 0; i < files.used / sizeof *file; i++)
         put_row(rows, file[i], transport->rank);

@@ -189,7 +189,7 @@ void hdf5_on_dataset_flush(const struct call *c, hid_t dataset)
     spin_unlock(&state->dataset.lock);
 }
 
-static bool h5d_sound(const void *state, const struct area *area)
+static bool h5d_validate(const void *state, const struct area *area)
 {
     const struct patterns *patterns = &((const struct h5d_state *)state)->dataset.patterns;
     (void)area;
@@ -274,6 +274,6 @@ const struct module module_H5D = {
     .state_bytes = sizeof(struct h5d_state),
     .shape = &SHAPE,
     .reset = h5d_reset,
-    .sound = h5d_sound,
+    .validate = h5d_validate,
     .finish = h5d_finish,
 };

@@ -39,7 +39,7 @@ static void heatmap_init(void *state, struct file *file, int fd)
     ((struct heatmap *)state)->width = FIRST_WIDTH;
 }
 
-static bool heatmap_sound(const void *state, const struct area *area)
+static bool heatmap_validate(const void *state, const struct area *area)
 {
     (void)area;
     return ((const struct heatmap *)state)->width >= FIRST_WIDTH &&
@@ -91,7 +91,7 @@ static int64_t spread(int64_t *bins, double width, int64_t bytes, double t0, dou
     return bytes - done;
 }
 
-static void settle(struct heatmap *map, const struct heat *heat)
+static void flush(struct heatmap *map, const struct heat *heat)
 {
     int bin = bin_of(map->width, (heat->begin + heat->end) / 2);
     for (int direction = 0; direction < 2; direction++)
@@ -108,7 +108,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
     }
     spool_beat();
     spin_lock(&map->lock);
-    settle(map, heat);
+    flush(map, heat);
     *heat = (struct heat){0};
     while (bin_of(map->width, t1) >= BINS)
         merge_pairs(map);
@@ -119,11 +119,11 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
     spin_unlock(&map->lock);
 }
 
-void heat_settle(const struct heat *heat, enum heatmap_api api)
+void heat_flush(const struct heat *heat, enum heatmap_api api)
 {
     struct heatmap *map = heat->end > 0 && heat->end < INFINITY ? map_of(api) : NULL;
     if (map && (heat->begin + heat->end) / 2 < map->width * BINS)
-        settle(map, heat);
+        flush(map, heat);
 }
 
 /* An empty map of the bins that the job's time needs, the same on all ranks. */
@@ -197,7 +197,7 @@ const struct module module_HEATMAP = {
     .per_rank = true,
     .reset = heatmap_reset,
     .init = heatmap_init,
-    .sound = heatmap_sound,
+    .validate = heatmap_validate,
     .correct = heatmap_correct,
     .serialize = heatmap_serialize,
 };

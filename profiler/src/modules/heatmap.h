@@ -32,6 +32,6 @@ static inline void heat_add(struct heat *heat, enum heatmap_api api, bool writin
 }
 
 /* At the end: hand the file's last bytes to the map. */
-void heat_settle(const struct heat *heat, enum heatmap_api api);
+void heat_flush(const struct heat *heat, enum heatmap_api api);
 
 #endif

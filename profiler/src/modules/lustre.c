@@ -177,7 +177,7 @@ static bool stripes_fit(const struct lustre_state *s)
     return left == 0;
 }
 
-static bool lustre_sound(const void *state, const struct area *area)
+static bool lustre_validate(const void *state, const struct area *area)
 {
     const struct lustre_state *s = state;
     return (s->components == 0 && s->targets == 0) ||
@@ -241,6 +241,6 @@ const struct module module_LUSTRE = {
     .name = "LUSTRE",
     .state_bytes = sizeof(struct lustre_state),
     .init = lustre_init,
-    .sound = lustre_sound,
+    .validate = lustre_validate,
     .serialize = lustre_serialize,
 };

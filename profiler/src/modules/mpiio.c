@@ -30,19 +30,19 @@ static void mpiio_init(void *state, struct file *file, int fd)
     (void)fd;
     f->record.base.id = file->id;
     f->dxt = dxt_of(file, MODULE_DXT_MPIIO);
-    sketch_start(&f->access);
+    frequent_start(&f->access);
 }
 
-static void mpiio_settle(const void *state)
+static void mpiio_flush(const void *state)
 {
-    heat_settle(&((const struct iolens_mpiio_file *)state)->heat, HEATMAP_MPIIO);
+    heat_flush(&((const struct iolens_mpiio_file *)state)->heat, HEATMAP_MPIIO);
 }
 
 static void mpiio_finish(const void *state, void *record)
 {
     const struct iolens_mpiio_file *f = state;
     int64_t *ints = ((struct mpiio_record *)record)->ints;
-    sketch_top(&f->access, &ints[MPIIO_ACCESS1_ACCESS], &ints[MPIIO_ACCESS1_COUNT]);
+    frequent_top(&f->access, &ints[MPIIO_ACCESS1_ACCESS], &ints[MPIIO_ACCESS1_COUNT]);
 }
 
 /* Enter the recorder with the file's lock held; false when there is nothing to record. */
@@ -121,7 +121,7 @@ IOLENS_EXPORT void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum io
     ints[writing ? MPIIO_BYTES_WRITTEN : MPIIO_BYTES_READ] += bytes;
     ints[(writing ? MPIIO_SIZE_WRITE_AGG_0_100 : MPIIO_SIZE_READ_AGG_0_100) + histogram_bucket(bytes)]++;
     if (bytes > 0)
-        sketch_add(&file->access, bytes);
+        frequent_add(&file->access, bytes);
     ints[MPIIO_RW_SWITCHES] += file->latest == (writing ? READING : WRITING);
     file->latest = writing ? WRITING : READING;
     timer_stamp(&doubles[writing ? MPIIO_F_WRITE_START : MPIIO_F_READ_START],
@@ -239,7 +239,7 @@ static const struct record_shape SHAPE = {
 };
 
 /* Hints come one behind the other in memory too, so that a list that ends cannot be a ring. */
-static bool mpiio_sound(const void *state, const struct area *area)
+static bool mpiio_validate(const void *state, const struct area *area)
 {
     const struct iolens_mpiio_file *file = state;
     const struct mpiio_hint *before = NULL;
@@ -249,7 +249,7 @@ static bool mpiio_sound(const void *state, const struct area *area)
             (hint->given && !area_text(area, hint->given)) ||
             (hint->effective && !area_text(area, hint->effective)))
             return false;
-    return sketch_sound(&file->access, area) && collective_sound(&file->collectives, area);
+    return frequent_validate(&file->access, area) && collective_validate(&file->collectives, area);
 }
 
 const struct module module_MPIIO = {
@@ -259,8 +259,8 @@ const struct module module_MPIIO = {
     .state_bytes = sizeof(struct iolens_mpiio_file),
     .shape = &SHAPE,
     .init = mpiio_init,
-    .sound = mpiio_sound,
-    .settle = mpiio_settle,
+    .validate = mpiio_validate,
+    .flush = mpiio_flush,
     .finish = mpiio_finish,
     .correct = mpiio_correct,
 };

@@ -51,7 +51,7 @@ struct iolens_mpiio_file {
     double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
     struct dxt *dxt; /* NULL: not traced */
-    struct sketch access;
+    struct frequent_values access;
     struct mpiio_hint *hints;
     struct collective_calls collectives;
 };

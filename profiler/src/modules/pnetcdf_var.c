@@ -185,7 +185,7 @@ void pnetcdf_var_closed(const struct call *c, struct pnetcdf_var *var)
     spin_unlock(&var->dataset.lock);
 }
 
-static bool pnetcdf_var_sound(const void *state, const struct area *area)
+static bool pnetcdf_var_validate(const void *state, const struct area *area)
 {
     const struct patterns *patterns = &((const struct pnetcdf_var *)state)->dataset.patterns;
     (void)area;
@@ -228,6 +228,6 @@ const struct module module_PNETCDF_VAR = {
     .state_bytes = sizeof(struct pnetcdf_var),
     .shape = &SHAPE,
     .reset = pnetcdf_var_reset,
-    .sound = pnetcdf_var_sound,
+    .validate = pnetcdf_var_validate,
     .finish = pnetcdf_var_finish,
 };

@@ -34,30 +34,30 @@ static void posix_init(void *state, struct file *file, int fd)
     s->record.ints[POSIX_MEM_ALIGNMENT] = MEMORY_ALIGNMENT;
     s->record.ints[POSIX_FILE_ALIGNMENT] = file_alignment(file, fd);
     s->dxt = dxt_of(file, MODULE_DXT_POSIX);
-    sketch_start(&s->read_size);
-    sketch_start(&s->stride);
-    sketch_start(&s->write_size);
+    frequent_start(&s->read_size);
+    frequent_start(&s->stride);
+    frequent_start(&s->write_size);
 }
 
-static bool posix_sound(const void *state, const struct area *area)
+static bool posix_validate(const void *state, const struct area *area)
 {
     const struct posix_state *s = state;
-    return sketch_sound(&s->read_size, area) && sketch_sound(&s->write_size, area) &&
-           sketch_sound(&s->stride, area);
+    return frequent_validate(&s->read_size, area) && frequent_validate(&s->write_size, area) &&
+           frequent_validate(&s->stride, area);
 }
 
-static void posix_settle(const void *state)
+static void posix_flush(const void *state)
 {
-    heat_settle(&((const struct posix_state *)state)->heat, HEATMAP_POSIX);
+    heat_flush(&((const struct posix_state *)state)->heat, HEATMAP_POSIX);
 }
 
 static void posix_finish(const void *state, void *record)
 {
     const struct posix_state *s = state;
     int64_t *ints = ((struct posix_record *)record)->ints;
-    sketch_top_of_both(&s->read_size, &s->write_size, &ints[POSIX_ACCESS1_ACCESS],
-                       &ints[POSIX_ACCESS1_COUNT]);
-    sketch_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
+    frequent_top_of_both(&s->read_size, &s->write_size, &ints[POSIX_ACCESS1_ACCESS],
+                         &ints[POSIX_ACCESS1_COUNT]);
+    frequent_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
 }
 
 /* On a striped file the stripe is the unit worth aligning to. */
@@ -336,7 +336,7 @@ const struct module module_POSIX = {
     .shape = &SHAPE,
     .reset = aio_reset,
     .init = posix_init,
-    .sound = posix_sound,
-    .settle = posix_settle,
+    .validate = posix_validate,
+    .flush = posix_flush,
     .finish = posix_finish,
 };

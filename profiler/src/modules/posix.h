@@ -39,7 +39,7 @@ struct posix_state {
     struct heat heat;
     struct dxt *dxt;              /* NULL: not traced */
     struct lustre_state *stripes; /* NULL: the file has no layout */
-    struct sketch read_size, write_size, stride;
+    struct frequent_values read_size, write_size, stride;
 };
 
 /* The slow part of posix_state_of: the first operation on an open file. */

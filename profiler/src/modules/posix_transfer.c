@@ -36,22 +36,22 @@ __attribute__((always_inline)) static inline void add_pattern(struct posix_state
     ints[d->sequential] += gap >= 0;
     ints[d->consecutive] += gap == 0;
     if (gap > 0 && previous != 0)
-        sketch_add(&s->stride, gap);
+        frequent_add(&s->stride, gap);
     *last_byte = last;
     if (last > ints[d->max_byte])
         ints[d->max_byte] = last;
 }
 
-/* Where a size is counted that the previous call did not have; what is remembered goes with the sketch, which
- * takes no 0. */
-static int take_size(struct posix_state *s, struct sketch *sizes, enum posix_int first_bucket, int which,
-                     int64_t bytes)
+/* Where a size is counted that the previous call did not have; what is remembered goes with the frequent
+ * values, which takes no 0. */
+static int take_size(struct posix_state *s, struct frequent_values *sizes, enum posix_int first_bucket,
+                     int which, int64_t bytes)
 {
     int bucket = first_bucket + histogram_bucket(bytes);
     if (bytes == 0)
         return bucket;
     s->bucket[which] = bucket;
-    sketch_search(sizes, bytes);
+    frequent_search(sizes, bytes);
     if (bytes > s->largest[which])
         s->largest[which] = bytes;
     return bucket;
@@ -71,7 +71,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
 {
     const struct direction *d = direction == POSIX_READING ? &READING : &WRITING;
     int which = direction == POSIX_READING ? POSIX_READ_END : POSIX_WRITE_END;
-    struct sketch *sizes = direction == POSIX_READING ? &s->read_size : &s->write_size;
+    struct frequent_values *sizes = direction == POSIX_READING ? &s->read_size : &s->write_size;
     int64_t *ints = s->record.ints;
     double *doubles = s->record.doubles, t0 = c->t0, t1 = c->t1;
 
@@ -79,7 +79,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
     ints[d->calls]++;
     ints[d->bytes] += bytes;
     int bucket = s->bucket[which];
-    if (!sketch_again(sizes, bytes))
+    if (!frequent_again(sizes, bytes))
         bucket = take_size(s, sizes, d->first_bucket, which, bytes);
     ints[bucket]++;
     bool misaligned = is_misaligned(ints[POSIX_FILE_ALIGNMENT], offset);

@@ -65,7 +65,7 @@ static struct row row_of(int rank)
 {
     struct row row = {0};
     const struct row *last = table_state_known(TABLE_process);
-    if (!iolens.lost && choice_rank(rank))
+    if (!iolens.lost && filter_rank(rank))
         read_usage(&row);
     else if (iolens.lost && last)
         row = *last;

@@ -21,9 +21,9 @@ static void stdio_init(void *state, struct file *file, int fd)
         s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
 }
 
-static void stdio_settle(const void *state)
+static void stdio_flush(const void *state)
 {
-    heat_settle(&((const struct stdio_state *)state)->heat, HEATMAP_STDIO);
+    heat_flush(&((const struct stdio_state *)state)->heat, HEATMAP_STDIO);
 }
 
 static struct stdio_state *state_of(struct stream *stream)
@@ -296,5 +296,5 @@ const struct module module_STDIO = {
     .shape = &SHAPE,
     .reset = streams_reset,
     .init = stdio_init,
-    .settle = stdio_settle,
+    .flush = stdio_flush,
 };

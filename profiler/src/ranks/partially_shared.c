@@ -65,14 +65,15 @@ static int sift(const struct iolens_transport *transport, int round, struct slot
     return 0;
 }
 
-int common_files_find(const struct iolens_transport *transport, enum module_index module, int64_t most,
-                      struct buffer *files, bool *left_out)
+int partially_shared_find(const struct iolens_transport *transport, enum module_index module, int64_t most,
+                          struct buffer *files, bool *left_out)
 {
     struct slots slots = {0};
     int64_t total = 0, before = -1;
     list_candidates(module, files);
     int result = start(transport, files, &slots, &total);
-    for (int round = 0; result == 0 && total > 0 && total != before && round < COMMON_ROUNDS; round++) {
+    for (int round = 0; result == 0 && total > 0 && total != before && round < PARTIALLY_SHARED_ROUNDS;
+         round++) {
         before = round > 0 ? total : -1;
         result = sift(transport, round, &slots, files, &total);
     }

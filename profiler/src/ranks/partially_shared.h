@@ -1,17 +1,17 @@
 /* Which files several ranks used, but not all of them. */
-#ifndef IOLENS_COMMON_FILES_H
-#define IOLENS_COMMON_FILES_H
+#ifndef IOLENS_PARTIALLY_SHARED_H
+#define IOLENS_PARTIALLY_SHARED_H
 
 #include "../adapter.h"
 #include "../memory/buffer.h"
 #include "../files/registry.h"
 
-/* Collective, at most COMMON_ROUNDS + 1 calls of up to 8 MiB. Appends this rank's such files in the
+/* Collective, at most PARTIALLY_SHARED_ROUNDS + 1 calls of up to 8 MiB. Appends this rank's such files in the
  * module to `files` (struct file *), when they are no more than `most` in all; sets *left_out otherwise.
  * Among them may be, seldom, one that no other rank used. Returns 0, or -1. */
-int common_files_find(const struct iolens_transport *transport, enum module_index module, int64_t most,
-                      struct buffer *files, bool *left_out);
+int partially_shared_find(const struct iolens_transport *transport, enum module_index module, int64_t most,
+                          struct buffer *files, bool *left_out);
 
-enum { COMMON_ROUNDS = 8 };
+enum { PARTIALLY_SHARED_ROUNDS = 8 };
 
 #endif

@@ -12,12 +12,12 @@ struct staged {
     char record[];
 };
 
-void reduce_settle_states(void)
+void reduce_flush_states(void)
 {
     for (int m = 0; m < MODULE_COUNT; m++)
-        for (struct file *file = modules[m]->settle ? registry_first(m) : NULL; file;
+        for (struct file *file = modules[m]->flush ? registry_first(m) : NULL; file;
              file = registry_next(file, m))
-            modules[m]->settle(file->state[m]);
+            modules[m]->flush(file->state[m]);
     for (int m = 0; m < MODULE_COUNT; m++)
         for (struct file *file = modules[m]->correct ? registry_first(m) : NULL; file;
              file = registry_next(file, m))

@@ -10,7 +10,7 @@
 
 /* Once, when recording has stopped and iolens.timeline is known. States of fixed records stay as they are:
  * their pages would have to be copied. */
-void reduce_settle_states(void);
+void reduce_flush_states(void);
 
 /* A file's record of a module with a shape as it stands in the log, before ranks are merged; `record` has
  * room for shape_bytes(). */

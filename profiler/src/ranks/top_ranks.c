@@ -16,8 +16,8 @@ static int last_class(const int64_t *ranks, int64_t most, int64_t *room)
     return class;
 }
 
-int busiest_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
-                   int64_t most, bool *chosen)
+int top_ranks_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
+                     int64_t most, bool *chosen)
 {
     struct buffer histogram = {0}, scan = {0};
     int64_t *ranks = buffer_add(&histogram, (count * CLASSES + 1) * sizeof *ranks), room;

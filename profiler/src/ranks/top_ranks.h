@@ -1,6 +1,6 @@
 /* The ranks that did most, found without telling everybody what each of them did. */
-#ifndef IOLENS_BUSIEST_H
-#define IOLENS_BUSIEST_H
+#ifndef IOLENS_TOP_RANKS_H
+#define IOLENS_TOP_RANKS_H
 
 #include <stdbool.h>
 
@@ -9,7 +9,7 @@
 /* Collective, in two calls of 65 and of one number per item. For each of `count` items: chosen[i] is set on
  * the `most` ranks with the largest weight[i] (>= 0). Weights between the same powers of two are equal, and
  * among equals the lower rank goes first. Returns 0, or -1. */
-int busiest_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
-                   int64_t most, bool *chosen);
+int top_ranks_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
+                     int64_t most, bool *chosen);
 
 #endif

@@ -5,56 +5,56 @@
 #include "../memory/area.h"
 #include "../runtime/context.h"
 
-void sketch_start(struct sketch *sketch)
+void frequent_start(struct frequent_values *set)
 {
-    sketch->entries = sketch->latest = sketch->few;
-    sketch->latest->value = SKETCH_NOTHING;
-    sketch->capacity = SKETCH_SMALL;
+    set->entries = set->latest = set->few;
+    set->latest->value = FREQUENT_NOTHING;
+    set->capacity = FREQUENT_SMALL;
 }
 
-bool sketch_sound(const struct sketch *sketch, const struct area *area)
+bool frequent_validate(const struct frequent_values *set, const struct area *area)
 {
-    bool small = sketch->entries == sketch->few && sketch->capacity == SKETCH_SMALL;
-    bool grown = (sketch->capacity == SKETCH_MEDIUM || sketch->capacity == SKETCH_LARGE) &&
-                 area_holds(area, sketch->entries, sizeof *sketch->entries, (size_t)sketch->capacity);
-    return (small || grown) && sketch->used >= 0 && sketch->used <= sketch->capacity;
+    bool small = set->entries == set->few && set->capacity == FREQUENT_SMALL;
+    bool grown = (set->capacity == FREQUENT_MEDIUM || set->capacity == FREQUENT_LARGE) &&
+                 area_holds(area, set->entries, sizeof *set->entries, (size_t)set->capacity);
+    return (small || grown) && set->used >= 0 && set->used <= set->capacity;
 }
 
-static void grow(struct sketch *sketch)
+static void grow(struct frequent_values *set)
 {
-    int capacity = sketch->capacity == SKETCH_SMALL ? SKETCH_MEDIUM : SKETCH_LARGE;
-    struct sketch_entry *larger = arena_alloc(&iolens.arena, (size_t)capacity * sizeof *larger);
+    int capacity = set->capacity == FREQUENT_SMALL ? FREQUENT_MEDIUM : FREQUENT_LARGE;
+    struct frequent_value *larger = arena_alloc(&iolens.arena, (size_t)capacity * sizeof *larger);
     if (!larger)
         return;
-    memcpy(larger, sketch->entries, (size_t)sketch->used * sizeof *larger);
-    sketch->entries = larger;
-    sketch->capacity = capacity;
+    memcpy(larger, set->entries, (size_t)set->used * sizeof *larger);
+    set->entries = larger;
+    set->capacity = capacity;
 }
 
-static int rarest(const struct sketch *sketch)
+static int rarest(const struct frequent_values *set)
 {
     int least = 0;
-    for (int i = 1; i < sketch->used; i++)
-        if (sketch->entries[i].count < sketch->entries[least].count)
+    for (int i = 1; i < set->used; i++)
+        if (set->entries[i].count < set->entries[least].count)
             least = i;
     return least;
 }
 
-void sketch_search(struct sketch *sketch, int64_t value)
+void frequent_search(struct frequent_values *set, int64_t value)
 {
-    for (int i = 0; i < sketch->used; i++) {
-        if (sketch->entries[i].value == value) {
-            sketch->entries[i].count++;
-            sketch->latest = &sketch->entries[i];
+    for (int i = 0; i < set->used; i++) {
+        if (set->entries[i].value == value) {
+            set->entries[i].count++;
+            set->latest = &set->entries[i];
             return;
         }
     }
-    if (sketch->used == sketch->capacity && sketch->capacity < SKETCH_LARGE)
-        grow(sketch);
-    int at = sketch->used < sketch->capacity ? sketch->used++ : rarest(sketch);
-    struct sketch_entry *entry = &sketch->entries[at];
-    *entry = (struct sketch_entry){value, entry->count + 1, entry->count};
-    sketch->latest = entry;
+    if (set->used == set->capacity && set->capacity < FREQUENT_LARGE)
+        grow(set);
+    int at = set->used < set->capacity ? set->used++ : rarest(set);
+    struct frequent_value *entry = &set->entries[at];
+    *entry = (struct frequent_value){value, entry->count + 1, entry->count};
+    set->latest = entry;
 }
 
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count)
@@ -62,7 +62,7 @@ void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count)
     int at = 0;
     if (value == 0 || count <= 0)
         return;
-    while (at < SKETCH_TOP - 1 && values[at] != value)
+    while (at < FREQUENT_TOP - 1 && values[at] != value)
         at++;
     if (values[at] == value)
         count += counts[at];
@@ -76,21 +76,22 @@ void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count)
     counts[at] = count;
 }
 
-static int64_t seen(const struct sketch *sketch, int64_t value)
+static int64_t seen(const struct frequent_values *set, int64_t value)
 {
-    for (int i = 0; i < sketch->used; i++)
-        if (sketch->entries[i].value == value)
-            return sketch->entries[i].count - sketch->entries[i].error;
+    for (int i = 0; i < set->used; i++)
+        if (set->entries[i].value == value)
+            return set->entries[i].count - set->entries[i].error;
     return 0;
 }
 
-void sketch_top(const struct sketch *sketch, int64_t *values, int64_t *counts)
+void frequent_top(const struct frequent_values *set, int64_t *values, int64_t *counts)
 {
-    for (int i = 0; i < sketch->used; i++)
-        top_insert(values, counts, sketch->entries[i].value, seen(sketch, sketch->entries[i].value));
+    for (int i = 0; i < set->used; i++)
+        top_insert(values, counts, set->entries[i].value, seen(set, set->entries[i].value));
 }
 
-void sketch_top_of_both(const struct sketch *a, const struct sketch *b, int64_t *values, int64_t *counts)
+void frequent_top_of_both(const struct frequent_values *a, const struct frequent_values *b, int64_t *values,
+                          int64_t *counts)
 {
     for (int i = 0; i < a->used; i++)
         top_insert(values, counts, a->entries[i].value,

@@ -1,58 +1,66 @@
 /* The most frequent values of a stream (access sizes, strides) in bounded memory.
  *
- * Exact up to SKETCH_LARGE different values; beyond that "space saving" (Metwally, Agrawal, El Abbadi 2005):
- * the rarest value makes room, and its count becomes the newcomer's possible error. What is reported is count
+ * Exact up to FREQUENT_LARGE different values; beyond that "space saving" (Metwally, Agrawal, El Abbadi
+ * 2005): the rarest value makes room, and its count becomes the newcomer's possible error. What is reported
+ * is count
  * - error: occurrences that were really seen. */
-#ifndef IOLENS_SKETCH_H
-#define IOLENS_SKETCH_H
+#ifndef IOLENS_FREQUENT_VALUES_H
+#define IOLENS_FREQUENT_VALUES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SKETCH_SMALL = 1, SKETCH_MEDIUM = 8, SKETCH_LARGE = 32, SKETCH_TOP = 4, SKETCH_NOTHING = -1 };
+enum {
+    FREQUENT_SMALL = 1,
+    FREQUENT_MEDIUM = 8,
+    FREQUENT_LARGE = 32,
+    FREQUENT_TOP = 4,
+    FREQUENT_NOTHING = -1
+};
 
-struct sketch_entry {
+struct frequent_value {
     int64_t value, count, error;
 };
 
-struct sketch {
-    struct sketch_entry *entries; /* `few`, or an array elsewhere: most files see one size */
-    struct sketch_entry *latest;
+struct frequent_values {
+    struct frequent_value *entries; /* `few`, or an array elsewhere: most files see one size */
+    struct frequent_value *latest;
     int used, capacity;
-    struct sketch_entry few[SKETCH_SMALL];
+    struct frequent_value few[FREQUENT_SMALL];
 };
 
 struct area;
 
-void sketch_start(struct sketch *sketch);
+void frequent_start(struct frequent_values *set);
 
-/* Of a sketch in a spool. */
-bool sketch_sound(const struct sketch *sketch, const struct area *area);
+/* Of a set in a spool. */
+bool frequent_validate(const struct frequent_values *set, const struct area *area);
 
-/* The slow part of sketch_add: the value, not negative, is not the latest one. */
-void sketch_search(struct sketch *sketch, int64_t value);
+/* The slow part of frequent_add: the value, not negative, is not the latest one. */
+void frequent_search(struct frequent_values *set, int64_t value);
 
 /* True when `value` is the latest one, which is counted then. */
-static inline bool sketch_again(struct sketch *sketch, int64_t value)
+static inline bool frequent_again(struct frequent_values *set, int64_t value)
 {
-    if (__builtin_expect(sketch->latest->value != value, 0))
+    if (__builtin_expect(set->latest->value != value, 0))
         return false;
-    sketch->latest->count++;
+    set->latest->count++;
     return true;
 }
 
-static inline void sketch_add(struct sketch *sketch, int64_t value)
+static inline void frequent_add(struct frequent_values *set, int64_t value)
 {
-    if (!sketch_again(sketch, value))
-        sketch_search(sketch, value);
+    if (!frequent_again(set, value))
+        frequent_search(set, value);
 }
 
 /* Write the top four: values[4], then counts[4], by falling count, then by falling value; 0 where there are
  * fewer. */
-void sketch_top(const struct sketch *sketch, int64_t *values, int64_t *counts);
+void frequent_top(const struct frequent_values *set, int64_t *values, int64_t *counts);
 
 /* The same of two streams together. */
-void sketch_top_of_both(const struct sketch *a, const struct sketch *b, int64_t *values, int64_t *counts);
+void frequent_top_of_both(const struct frequent_values *a, const struct frequent_values *b, int64_t *values,
+                          int64_t *counts);
 
 /* Insert (value, count) into such a pair of arrays, adding to an equal value. */
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);

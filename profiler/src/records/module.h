@@ -33,10 +33,10 @@ struct module {
     void (*reset)(void); /* forget what points to records: there are none yet; may be NULL */
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
     /* Of a state from a spool: its pointers and times are such as this module writes; NULL: it has none. */
-    bool (*sound)(const void *state, const struct area *area);
+    bool (*validate)(const void *state, const struct area *area);
     /* Hand over what belongs into the state of a pseudo file, once, before all else; may be NULL. */
-    void (*settle)(const void *state);
-    /* Move what the shape does not name to the job's clock, once, after all `settle`; may be NULL. */
+    void (*flush)(const void *state);
+    /* Move what the shape does not name to the job's clock, once, after all `flush`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Fill what is still missing in a copy of the state's record; may be NULL. */
     void (*finish)(const void *state, void *record);

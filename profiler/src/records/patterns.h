@@ -1,5 +1,5 @@
 /* The most frequent accesses to a dataset: bytes, then length (count * block) and stride of the last five
- * dimensions, the fastest one first. Kept as sketch.h keeps single values. */
+ * dimensions, the fastest one first. Kept as frequent_values.h keeps single values. */
 #ifndef IOLENS_PATTERNS_H
 #define IOLENS_PATTERNS_H
 

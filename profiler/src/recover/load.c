@@ -31,7 +31,7 @@ static bool ends(const char *text, size_t bytes) { return memchr(text, '\0', byt
 #define ENDS(text) ends(text, sizeof(text))
 
 /* The checksum keeps damage off; who makes a spool on purpose can make it fit. */
-static bool identity_sound(const struct spool_header *header)
+static bool identity_validate(const struct spool_header *header)
 {
     const struct identity *self = &header->identity;
     return header->identity_hash == identity_hash(self) && ENDS(self->host) && ENDS(self->user) &&
@@ -43,9 +43,9 @@ static bool identity_sound(const struct spool_header *header)
 /* A truth value that is neither 0 nor 1 is not read as one. */
 static bool is_truth(const bool *value) { return *(const unsigned char *)value <= 1; }
 
-static bool header_sound(const struct spool_header *header)
+static bool header_validate(const struct spool_header *header)
 {
-    return is_place(header->base) && identity_sound(header) && ENDS(header->job.host) &&
+    return is_place(header->base) && identity_validate(header) && ENDS(header->job.host) &&
            ENDS(header->mpi_version) && ENDS(header->io_component) && ENDS(header->log) &&
            ENDS(header->process.boot) && is_truth(&header->clock.tsc) && is_truth(&header->clock.forbidden) &&
            header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 &&
@@ -61,7 +61,7 @@ static const char *fault_of(const struct spool_header *header)
         return "it is no spool, or the process ended before the spool was begun";
     if (header->layout != recording_layout())
         return "another version of iolens wrote it; use that version's `iolens recover`";
-    if (!header_sound(header))
+    if (!header_validate(header))
         return "its header is damaged";
     return NULL;
 }
@@ -193,9 +193,9 @@ static void load_states(struct file *file, const struct area *area, double *last
         const struct module *type = modules[m];
         if (!state)
             continue;
-        bool sound = area_holds(area, state, type->state_bytes, 1);
-        double event = sound && type->shape ? last_event(type->shape, state) : 0;
-        if (!sound || event < 0 || (type->sound && !type->sound(state, area))) {
+        bool valid = area_holds(area, state, type->state_bytes, 1);
+        double event = valid && type->shape ? last_event(type->shape, state) : 0;
+        if (!valid || event < 0 || (type->validate && !type->validate(state, area))) {
             file->state[m] = NULL;
             registry_leave_out(1u << m);
             continue;

@@ -36,7 +36,7 @@ static int open_folder(const char *parent, char *name, size_t size)
         errno = ENAMETOOLONG;
         return -1;
     }
-    if (path_is_planted(name)) {
+    if (path_is_untrusted(name)) {
         errno = EPERM;
         return -1;
     }

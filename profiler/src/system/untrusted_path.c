@@ -13,7 +13,7 @@ static bool is_open_to_all(const struct stat *folder)
     return (folder->st_mode & sticky) == sticky;
 }
 
-bool path_is_planted(const char *path)
+bool path_is_untrusted(const char *path)
 {
     char part[PATH_BYTES];
     struct stat above, here;

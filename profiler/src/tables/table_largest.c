@@ -96,7 +96,7 @@ static int choose(enum process_table_index table, const struct iolens_transport 
         weight[i] = type->weight(rows->data + i * type->row_bytes);
     int result = weight && chosen && !rows->failed ? 0 : -1;
     if (result == 0)
-        result = busiest_choose(transport, weight, count, most, chosen);
+        result = top_ranks_choose(transport, weight, count, most, chosen);
     buffer_free(&weights);
     return result;
 }

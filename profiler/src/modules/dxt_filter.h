@@ -1,6 +1,6 @@
 /* Which files, ranks and accesses are traced, and how much memory that may take. */
-#ifndef IOLENS_DXT_CHOICE_H
-#define IOLENS_DXT_CHOICE_H
+#ifndef IOLENS_DXT_FILTER_H
+#define IOLENS_DXT_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "dxt_choice.h"
+#include "dxt_filter.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "../files/registry.h"
 #include "posix_record.h"
 
-static struct dxt_choice {
+static struct dxt_filter {
     bool on;
     double small, unaligned; /* least share of such accesses in a file, 0 to 1; negative: any */
     size_t limit;            /* bytes that traces may take */
@@ -33,22 +33,22 @@ static double share(const char *name, const char *text)
 
 void dxt_start(void)
 {
-    struct dxt_choice *choice = &iolens_dxt;
+    struct dxt_filter *filter = &iolens_dxt;
     struct settings *settings = &iolens.settings;
     char *end;
-    if (iolens_choice.modules_on & (1u << MODULE_DXT_POSIX | 1u << MODULE_DXT_MPIIO))
+    if (iolens_filter.modules_on & (1u << MODULE_DXT_POSIX | 1u << MODULE_DXT_MPIIO))
         settings->dxt = "1";
-    *choice = (struct dxt_choice){.on = settings_true(settings->dxt)};
-    if (!choice->on)
+    *filter = (struct dxt_filter){.on = settings_true(settings->dxt)};
+    if (!filter->on)
         return;
-    choice->small = share("IOLENS_DXT_SMALL_IO_TRIGGER", settings->dxt_small);
-    choice->unaligned = share("IOLENS_DXT_UNALIGNED_IO_TRIGGER", settings->dxt_unaligned);
+    filter->small = share("IOLENS_DXT_SMALL_IO_TRIGGER", settings->dxt_small);
+    filter->unaligned = share("IOLENS_DXT_UNALIGNED_IO_TRIGGER", settings->dxt_unaligned);
     unsigned long long memory = strtoull(settings->dxt_memory, &end, 10);
     if (*end != '\0' || settings->dxt_memory[0] == '-') {
         iolens_say("IOLENS_DXT_MEMORY=%s is not a number of MiB; 64 is used", settings->dxt_memory);
         memory = 64;
     }
-    choice->left = choice->limit = (size_t)memory * MIB;
+    filter->left = filter->limit = (size_t)memory * MIB;
     if (!ranks_valid(settings->dxt_ranks)) {
         iolens_say("IOLENS_DXT_RANKS=%s is not a list like 0:3,8; all ranks are traced", settings->dxt_ranks);
         settings->dxt_ranks = "";

@@ -19,7 +19,7 @@ def run(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """Read two files through both interfaces; one log."""
     (folder / "one.dat").write_text("1")
     (folder / "two.log").write_text("22")
-    program = harness.build_program("choice_reader")
+    program = harness.build_program("filter_reader")
     return harness.run(program, "one.dat", "two.log", folder=folder, **settings)
 
 
@@ -84,7 +84,7 @@ def test_traces_are_switched_on_by_their_modules(tmp_path: Path) -> None:
     [
         ({"IOLENS_APP_EXCLUDE": "choice_*"}, 0),
         ({"IOLENS_APP_INCLUDE": "other"}, 0),
-        ({"IOLENS_APP_INCLUDE": "choice_reader"}, 1),
+        ({"IOLENS_APP_INCLUDE": "filter_reader"}, 1),
     ],
 )
 def test_programs_are_chosen_by_name(tmp_path: Path, settings: dict[str, str], logs: int) -> None:
