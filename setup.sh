@@ -77,16 +77,17 @@ install_system_packages() {
         needed=("${needed[@]/openmpi-bin/}")
         needed=("${needed[@]/libopenmpi-dev/}")
     fi
-    local missing wanted package output
+    local missing wanted all package output
     # shellcheck disable=SC2068 # the emptied entries are meant to vanish
     mapfile -t missing < <(absent ${needed[@]})
     mapfile -t wanted < <(absent "${optional[@]}")
     [ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && return 0
+    all=("${missing[@]}" "${wanted[@]}")
     if [ ${#as_root[@]} -eq 0 ]; then
-        say "no root and no sudo: these system packages are left out: ${missing[*]} ${wanted[*]}"
+        say "no root and no sudo: these system packages are left out: ${all[*]}"
         return 0
     fi
-    say "installing system packages: ${missing[*]} ${wanted[*]}"
+    say "installing system packages: ${all[*]}"
     output=$(mktemp)
     apt_get "$output" update || say "the package lists could not be refreshed, going on with those at hand: $(last_error "$output")"
     if [ ${#missing[@]} -gt 0 ]; then

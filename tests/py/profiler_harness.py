@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import darshan
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("IOLENS_TEST_BUILD", "build")
@@ -74,7 +75,7 @@ def run(
             stdin=source,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
         )
 

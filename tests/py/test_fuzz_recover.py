@@ -13,6 +13,7 @@ import profiler_harness as harness
 import pytest
 from iolens.log import read_log
 from iolens.log.record_id import record_id
+from patience import PATIENCE
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
 
@@ -38,14 +39,14 @@ def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
     make = ["make", "-s", "-C", harness.ROOT / "profiler", f"BUILD={harness.BUILD}"]
     subprocess.run([*make, "fuzz-recover"], check=True)
     command = [str(fuzzer), "-n", "1500", str(tmp_path), str(spool)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout
     assert " 0 failures" in done.stdout
 
 
 def merged(folder: Path, *spools: Path) -> subprocess.CompletedProcess[str]:
     command = [str(RECOVER), "merge", "-o", str(folder), *map(str, spools)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def word(data: bytes | bytearray, at: int) -> int:

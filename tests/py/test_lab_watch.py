@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from iolens.lab.sweep import watch
 from iolens.lab.workloads.btio import BTIO, time_steps
+from patience import PATIENCE
 
 
 def test_the_latest_step_counts() -> None:
@@ -26,7 +27,7 @@ def test_every_further_step_is_told_with_the_time_left(tmp_path: Path, monkeypat
         for step in (1, 20, 40):
             with output.open("a", encoding="utf-8") as file:
                 file.write(f" Time step {step:4d}\n")
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + PATIENCE
             while (not told or f"step {step} " not in told[-1][0]) and time.monotonic() < deadline:
                 time.sleep(0.005)
     assert [line for line, _ in told] == [f"complete run: step {step} of 60" for step in (1, 20, 40)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from patience import PATIENCE
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,7 +28,12 @@ def found(folder: Path) -> dict[str, dict[str, int]]:
 
 def run_cat(folder: Path, *arguments: str, **redirections: int) -> None:
     subprocess.run(
-        ["/bin/cat", *arguments], cwd=folder, env=harness.environment(folder), check=True, timeout=60, **redirections
+        ["/bin/cat", *arguments],
+        cwd=folder,
+        env=harness.environment(folder),
+        check=True,
+        timeout=PATIENCE,
+        **redirections,
     )
 
 
@@ -69,7 +75,7 @@ def test_other_descriptors_are_followed(tmp_path: Path) -> None:
         env=harness.environment(tmp_path),
         check=True,
         pass_fds=[handle],
-        timeout=60,
+        timeout=PATIENCE,
     )
     os.close(handle)
     assert found(tmp_path)["given"]["POSIX_BYTES_WRITTEN"] == 3

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from patience import PATIENCE
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -316,7 +317,7 @@ def test_transparent(name: str, tmp_path: Path) -> None:
         env = harness.environment(folder.parent) | {"LC_ALL": "C"}
         if not profiled:
             del env["LD_PRELOAD"]
-        result = subprocess.run(COMMANDS[name], cwd=folder, env=env, capture_output=True, check=False, timeout=120)
+        result = subprocess.run(COMMANDS[name], cwd=folder, env=env, capture_output=True, check=False, timeout=PATIENCE)
         outcomes.append((result.returncode, result.stdout, result.stderr, sorted(p.name for p in folder.iterdir())))
     assert outcomes[0] == outcomes[1]
     for log in harness.logs(tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import profiler_harness as harness
 import pytest
+from patience import PATIENCE
 
 RANKS = 4
 BYTES = [1000 * (rank + 1) for rank in range(RANKS)]
@@ -36,7 +37,9 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     env |= {"OMPI_MCA_mpi_yield_when_idle": "1", "IOLENS_INCLUDE": str(folder)}
     command = ["mpirun", "--oversubscribe", "-np", str(RANKS), "-x", f"LD_PRELOAD={adapters[0]}:{harness.LIBRARY}"]
-    result = subprocess.run([*command, str(program)], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        [*command, str(program)], cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert result.returncode == 5, result.stderr
     assert "iolens:" not in result.stderr
     (found,) = folder.glob("*.darshan*")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from patience import PATIENCE
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
 
@@ -30,7 +31,9 @@ def spools(folder: Path) -> list[Path]:
 
 
 def merge(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([RECOVER, "merge", *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [RECOVER, "merge", *map(str, words)], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
 
 
 @pytest.mark.parametrize(("how", "status"), [("kill", -9), ("abort", -6)])
@@ -54,7 +57,7 @@ def test_a_killed_process_leaves_its_records(how: str, status: int, tmp_path: Pa
     )
     assert report.metadata["job"]["metadata"]["partial"] == reason
     assert harness.private_region(log, "job")["partial"] == [reason]
-    assert 0 < report.metadata["job"]["run_time"] < 60
+    assert 0 < report.metadata["job"]["run_time"] < PATIENCE
 
 
 def test_the_spool_goes_with_the_log(tmp_path: Path) -> None:
@@ -140,7 +143,7 @@ def test_damaged_spools_are_refused_or_used_in_part(damage: str, tmp_path: Path)
 
 def recover(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "iolens.cli.main", "recover", *words, str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def test_clean_removes_what_ended_and_what_another_version_left(tmp_path: Path) -> None:

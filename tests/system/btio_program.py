@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 BTIO = ROOT / "build" / "bin" / "btio"
 COMPONENTS = 5
@@ -63,7 +65,7 @@ def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321"
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)

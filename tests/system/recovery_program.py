@@ -16,10 +16,10 @@ from typing import Any
 import darshan
 from iolens.lab.run import mpi
 from mpi_library import FLAVOUR
+from patience import PATIENCE
 
 SOURCES = Path(__file__).resolve().parents[1] / "c"
 IOLENS = (sys.executable, "-m", "iolens.cli.main")
-PATIENCE = 30.0
 
 
 @cache
@@ -63,7 +63,7 @@ def begin(
 
 def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
     """Its end."""
-    out, err = process.communicate(timeout=PATIENCE * 2)
+    out, err = process.communicate(timeout=PATIENCE)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 

@@ -12,6 +12,7 @@ import pytest
 from btio_program import MPI_SETTINGS
 from checkpoint_program import CHECKPOINT, checkpoint, good, messages, needs_netcdf, restart
 from mpi_library import FLAVOUR
+from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi
 
@@ -105,10 +106,10 @@ def test_a_killed_rank_leaves_no_files(tmp_path: Path) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(list(tmp_path.glob("*.bin"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(ranks_in(tmp_path)[2], signal.SIGKILL)
-    job.communicate(timeout=60)
+    job.communicate(timeout=PATIENCE)
     assert job.returncode != 0
     assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ from iolens.lab.run import mpi
 from iolens.log import Job, read_log
 from iolens.metrics.mpiio import aggregators
 from mpi_library import FLAVOUR, PRELOAD
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 RANKS = 4
@@ -36,7 +37,12 @@ def run(built: Path, folder: Path, posix: int, mpiio: int, **settings: str) -> t
     inner = ["env", f"LD_PRELOAD={PRELOAD}:{built}/counter.so", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(RANKS), *inner, str(built / "program"), str(folder)]
     done = subprocess.run(
-        [*command, str(posix), str(mpiio)], env=environment, capture_output=True, text=True, check=False, timeout=120
+        [*command, str(posix), str(mpiio)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     (calls,) = [int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("collective calls")]

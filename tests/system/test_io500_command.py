@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from iolens.lab.sweep.io500_phases import PHASES
 from iolens.lab.sweep.io500_score import geometric_mean
+from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi
 
 
 def io500(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "iolens.cli.main", "io500", *arguments]
-    return subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_all_phases(tmp_path: Path) -> None:

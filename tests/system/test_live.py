@@ -17,12 +17,13 @@ from iolens.lab.installation import find_library
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, snapshots_on_request
 from mpi_library import FLAVOUR
+from patience import PATIENCE
 
 SOURCE = Path(__file__).resolve().parents[1] / "c/spool_killed.c"
 
 
 def wait_until(reached: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not reached() and time.monotonic() < deadline:
         time.sleep(0.01)
 
@@ -46,7 +47,9 @@ def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def live(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "iolens.cli.main", "live", *words]
     settings = os.environ | {"IOLENS_SPOOL": str(folder)}
-    return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        command, cwd=folder, env=settings, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
 
 
 def test_running_jobs_are_listed_and_looked_at(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_a_signal_to_iolens_run_makes_a_snapshot(tmp_path: Path) -> None:
     running.send_signal(signal.SIGUSR1)
     wait_until(lambda: list((tmp_path / "out").glob("*.snapshot-1.darshan")))
     (tmp_path / "go").touch()
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0, errors
     first, last = sorted((tmp_path / "out").glob("*.darshan"), key=lambda path: ".snapshot-" not in path.name)
     assert f"snapshot: {first}" in errors

@@ -13,6 +13,7 @@ import pytest
 from iolens.lab.run import mpi
 from iolens.log import read_log
 from mpi_library import FLAVOUR, PRELOAD
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "tests" / "c" / "hdf5_calls.c"
@@ -42,7 +43,7 @@ def profiled(folder: Path, ranks: int, *words: object) -> str:
     environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGFILE={folder}/log.darshan", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, *map(str, words)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -14,6 +14,7 @@ from iolens.log import read_log
 from iolens.pages.exhibits.mpiio import COLLECTIVES
 from mpi_libraries import ROOT, library
 from own_words import own_words
+from patience import PATIENCE
 
 BLOCK = 4096
 
@@ -41,7 +42,7 @@ def start(
     chain = its.preload if preload is None else preload
     inner = ["env", f"LD_PRELOAD={chain}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
     command = [its.mpirun, "-np", str(ranks), *inner, *map(str, words)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def the_log(folder: Path) -> Path:

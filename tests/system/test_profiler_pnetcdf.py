@@ -13,6 +13,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.run import mpi
 from iolens.log import read_log
 from mpi_library import FLAVOUR, PRELOAD
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "profiler" / "src" / "modules"
@@ -49,7 +50,7 @@ def profiled(program: Path, folder: Path, ranks: int) -> list[list[str]]:
     environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGFILE={folder}/log.darshan", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, str(program), str(folder)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) > 40

@@ -12,6 +12,7 @@ from pathlib import Path
 import darshan
 import pytest
 from mpi_libraries import library
+from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi
 
@@ -62,7 +63,9 @@ def profiled(
     command = [*map(str, launcher), sys.executable, "program.py"]
     run = [sys.executable, "-m", "iolens.cli.main", "run", "--output", "run", "--", *command]
     environment = {**os.environ, "IOLENS_INCLUDE": str(folder), **settings}
-    done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        run, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     (log,) = (folder / "run").glob("*.darshan")
     report = darshan.DarshanReport(str(log), read_all=True)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from recovery_program import check_log, environment, program, wait_until
 
 pytestmark = pytest.mark.mpi
@@ -45,7 +46,7 @@ def test_the_time_limit_of_a_job_on_two_nodes_costs_no_log(tmp_path: Path) -> No
     running = subprocess.Popen(["bash", "-c", script], env=settings, stderr=subprocess.PIPE, text=True)
     wait_until((scratch / "ready").exists)
     running.send_signal(signal.SIGTERM)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 128 + signal.SIGTERM, errors
     (log,) = (tmp_path / "results").glob("*_mpi_killed_*.darshan")
     assert "4 of 4 ranks kept" in check_log(log, 4)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from own_words import names_the_best
+from patience import PATIENCE
 
 IOLENS = [sys.executable, "-m", "iolens.cli.main"]
 SWEEP = ["sweep", "--class", "S", "--stripes", "1 2", "--aggregators", "1 2", "--cb-buffer", "1M", "--repeat", "2"]
@@ -39,15 +40,15 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     were there at the interruption, and what the second call printed."""
     folder = tmp_path_factory.mktemp("sweep")
     first = started(folder)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while len(records(folder)) < 2 and first.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     first.send_signal(signal.SIGINT)
-    output, _ = first.communicate(timeout=60)
+    output, _ = first.communicate(timeout=PATIENCE)
     assert first.returncode == 130, output
     before = {name: str(record["started"]) for name, record in records(folder).items() if record["status"] == "ok"}
     second = started(folder)
-    output, _ = second.communicate(timeout=300)
+    output, _ = second.communicate(timeout=PATIENCE)
     assert second.returncode == 0, output
     return folder, before, output
 

@@ -11,6 +11,7 @@ import darshan
 import pytest
 from iolens.lab.installation import need_library
 from mpi_libraries import ROOT, library
+from patience import PATIENCE
 from profiler_harness import build_program
 
 C = ROOT / "tests" / "c"
@@ -62,7 +63,7 @@ def test_a_tool_on_the_profiling_interface_counts_beside_us(tmp_path: Path, plac
     inner = ["env", f"LD_PRELOAD={chain}", f"IOLENS_LOGFILE={tmp_path}/log.darshan", f"IOLENS_INCLUDE={tmp_path}"]
     environment = {**os.environ, **its.environment("romio321")}
     command = [its.mpirun, "-np", "2", *inner, program, tmp_path]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.splitlines() == ["tool: 1 opens, 5 writes"] * 2
     found = counters(tmp_path / "log.darshan", "MPI-IO", "/late")
     assert (found["MPIIO_COLL_OPENS"], found["MPIIO_COLL_WRITES"]) == (2, 10)
@@ -79,7 +80,7 @@ def test_every_way_from_fortran_to_mpi_is_counted(tmp_path: Path, way: str) -> N
     inner = ["env", f"LD_PRELOAD={its.preload}", f"IOLENS_LOGFILE={tmp_path}/log.darshan", f"IOLENS_INCLUDE={tmp_path}"]
     environment = {**os.environ, **its.environment("romio321")}
     command = [its.mpirun, "-np", "2", *inner, tmp_path / "fortran", tmp_path]
-    subprocess.run(command, env=environment, capture_output=True, check=True, timeout=120)
+    subprocess.run(command, env=environment, capture_output=True, check=True, timeout=PATIENCE)
     found = counters(tmp_path / "log.darshan", "MPI-IO", "/shared")
     names = "COLL_OPENS COLL_WRITES INDEP_READS BYTES_WRITTEN BYTES_READ".split()
     assert [found[f"MPIIO_{name}"] for name in names] == [2, 2, 2, 1600, 800]
