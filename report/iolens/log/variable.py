@@ -98,12 +98,13 @@ def unsigned(key: int) -> int:
 def read_dxt(log: Container, region: Region) -> pd.DataFrame:
     """One row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
 
-    The first version of DXT_MPIIO and Open MPI know no offsets: -1.
+    The first version of DXT_MPIIO and Open MPI know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a
+    column more, thread: the thread that made the call, numbered within its rank by its first access, from 0.
     """
     import pandas as pd
 
     data, words = words_of(log, region)
-    size = 5 if region.version > (1 if region.name == "DXT_POSIX" else 2) else 4
+    size = segment_words(region)
     places, heads, at = [], [], 0
     while at < len(words):
         head = words[at : at + 13].tolist()
@@ -123,7 +124,24 @@ def read_dxt(log: Container, region: Region) -> pd.DataFrame:
     op = np.repeat(np.tile(np.array(["write", "read"], dtype=object), len(heads)), counts.ravel())
     times = np.ascontiguousarray(segments[:, 2:4]).view(np.float64)
     offset = segments[:, 0] if region.version > 1 or region.name == "DXT_POSIX" else np.full(len(segments), -1)
-    return frame.assign(op=op, offset=offset, length=segments[:, 1], start=times[:, 0], end=times[:, 1])
+    frame = frame.assign(op=op, offset=offset, length=segments[:, 1], start=times[:, 0], end=times[:, 1])
+    return frame if size == 4 else frame.assign(thread=thread_numbers(frame, segments[:, 4]))
+
+
+def segment_words(region: Region) -> int:
+    """Numbers of a traced access in a DXT region: offset, length, start, end, and in newer versions the thread."""
+    return 5 if region.version > (1 if region.name == "DXT_POSIX" else 2) else 4
+
+
+def thread_numbers(frame: pd.DataFrame, threads: np.ndarray) -> pd.Series[int]:
+    """Small numbers for the threads of each rank, in the order of their first accesses.
+
+    A log names a thread by its pthread_self(), which is an address that means nothing outside its process.
+    """
+    first = frame[["rank", "start"]].assign(thread=threads).groupby(["rank", "thread"])["start"].min()
+    number = first.groupby("rank").rank(method="first").astype(int) - 1
+    keys = frame[["rank"]].assign(thread=threads)
+    return keys.join(number.rename("number"), on=["rank", "thread"])["number"]
 
 
 def read_heatmap(log: Container, region: Region) -> pd.DataFrame:

@@ -47,6 +47,33 @@ def busiest_files(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
+def threads(job: Job) -> pd.DataFrame | None:
+    """What each thread of each rank moved, where traces tell threads apart.
+
+    Columns: layer, rank, thread (numbered within the rank by its first access, from 0), calls, read, written (bytes),
+    seconds (sum of its calls' times). Logs of Darshan after 3.5.0 tell threads; None where no rank has two.
+    """
+    import pandas as pd
+
+    found = []
+    for module, layer in TRACES.items():
+        frame = job.frames.get(module)
+        if frame is None or "thread" not in frame or frame.empty:
+            continue
+        part = frame[["rank", "thread"]].assign(
+            calls=1,
+            read=frame["length"].where(frame["op"] == "read", 0),
+            written=frame["length"].where(frame["op"] == "write", 0),
+            seconds=frame["end"] - frame["start"],
+        )
+        found.append(part.groupby(["rank", "thread"], as_index=False).sum().assign(layer=layer))
+    table = pd.concat(found, ignore_index=True) if found else None
+    if table is None or not (table["thread"] > 0).any():
+        return None
+    return table[["layer", "rank", "thread", "calls", "read", "written", "seconds"]]
+
+
+@once_per_job
 def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
     """The traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None where none was traced.
 

@@ -24,6 +24,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     cost.AVERAGE_IO,
     timeline.ACTIVITY,
     timeline.PLACES,
+    timeline.THREADS,
     timeline.RANK_SPANS,
     timeline.SHARED_SPANS,
     ranks.RANK_BALANCE,

@@ -73,6 +73,9 @@ PLACES: Exhibit[Job] = Exhibit(
     "places", "Places in the busiest file over time", traces.busiest_files, draw=place_figures
 )
 
+THREADS: Exhibit[Job] = Exhibit("threads", "Traced accesses of each thread", traces.threads)
+"""In the exports only: a job has as many rows as threads."""
+
 RANK_SPANS: Exhibit[Job] = Exhibit(
     name="rank_spans",
     title="First and last access of each rank in its own files",
