@@ -82,7 +82,7 @@ def test_traces_are_switched_on_by_their_modules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "logs"),
     [
-        ({"IOLENS_APP_EXCLUDE": "choice_*"}, 0),
+        ({"IOLENS_APP_EXCLUDE": "filter_*"}, 0),
         ({"IOLENS_APP_INCLUDE": "other"}, 0),
         ({"IOLENS_APP_INCLUDE": "filter_reader"}, 1),
     ],

@@ -102,7 +102,7 @@ void log_name_folders(const char *name)
     char path[PATH_BYTES], above[PATH_BYTES];
     int own = is_in_tree() ? TREE_LEVELS : 0, levels = own + (is_dated() ? DATE_LEVELS : 0);
     size_t end[TREE_LEVELS + DATE_LEVELS + 1] = {strlen(name)};
-    if (levels == 0 || path_is_planted(name))
+    if (levels == 0 || path_is_untrusted(name))
         return;
     for (int level = 0; level <= levels; level++) {
         size_t from = level > 0 ? end[level - 1] : end[0];
