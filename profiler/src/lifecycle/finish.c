@@ -100,14 +100,15 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
     } while (!writer_create(writer, transport, name, iolens.settings.logfile));
 }
 
-/* What a process still has to say of itself, when it is there to say it. */
-static void read_process(void)
+/* What a process still has to say of itself, when it is there to say it. False when its records cannot be
+ * finished without doing away with what the spool holds. */
+static bool read_process(void)
 {
     if (iolens.lost)
-        return;
+        return true;
     iolens.ended = clock_end(&iolens.clock);
     identity_read(&iolens.identity, iolens.settings.mounts);
-    spool_freeze();
+    return spool_freeze();
 }
 
 /* Collective. The regions, and on rank 0 what says where they are. */
@@ -133,14 +134,15 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     struct held_signal held = signal_hold(SIGXFSZ);
 
     compress_start();
-    read_process();
+    bool finishing = read_process();
     struct job_times times = finish_clock(transport);
     count_partial(transport);
-    reduce_flush_states();
+    if (finishing)
+        reduce_flush_states();
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
     bool agreed = !merging || shared_find(transport) == 0;
     create(&writer, transport, times.start_ns);
-    if (!agreed)
+    if (!agreed || !finishing)
         writer_fail(&writer, ENOMEM);
     write_regions(&writer, transport, times);
     bool written = writer_close(&writer, transport->rank == 0 ? log_name_mode() : 0);

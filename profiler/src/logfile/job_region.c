@@ -100,7 +100,7 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
         buffer_add(&hosts, (size_t)transport->size * HOST_BYTES);
     if (transport->gather(self->host, HOST_BYTES, hosts.data) != 0)
         out->failed = true;
-    if (transport->rank != 0)
+    if (transport->rank != 0 || hosts.failed)
         return;
     buffer_format(out, "{");
     add_text(out, "iolens", IOLENS_VERSION);

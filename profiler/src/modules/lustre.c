@@ -113,10 +113,14 @@ static int64_t look(struct file *file, int fd)
 
 int64_t lustre_on_open(struct file *file, int fd)
 {
-    const struct lustre_state *known = file->state[MODULE_LUSTRE];
-    if (known && known->components > 0)
-        return known->component[0].stripe_size;
-    return file->unstriped ? 0 : look(file, fd);
+    struct lustre_state *known = file->state[MODULE_LUSTRE];
+    int64_t stripe_size = 0;
+    if (known) {
+        spin_lock(&known->lock);
+        stripe_size = known->components > 0 ? known->component[0].stripe_size : 0;
+        spin_unlock(&known->lock);
+    }
+    return stripe_size || file->unstriped ? stripe_size : look(file, fd);
 }
 
 void lustre_on_close(struct file *file, int fd)
@@ -130,12 +134,14 @@ void lustre_on_transfer(struct lustre_state *state, int fd, bool writing, int64_
 {
     if (bytes <= 0)
         return;
+    spin_lock(&state->lock);
     if (state->composite && fd >= 0 && state->in_vain < MOST_IN_VAIN &&
         !stripes_known(state->component, state->components, offset, bytes)) {
+        spin_unlock(&state->lock);
         look(state->file, fd);
+        spin_lock(&state->lock);
         state->in_vain += !stripes_known(state->component, state->components, offset, bytes);
     }
-    spin_lock(&state->lock);
     state->elsewhere.bytes[writing] +=
         stripes_add(state->component, state->components, state->moved, writing, offset, bytes);
     spin_unlock(&state->lock);

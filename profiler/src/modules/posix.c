@@ -60,11 +60,12 @@ static void posix_finish(const void *state, void *record)
     frequent_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
 }
 
-/* On a striped file the stripe is the unit worth aligning to. */
+/* On a striped file the stripe is the unit worth aligning to. The layout is asked for before the lock is
+ * taken: a metadata server may take long to answer. */
 static void use_layout(struct posix_state *s, struct file *file, int fd)
 {
-    spin_lock(&s->lock);
     int64_t stripe_size = lustre_on_open(file, fd);
+    spin_lock(&s->lock);
     if (stripe_size > 0) {
         s->record.ints[POSIX_FILE_ALIGNMENT] = stripe_size;
         s->stripes = file->state[MODULE_LUSTRE];

@@ -116,11 +116,8 @@ static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction 
 }
 
 /* Where the access began, after moving the position if it was the position that it used. */
-static inline int64_t begin_of(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
-                               int64_t bytes)
+static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t bytes)
 {
-    if (__builtin_expect(open->asks, 0))
-        return asked_begin(open, fd, direction, offset, bytes);
     if (offset != POSIX_AT_POSITION)
         return offset;
     open->offset += bytes;
@@ -135,12 +132,16 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
         return;
+    bool asks = open->asks; /* the kernel, before the lock is taken */
+    int64_t begin = __builtin_expect(asks, 0) ? asked_begin(open, fd, direction, offset, bytes) : 0;
     spin_lock(&s->lock);
-    int64_t begin = begin_of(open, fd, direction, offset, bytes);
+    if (__builtin_expect(!asks, 1))
+        begin = begin_of(open, offset, bytes);
     add_transfer(s, direction, c, begin, bytes, aligned);
-    if (__builtin_expect(s->stripes != NULL, 0))
-        lustre_on_transfer(s->stripes, fd, direction == POSIX_WRITING, begin, bytes);
+    struct lustre_state *stripes = s->stripes;
     spin_unlock(&s->lock);
+    if (__builtin_expect(stripes != NULL, 0))
+        lustre_on_transfer(stripes, fd, direction == POSIX_WRITING, begin, bytes);
 }
 
 void posix_on_read(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned)
@@ -202,9 +203,10 @@ void posix_on_complete(const struct aio_request *request, double t1, int64_t byt
         add_transfer(s, POSIX_READING, &whole, begin, bytes, request->aligned);
     else
         add_transfer(s, POSIX_WRITING, &whole, begin, bytes, request->aligned);
-    if (s->stripes)
-        lustre_on_transfer(s->stripes, request->fd, request->direction == POSIX_WRITING, begin, bytes);
+    struct lustre_state *stripes = s->stripes;
     spin_unlock(&s->lock);
+    if (stripes)
+        lustre_on_transfer(stripes, request->fd, request->direction == POSIX_WRITING, begin, bytes);
 }
 
 void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes)

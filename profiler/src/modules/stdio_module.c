@@ -158,10 +158,11 @@ void stdio_on_flush(const struct call *c, FILE *stream) { on_transfer(c, stream,
 void stdio_on_seek(const struct call *c, FILE *handle)
 {
     struct stream *stream = streams_find(handle);
+    if (stream)
+        ask_position(stream); /* before the lock is taken: this takes the stream's own */
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
-    ask_position(stream);
     stream->at_end = false;
     s->record.ints[STDIO_SEEKS]++;
     add_meta(s, c);

@@ -24,6 +24,8 @@ static int exscan_sum(uint64_t *values, size_t count)
 
 static int gather(const void *send, size_t bytes, void *receive)
 {
+    if (!receive)
+        return -1;
     memcpy(receive, send, bytes);
     return 0;
 }

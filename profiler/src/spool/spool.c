@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,11 +236,9 @@ static int reopen(void)
     return -1;
 }
 
-void *spool_extend(size_t bytes)
+static void *extend(size_t bytes)
 {
     struct spool *spool = &iolens_spool;
-    if (spool->refused)
-        return NULL;
     if (!spool->header && !create()) {
         spool->refused = true;
         return NULL;
@@ -254,6 +253,22 @@ void *spool_extend(size_t bytes)
         spool->header->overflow = 1;
         spool->refused = true;
     }
+    return pages;
+}
+
+/* Called with locks held, in a folder that may be a remote one. SIGXFSZ is held back where it can come. */
+void *spool_extend(size_t bytes)
+{
+    sigset_t all, before;
+    if (iolens_spool.refused)
+        return NULL;
+    sigfillset(&all);
+    sigdelset(&all, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    spin_patience++;
+    void *pages = extend(bytes);
+    spin_patience--;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pages;
 }
 
@@ -280,15 +295,26 @@ void spool_parallel(const struct iolens_transport *transport)
     spool_beat();
 }
 
-void spool_freeze(void)
+/* All behind the header again, in the place where it is. */
+static bool map_again(int fd, int flags)
 {
-    struct spool *spool = &iolens_spool;
-    int fd = spool->header ? reopen() : -1;
+    char *place = (char *)iolens_spool.header + SPOOL_HEADER_BYTES;
+    size_t bytes = iolens_spool.bytes - SPOOL_HEADER_BYTES;
+    return bytes == 0 || syscall(SYS_mmap, place, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd,
+                                 (off_t)SPOOL_HEADER_BYTES) == (long)place;
+}
+
+/* A mapping that fails may have taken away the one before it. */
+bool spool_freeze(void)
+{
+    int fd = iolens_spool.header ? reopen() : -1;
     if (fd < 0)
-        return;
-    syscall(SYS_mmap, (char *)spool->header + SPOOL_HEADER_BYTES, spool->bytes - SPOOL_HEADER_BYTES,
-            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, (off_t)SPOOL_HEADER_BYTES);
+        return true;
+    bool frozen = map_again(fd, MAP_PRIVATE | MAP_NORESERVE);
+    if (!frozen)
+        map_again(fd, MAP_SHARED);
     syscall(SYS_close, fd);
+    return frozen;
 }
 
 void spool_name_log(const char *log)

@@ -29,9 +29,9 @@ enum {
     SPOOL_TABLES = 32
 };
 
-/* Where spools are mapped: far from where a kernel puts anything by itself, and inside what address sanitizer
- * leaves to the program. A child of fork takes the next free place. */
-#define SPOOL_FIRST_PLACE UINT64_C(0x3a0000000000)
+/* Where spools are mapped: far from where a kernel puts anything by itself, and inside what the address,
+ * thread and memory sanitizers leave to the program. A child of fork takes the next free place. */
+#define SPOOL_FIRST_PLACE UINT64_C(0x550000000000)
 #define SPOOL_PLACE_BYTES (UINT64_C(1) << 36)
 
 struct file;
@@ -97,8 +97,9 @@ void *spool_extend(size_t bytes);
 /* Make sure that there is a spool, and enter which rank of which job this is. Collective. */
 void spool_parallel(const struct iolens_transport *transport);
 
-/* Recording has stopped: what is done to the records from now on stays out of the file. */
-void spool_freeze(void);
+/* Recording has stopped: what is done to the records from now on stays out of the file. False without memory
+ * for that: then nothing may be done to them. */
+bool spool_freeze(void);
 
 /* The log that is being written, so that nobody writes another one when it is there. */
 void spool_name_log(const char *log);

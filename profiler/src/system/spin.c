@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 const char *spin_single_threaded = "";
+atomic_int spin_patience;
 
 /* Looked up by name, so that the library loads with an older C library too. */
 __attribute__((constructor)) static void find_thread_flag(void)

@@ -13,11 +13,16 @@ struct spin {
 
 enum { SPIN_TURNS = 1 << 20 };
 
+/* Holders that wait for the system, of any lock, and cannot be jumped out of meanwhile: signals are held
+ * back. */
+extern atomic_int spin_patience;
+
 /* A lock that a signal handler jumped out of is never given back; after SPIN_TURNS it is taken for abandoned.
  */
 static inline void spin_wait(struct spin *lock)
 {
-    for (int turn = 0; turn < SPIN_TURNS; turn++) {
+    for (int turn = 0; turn < SPIN_TURNS;
+         turn += atomic_load_explicit(&spin_patience, memory_order_relaxed) == 0) {
         if (!atomic_flag_test_and_set_explicit(&lock->held, memory_order_acquire))
             return;
         sched_yield();

@@ -1,0 +1,112 @@
+/* harm_stalled WHAT: one thread waits for the system inside the recorder, another one opens and writes.
+ *   layout   until the other one is done, in fgetxattr of the file that both use: nobody may wait for it
+ *   spool    in fallocate of the spool that grows, longer than a lock is taken for abandoned: the other one
+ *            has to wait, and may not get in
+ * Its own fgetxattr, syscall and sched_yield are the recorder's too. Prints what went wrong. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ABANDONED_TURNS = 1 << 20, MORE = 1000, WAITING_MOST = 60000, FILES = 2000 };
+
+static atomic_int to_stall, stalled, released;
+static atomic_long turns;
+
+static void stall(void)
+{
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    stalled = 1;
+    for (int i = 0; i < WAITING_MOST && !released; i++)
+        nanosleep(&millisecond, NULL);
+    stalled = 0;
+}
+
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
+{
+    if (to_stall == 1 && atomic_exchange(&to_stall, 0))
+        stall();
+    errno = ENODATA;
+    return -1;
+}
+
+int sched_yield(void)
+{
+    if (stalled && ++turns > ABANDONED_TURNS + MORE)
+        released = 1;
+    return 0;
+}
+
+long syscall(long number, ...)
+{
+    long value[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        value[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_fallocate && to_stall == 2) {
+        to_stall = 0;
+        stall();
+    }
+    register long fourth __asm__("r10") = value[3];
+    register long fifth __asm__("r8") = value[4];
+    register long sixth __asm__("r9") = value[5];
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(value[0]), "S"(value[1]), "d"(value[2]), "r"(fourth), "r"(fifth),
+                       "r"(sixth)
+                     : "rcx", "r11", "memory");
+    if (result >= 0)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+static void use(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT, 0600);
+    write(fd, "text", 4);
+    close(fd);
+}
+
+static void *other(void *what)
+{
+    while (!stalled)
+        continue;
+    use(strcmp(what, "layout") == 0 ? "shared.dat" : "other.dat");
+    if (strcmp(what, "layout") == 0)
+        printf(turns > 0 ? "it waited\n" : "");
+    else
+        printf(!released ? "it got in\n" : "");
+    released = 1;
+    return NULL;
+}
+
+int main(int count, char **argument)
+{
+    const char *what = count > 1 ? argument[1] : "layout";
+    int layout = strcmp(what, "layout") == 0;
+    char name[32];
+    pthread_t thread;
+    use("before.dat");
+    pthread_create(&thread, NULL, other, (void *)what);
+    if (layout) {
+        to_stall = 1;
+        use("shared.dat");
+    }
+    for (int i = 0; i < FILES && !layout && !released; i++) {
+        to_stall = i == FILES / 4 ? 2 : to_stall;
+        snprintf(name, sizeof name, "%d.dat", i);
+        use(name);
+    }
+    pthread_join(thread, NULL);
+    return 3;
+}

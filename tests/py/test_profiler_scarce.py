@@ -1,0 +1,46 @@
+"""When the system is slow to answer or has no memory left, the program goes on as it would, and nothing recorded is
+spoilt."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.log import read_log
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+@pytest.mark.parametrize("what", ["layout", "spool"])
+def test_a_thread_that_waits_for_the_system(what: str, tmp_path: Path) -> None:
+    """No lock is held over a question to the file system, which may be a remote one; and where one must be held, while
+    the spool grows, no other thread takes it for abandoned."""
+    program = harness.build_program("harm_stalled", "-rdynamic")
+    done = harness.run(program, what, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+    assert len(harness.logs(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("spool", ["spools", "none"])
+def test_no_memory_at_the_end(spool: str, tmp_path: Path) -> None:
+    """The log cannot be made; the spool stays as it was, for bytes over time would be counted twice otherwise."""
+    (tmp_path / "spools").mkdir()
+    place = "none" if spool == "none" else str(tmp_path / spool)
+    done = harness.run(harness.build_program("harm_memory"), folder=tmp_path, IOLENS_SPOOL=place)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", 1)
+    assert "cannot write the log" in done.stderr
+    assert harness.logs(tmp_path) == []
+    spools = [str(path) for path in (tmp_path / "spools").rglob("*.spool")]
+    assert len(spools) == (spool != "none")
+    if spools:
+        command = [harness.BUILD / "bin/iolens-recover", "merge", "-o", str(tmp_path), *spools]
+        subprocess.run(command, check=True, capture_output=True)
+        (log,) = tmp_path.glob("*.darshan")
+        frames = read_log(log).frames
+        assert list(frames["POSIX"]["POSIX_BYTES_WRITTEN"]) == [1000]
+        assert frames["HEATMAP"]["written"].sum() == 1000
