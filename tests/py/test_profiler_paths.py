@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -158,3 +159,13 @@ def test_times(name: str, tmp_path: Path) -> None:
         assert 0 < time["POSIX_F_OPEN_START_TIMESTAMP"] <= time["POSIX_F_CLOSE_END_TIMESTAMP"]
         assert time["POSIX_F_META_TIME"] > 0
         assert time["POSIX_F_VARIANCE_RANK_TIME"] == 0
+
+
+def test_a_name_below_a_path_that_is_too_long_for_the_kernel(tmp_path: Path) -> None:
+    done = harness.run(harness.build_program("harm_ends"), "deep", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "")
+    report = harness.read_log(harness.logs(tmp_path)[0])
+    (name,) = [name for name in report.name_records.values() if name.endswith(">/deep.dat")]
+    assert name.startswith("/<folder with a path of more than 4096 bytes, device ")
+    assert harness.counters(report, name)["POSIX_BYTES_WRITTEN"] == 10
+    subprocess.run(["rm", "-rf", tmp_path / ("n" * 200)], check=True)

@@ -343,3 +343,10 @@ def test_strace_counts_the_same(tmp_path: Path) -> None:
     assert int(frame["POSIX_BYTES_WRITTEN"].sum()) == sum(traced["pwrite64"])
     assert int(frame["POSIX_READS"].sum()) == len(traced["pread64"])
     assert int(frame["POSIX_BYTES_READ"].sum()) == sum(traced["pread64"])
+
+
+def test_a_process_that_ends_by_quick_exit_has_its_log(tmp_path: Path) -> None:
+    done = harness.run(harness.build_program("harm_ends"), "quick_exit", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "")
+    (log,) = harness.logs(tmp_path)
+    assert harness.counters(harness.read_log(log), str(tmp_path / "ends.dat"))["POSIX_BYTES_WRITTEN"] == 5

@@ -222,3 +222,48 @@ def test_one_name_is_not_given_to_several_logs(tmp_path: Path) -> None:
     (folder,) = tmp_path.glob("iolens-bash-*")
     check_merged(folder)
     assert not (tmp_path / "my.log").exists()
+
+
+@pytest.mark.parametrize("name", ["with space", "with:colon", "both: of $them"])
+def test_libraries_in_a_folder_whose_path_the_loader_would_take_apart(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "libiolens.so").write_bytes((ROOT / "build/lib/libiolens.so").read_bytes())
+    done = iolens("run", "--", "sh", "-c", "echo hello > out.txt", cwd=folder, IOLENS_LIB=str(folder))
+    assert done.returncode == 0, done.stderr
+    (log,) = folder.glob("*.darshan")
+    assert f"log: {log}" in done.stderr
+    assert "ld.so" not in done.stderr
+
+
+SANITIZED = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **argument)
+{
+    char *text = malloc(4);
+    FILE *file = fopen("sanitized.txt", "w");
+    fprintf(file, "hello");
+    fclose(file);
+    return count > 1 ? text[4 + count] : 7;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["address", "thread"])
+def test_a_program_with_a_sanitizer(how: str, tmp_path: Path) -> None:
+    """It is recorded, in a spool as well, and finds what it is there to find."""
+    (tmp_path / "program.c").write_text(SANITIZED, encoding="utf-8")
+    build = ["gcc", "-g", f"-fsanitize={how}", "-o", tmp_path / "program", tmp_path / "program.c"]
+    if subprocess.run(build, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"the compiler has no {how} sanitizer")
+    script = f"{tmp_path}/program; echo code $?"
+    done = iolens("run", "--", "sh", "-c", script, cwd=tmp_path, ASAN_OPTIONS="detect_leaks=0")
+    assert done.stdout == "code 7\n", done.stderr
+    assert "no spool" not in done.stderr
+    assert "ASan runtime" not in done.stderr
+    logs = list(tmp_path.glob("*_program_*.darshan"))
+    assert any(name.endswith("sanitized.txt") for name in read_log(logs[0]).names.values())
+    if how == "address":
+        found = iolens("run", "--", tmp_path / "program", "beyond", cwd=tmp_path)
+        assert "heap-buffer-overflow" in found.stderr

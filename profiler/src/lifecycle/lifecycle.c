@@ -67,41 +67,6 @@ static void after_fork(void)
     iolens_busy = false;
 }
 
-/* Also called by an adapter whose constructor runs before this one. */
-__attribute__((constructor)) static void start(void)
-{
-    int saved_errno = errno;
-    if (iolens.started)
-        return;
-    iolens.started = true;
-    arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
-    say_start();
-    settings_read(&iolens.settings, &iolens.scratch);
-    if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name)) {
-        make_absolute(&iolens.settings.logpath);
-        make_absolute(&iolens.settings.logfile);
-        if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
-            make_absolute(&iolens.settings.spool);
-        start_arenas();
-        iolens.pid = getpid();
-        iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
-        if (positive(iolens.settings.memory, 0) == 0)
-            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
-                       DEFAULT_MEMORY);
-        compress_load();
-        filter_read(&iolens_filter);
-        recording_start();
-        spool_start(recording_layout(), tables_beat);
-        fds_start();
-        if (settings_true(iolens.settings.dump))
-            settings_print(&iolens.settings);
-        clock_start(&iolens.clock);
-        pthread_atfork(NULL, NULL, after_fork);
-        iolens.recording = true;
-    }
-    errno = saved_errno;
-}
-
 static bool log_is_wanted(void)
 {
     return settings_true(iolens.settings.nonmpi) && (iolens_registry.used > 0 || iolens.settings.logfile);
@@ -134,6 +99,42 @@ static void finish_alone(void)
     else if (iolens.transport->rank == 0)
         iolens_say("the program ended without MPI_Finalize, so there is no log");
     iolens_busy = false;
+    errno = saved_errno;
+}
+
+/* Also called by an adapter whose constructor runs before this one. */
+__attribute__((constructor)) static void start(void)
+{
+    int saved_errno = errno;
+    if (iolens.started)
+        return;
+    iolens.started = true;
+    arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
+    say_start();
+    settings_read(&iolens.settings, &iolens.scratch);
+    if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name)) {
+        make_absolute(&iolens.settings.logpath);
+        make_absolute(&iolens.settings.logfile);
+        if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
+            make_absolute(&iolens.settings.spool);
+        start_arenas();
+        iolens.pid = getpid();
+        iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
+        if (positive(iolens.settings.memory, 0) == 0)
+            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
+                       DEFAULT_MEMORY);
+        compress_load();
+        filter_read(&iolens_filter);
+        recording_start();
+        spool_start(recording_layout(), tables_beat);
+        fds_start();
+        if (settings_true(iolens.settings.dump))
+            settings_print(&iolens.settings);
+        clock_start(&iolens.clock);
+        pthread_atfork(NULL, NULL, after_fork);
+        at_quick_exit(finish_alone); /* the first to be told is the last to be called */
+        iolens.recording = true;
+    }
     errno = saved_errno;
 }
 

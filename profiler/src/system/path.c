@@ -1,9 +1,11 @@
 #include "path.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folders that Darshan leaves out too. */
@@ -17,13 +19,27 @@ static const char *const CONTROL[] = {".locktest.", "/ompi.", "/openmpi-sessions
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* A folder whose path is longer than the kernel gives is named by what it is. */
+static bool deep_folder(char *out, int dirfd)
+{
+    struct stat info;
+    if (fstatat(dirfd, "", &info, AT_EMPTY_PATH) != 0)
+        return false;
+    snprintf(out, PATH_BYTES, "/<folder with a path of more than %d bytes, device %llu, inode %llu>",
+             PATH_BYTES, (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
+    return true;
+}
+
 static bool folder_of(char *out, int dirfd)
 {
     char link[64];
     if (dirfd == AT_FDCWD)
-        return getcwd(out, PATH_BYTES) != NULL;
+        return getcwd(out, PATH_BYTES) ||
+               ((errno == ERANGE || errno == ENAMETOOLONG) && deep_folder(out, dirfd));
     snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
     ssize_t length = readlink(link, out, PATH_BYTES - 1);
+    if (length < 0 && errno == ENAMETOOLONG)
+        return deep_folder(out, dirfd);
     if (length <= 0 || out[0] != '/')
         return false;
     out[length] = '\0';

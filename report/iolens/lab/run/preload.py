@@ -10,6 +10,7 @@ from pathlib import Path
 from iolens.lab.installation import find_library, need_library
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
+from iolens.lab.run.preload_path import as_preloaded
 from iolens.lab.run.site_darshan import site_darshan
 
 PROFILERS = ("iolens", "darshan", "none")
@@ -40,7 +41,13 @@ def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
 
 def preload_value(libraries: Sequence[Path]) -> str:
     """The value of LD_PRELOAD: ours, then whatever the user had set."""
-    return ":".join([*(str(path) for path in libraries), *filter(None, [os.environ.get("LD_PRELOAD")])])
+    return ":".join([*(as_preloaded(path) for path in libraries), *filter(None, [os.environ.get("LD_PRELOAD")])])
+
+
+def sanitizer_options() -> str:
+    """The value of ASAN_OPTIONS: a program with AddressSanitizer ends at once when any library stands before its own,
+    unless it is told not to look; it works behind ours all the same. What the user had set goes before."""
+    return ":".join(["verify_asan_link_order=0", *filter(None, [os.environ.get("ASAN_OPTIONS")])])
 
 
 def flavour_of(command: Command) -> mpi.Flavour | None:

@@ -1,0 +1,51 @@
+"""Paths as the loader reads them in LD_PRELOAD, where a space and a colon part one library from the next."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from iolens.errors import IolensError
+
+READ_BY_THE_LOADER = frozenset(" :;$\t\n")
+"""Letters that stand for something else than themselves."""
+
+
+def as_preloaded(library: Path) -> str:
+    """The library's path, or where a letter of it would be misread, one through a link to its folder.
+
+    The link lies in a folder of this user alone on this node, has the same name every time and stays, for processes
+    that outlive the run. Raises when there is no place for it.
+    """
+    if not READ_BY_THE_LOADER & set(str(library)):
+        return str(library)
+    target = library.parent.resolve()
+    link = own_folder() / hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
+    if not (link.is_symlink() and link.readlink() == target):
+        fresh = link.with_name(f"{link.name}-{os.getpid()}")
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(target)
+        fresh.replace(link)
+    return str(link / library.name)
+
+
+def own_folder() -> Path:
+    """A folder that this user alone can write to, in one whose path the loader takes as it stands."""
+    places = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/dev/shm"]
+    for place in places:
+        if not place.startswith("/") or READ_BY_THE_LOADER & set(place):
+            continue
+        folder = Path(place) / f"iolens-{os.geteuid()}"
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            info = folder.lstat()
+        except OSError:
+            continue
+        if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o077:
+            return folder
+    raise IolensError(
+        "the libraries lie in a folder with a space or colon in its path, which the loader cannot take, and neither "
+        "XDG_RUNTIME_DIR nor /tmp nor /dev/shm has room for a link to it; set IOLENS_LIB to a folder without"
+    )
