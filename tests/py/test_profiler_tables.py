@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import mpi_libraries
 import profiler_harness as harness
 import pytest
 
@@ -86,6 +87,18 @@ def test_exports_of_the_storage_are_the_rows() -> None:
     subprocess.run(["make", "-s", "-C", harness.ROOT / "storage", f"BUILD={harness.BUILD}", library], check=True)
     assert exported(library) == wrapped(STORAGE_KINDS)
     assert len(wrapped(STORAGE_KINDS)) > 80
+
+
+def test_exports_of_the_adapter_are_the_rows() -> None:
+    text = (harness.ROOT / "profiler/src/mpi/mpiio.def").read_text()
+    plain = set(re.findall(r"^(?:CALL|OTHER)\([^,]+, *(?:int, *)?(File_\w+)", text, re.MULTILINE))
+    transfers = set(re.findall(r"^TRANSFER\([^,]+, *[^,]+, *(File_\w+)", text, re.MULTILINE))
+    names = exported(mpi_libraries.library("usual").adapter)
+    found = {name.removeprefix("MPI_") for name in names if name.startswith("MPI_File_")}
+    assert (len(plain), len(transfers)) == (18, 28)
+    assert found - plain - transfers in (set(), {f"{name}_c" for name in transfers})
+    assert plain | transfers <= found
+    assert {f"PMPI_{name}" for name in found} <= names
 
 
 def test_every_row_is_called_by_a_test_program() -> None:

@@ -1,6 +1,7 @@
-/* The wrappers of mpiio.def. */
+/* The wrapped MPI-IO functions: the rows of mpiio.def, expanded. */
 #include "events.h"
 #include "wrap.h"
+#include "mpiio_kinds.h"
 
 /* The name is given by a label: mpi.h declares it with the handles of one library. */
 #define SHAPE(symbol, wide, params, args, before, event)                                                     \
