@@ -12,9 +12,9 @@ import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.cli.main import main
 from iolens.log import Job, read_log
-from iolens.log.anonymize import anonymize
+from iolens.log.anonymize import anonymize, anonymous_chunks
 from iolens.log.container import open_container
-from iolens.log.pseudonyms import OWN_NAMES, PLAIN
+from iolens.log.pseudonyms import OWN_NAMES, PLAIN, Pseudonyms
 from iolens.log.record_id import record_id
 from iolens.log.rewrite import PrivateRegion, put_together, take_apart
 
@@ -205,3 +205,12 @@ def test_pages_say_that_a_log_is_anonymous(tmp_path: Path, capsys: pytest.Captur
     made: Any = anonymous(OURS[0], tmp_path)
     assert main(["show", str(made)]) == 0
     assert "ANONYMIZED LOG" in capsys.readouterr().out
+
+
+def test_a_table_says_itself_which_texts_are_names() -> None:
+    columns = [{"name": "key", "dtype": "S4", "text": "word"}, {"name": "value", "dtype": "S16", "text": "name"}]
+    first = json.dumps({"rows": 1, "columns": columns}).encode() + b"\nhint" + b"secret".ljust(16, b"\0")
+    second = json.dumps({"rows": 1}).encode() + b"\nhint" + b"secret".ljust(16, b"\0")
+    for part in anonymous_chunks((first, second), Pseudonyms(b"key", frozenset(), (), frozenset())):
+        assert b"\nhint" in part
+        assert b"secret" not in part

@@ -119,3 +119,9 @@ def test_every_setting_is_explained() -> None:
     names = re.findall(r'SETTING\(\w+, "IOLENS_(\w+)"', rows)
     assert len(names) > 25
     assert [name for name in names if not re.search(rf"`(IOLENS_)?{name}\b", text)] == []
+
+
+def test_every_table_is_explained() -> None:
+    command = [harness.BUILD / "bin/iolens-recover", "tables"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (harness.ROOT / "profiler/TABLES.md").read_text() == printed.stdout, "run make -C profiler TABLES.md"

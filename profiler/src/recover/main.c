@@ -7,16 +7,19 @@
 #include "../memory/buffer.h"
 #include "../compression/compress.h"
 #include "../runtime/context.h"
+#include "describe.h"
 #include "merge.h"
 #include "owner.h"
 
 static const char USAGE[] =
     "usage: iolens-recover list SPOOL…\n"
+    "       iolens-recover tables\n"
     "       iolens-recover merge [-o FOLDER] [-w WHY] [-s] SPOOL…\n"
     "\n"
     "list prints one line of JSON for each file: what the spool is, or why it is none. merge makes\n"
     "one log of the spools of one job, with the rights of their owner, and prints its name; the spools\n"
     "stay. `iolens recover` finds spools, tells which have ended, and calls this program.\n"
+    "tables prints what the tables of a log's private regions hold.\n"
     "  -o FOLDER  write the log there, not where the job would have\n"
     "  -w WHY     what happened, as part of a sentence: \"mpirun was killed by signal 9\"\n"
     "  -s         a snapshot: the job still runs\n";
@@ -100,6 +103,8 @@ int main(int argc, char **argv)
     say_start();
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(USAGE, stdout) < 0;
+    if (argc == 2 && strcmp(argv[1], "tables") == 0)
+        return describe_tables();
     if (argc < 3)
         return usage();
     if (strcmp(argv[1], "list") == 0)

@@ -29,9 +29,6 @@ MARK = b"anonymized=yes"
 JOB_RECORD = 4096
 """Bytes that a job region may have."""
 
-HARMLESS = ("key", "layer", "counter", "unit")
-"""Columns of texts that say nothing of anybody: names of hints and counters."""
-
 JOB_KEPT = ("iolens", "storage", "clock", "rank_host")
 
 
@@ -194,23 +191,33 @@ def renamed(keys: np.ndarray, names: Pseudonyms) -> np.ndarray:
 def private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | None:
     """A private region under pseudonyms; None when nothing is known of what it says."""
     if region.kind == "table":
-        return replace(region, chunks=tuple(table(chunk, names) for chunk in region.chunks))
+        return replace(region, chunks=anonymous_chunks(region.chunks, names))
     if region.name != "job":
         return None
     return replace(region, chunks=tuple(json.dumps(job(json.loads(c), names)).encode() for c in region.chunks))
 
 
-def table(chunk: bytes, names: Pseudonyms) -> bytes:
-    """A table: record ids and texts are replaced, numbers and the names of hints and counters stay."""
+def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[bytes, ...]:
+    """The parts of a table; one that does not name its columns has those of the part before it."""
+    columns: list[dict[str, Any]] = []
+    new = []
+    for chunk in chunks:
+        columns = json.loads(chunk.partition(b"\n")[0]).get("columns", columns)
+        new.append(table(chunk, columns, names))
+    return tuple(new)
+
+
+def table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
+    """A table: record ids and texts are replaced, numbers and what its header calls words stay."""
     head, newline, body = chunk.partition(b"\n")
     header = json.loads(head)
     rows, at, parts = int(header["rows"]), 0, []
-    for column in header["columns"]:
+    for column in columns:
         values = np.frombuffer(body, column["dtype"], rows, at)
         at += values.nbytes
         if values.dtype == np.uint64 and (column["name"] == "file" or column.get("unit") == "record id"):
             values = renamed(values, names)
-        elif values.dtype.kind == "S" and column["name"] not in HARMLESS:
+        elif values.dtype.kind == "S" and column.get("text") != "word":
             values = np.array([names.text(value) for value in values.tolist()], values.dtype)
         parts.append(values.tobytes())
     return head + newline + b"".join(parts)
