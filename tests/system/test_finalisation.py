@@ -93,3 +93,7 @@ def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_pat
     assert rows(job, "some0") == {}
     assert rows(job, "posix0") == {-1: (RANKS, 1 + 2 + 3 + 4, 4)}
     assert any("IOLENS_FILE_RANKS" in reason for reason in job.private["job"]["partial"])
+    process = job.private["process"]
+    assert sorted(process["ranks"]) == [1, len(job.private["job"]["rank_host"]) - 1]
+    assert (process["rank"] == -1).sum() == 1
+    assert process.loc[process["rank"] >= 0, "max_rss"].item() > 1 << 20
