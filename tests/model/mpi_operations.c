@@ -115,9 +115,9 @@ RUN_MOVE(read_at_all_split, MPI_File_read_at_all_begin(AT), MPI_File_read_at_all
 RUN_MOVE(write_at_all_split, MPI_File_write_at_all_begin(AT),
          MPI_File_write_at_all_end(file, memory, &status))
 
-#define ROW(name, on)                                                                                        \
+#define ROW(name_, on_)                                                                                      \
     {                                                                                                        \
-        "mpi_" #name, run_mpi_##name, on, 0                                                                  \
+        .name = "mpi_" #name_, .run = run_mpi_##name_, .on = on_                                             \
     }
 const struct operation mpi_operations[] = {
     ROW(open, ON_NOTHING),

@@ -196,6 +196,12 @@ static bool h5d_validate(const void *state, const struct area *area)
     return patterns->used >= 0 && patterns->used <= PATTERNS_KEPT;
 }
 
+static void h5d_keep(const void *state, int list, struct kept_values *kept)
+{
+    (void)list;
+    patterns_keep(&((const struct h5d_state *)state)->dataset.patterns, kept);
+}
+
 static void h5d_finish(const void *state, void *record)
 {
     const struct h5d_state *s = state;
@@ -231,9 +237,9 @@ static struct h5d_state *give_name(struct h5d_state *state, hid_t dataset)
     state->ints[H5D_FILE_ID] = (int64_t)file->id;
     if (there == state)
         return state;
-    h5d_finish(state, state);
     spin_lock(&there->dataset.lock);
     shape_merge(&SHAPE, state, there);
+    patterns_join(&state->dataset.patterns, &there->dataset.patterns);
     spin_unlock(&there->dataset.lock);
     return there;
 }
@@ -276,4 +282,5 @@ const struct module module_H5D = {
     .reset = h5d_reset,
     .validate = h5d_validate,
     .finish = h5d_finish,
+    .keep = h5d_keep,
 };

@@ -38,6 +38,12 @@ static void mpiio_flush(const void *state)
     heat_flush(&((const struct iolens_mpiio_file *)state)->heat, HEATMAP_MPIIO);
 }
 
+static void mpiio_keep(const void *state, int list, struct kept_values *kept)
+{
+    (void)list;
+    frequent_keep(&((const struct iolens_mpiio_file *)state)->access, kept);
+}
+
 static void mpiio_finish(const void *state, void *record)
 {
     const struct iolens_mpiio_file *f = state;
@@ -262,5 +268,6 @@ const struct module module_MPIIO = {
     .validate = mpiio_validate,
     .flush = mpiio_flush,
     .finish = mpiio_finish,
+    .keep = mpiio_keep,
     .correct = mpiio_correct,
 };

@@ -192,6 +192,12 @@ static bool pnetcdf_var_validate(const void *state, const struct area *area)
     return patterns->used >= 0 && patterns->used <= PATTERNS_KEPT;
 }
 
+static void pnetcdf_var_keep(const void *state, int list, struct kept_values *kept)
+{
+    (void)list;
+    patterns_keep(&((const struct pnetcdf_var *)state)->dataset.patterns, kept);
+}
+
 static void pnetcdf_var_finish(const void *state, void *record)
 {
     const struct pnetcdf_var *s = state;
@@ -230,4 +236,5 @@ const struct module module_PNETCDF_VAR = {
     .reset = pnetcdf_var_reset,
     .validate = pnetcdf_var_validate,
     .finish = pnetcdf_var_finish,
+    .keep = pnetcdf_var_keep,
 };

@@ -51,6 +51,18 @@ static void posix_flush(const void *state)
     heat_flush(&((const struct posix_state *)state)->heat, HEATMAP_POSIX);
 }
 
+/* List 0: strides, list 1: sizes of reads and writes, as the shape has them. */
+static void posix_keep(const void *state, int list, struct kept_values *kept)
+{
+    const struct posix_state *s = state;
+    if (list == 0) {
+        frequent_keep(&s->stride, kept);
+        return;
+    }
+    frequent_keep(&s->read_size, kept);
+    frequent_keep(&s->write_size, kept);
+}
+
 static void posix_finish(const void *state, void *record)
 {
     const struct posix_state *s = state;
@@ -340,4 +352,5 @@ const struct module module_POSIX = {
     .validate = posix_validate,
     .flush = posix_flush,
     .finish = posix_finish,
+    .keep = posix_keep,
 };

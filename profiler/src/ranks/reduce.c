@@ -5,11 +5,18 @@
 #include "../runtime/context.h"
 #include "shared.h"
 
-/* A shared record on its way through the ranks. */
+/* A shared record on its way through the ranks; behind the record, what was kept for its lists. */
 struct staged {
     int64_t module;
     struct spread spread;
     char record[];
+};
+
+/* How the staged records of a module are laid out. */
+struct stage {
+    enum module_index module;
+    size_t record_bytes, stride;
+    int lists, words[2], room;
 };
 
 void reduce_flush_states(void)
@@ -34,39 +41,136 @@ void reduce_record(const struct file *file, enum module_index module, int64_t ra
     shape_correct_times(type->shape, record, &iolens.timeline);
 }
 
+static struct stage stage_of(enum module_index module, int room)
+{
+    const struct record_shape *shape = modules[module]->shape;
+    struct stage stage = {.module = module, .record_bytes = shape_bytes(shape), .room = room};
+    stage.lists = shape_lists(shape, stage.words);
+    stage.stride = sizeof(struct staged) + stage.record_bytes;
+    for (int i = 0; i < stage.lists; i++)
+        stage.stride += kept_bytes(stage.words[i], room);
+    return stage;
+}
+
+static struct kept_values *first_list(struct staged *item)
+{
+    return (struct kept_values *)(item->record + shape_bytes(modules[item->module]->shape));
+}
+
+static struct kept_values *next_list(struct kept_values *kept)
+{
+    return (struct kept_values *)((char *)kept + kept_bytes((int)kept->words, (int)kept->room));
+}
+
+static void stage_file(const struct stage *stage, const struct file *file, int rank, struct staged *item)
+{
+    const struct module *type = modules[stage->module];
+    item->module = stage->module;
+    reduce_record(file, stage->module, rank, item->record);
+    shape_share(type->shape, item->record, rank, &item->spread);
+    struct kept_values *kept = first_list(item);
+    for (int i = 0; i < stage->lists; i++, kept = next_list(kept)) {
+        kept_start(kept, stage->words[i], stage->room);
+        type->keep(file->state[stage->module], i, kept);
+    }
+}
+
 static void combine_staged(const void *in, void *inout)
 {
     const struct staged *lower = in;
     struct staged *higher = inout;
-    shape_merge(modules[lower->module]->shape, lower->record, higher->record);
+    const struct record_shape *shape = modules[lower->module]->shape;
+    int words[2];
+    shape_merge(shape, lower->record, higher->record);
     spread_merge(&lower->spread, &higher->spread);
+    struct kept_values *from = first_list((struct staged *)in), *into = first_list(higher);
+    for (int i = shape_lists(shape, words); i > 0; i--, from = next_list(from), into = next_list(into))
+        kept_merge(from, into);
+}
+
+/* On rank 0, of a merged record: true when a list had no room for all of its values. */
+static bool finish_staged(const struct stage *stage, struct staged *item)
+{
+    const struct record_shape *shape = modules[stage->module]->shape;
+    struct kept_values *kept = first_list(item);
+    bool lost = false;
+    for (int i = 0; i < stage->lists; i++, kept = next_list(kept)) {
+        shape_put_list(shape, item->record, i, kept);
+        lost |= kept->lost != 0;
+    }
+    shape_finish_shared(shape, item->record, &item->spread);
+    return lost && stage->room < KEPT_ALL;
+}
+
+/* Collective. The module's shared files, or of these only the ones that `again` names by their place, merged
+ * into `staged`. */
+static int merge_staged(const struct iolens_transport *transport, const struct stage *stage,
+                        const unsigned char *again, struct buffer *staged)
+{
+    size_t place = 0;
+    for (struct file *file = shared_first(stage->module); file; file = shared_next(file, stage->module)) {
+        if (again && !again[place++])
+            continue;
+        struct staged *item = buffer_add(staged, stage->stride);
+        if (!item)
+            break;
+        stage_file(stage, file, transport->rank, item);
+    }
+    size_t count = staged->used / stage->stride;
+    if (staged->failed)
+        return -1;
+    return count > 0 ? transport->reduce_records(staged->data, stage->stride, count, combine_staged) : 0;
+}
+
+static struct staged *staged_at(const struct stage *stage, const struct buffer *staged, size_t i)
+{
+    return (struct staged *)(staged->data + i * stage->stride);
+}
+
+/* Collective. Files that more different values were used with than most: a second time, with room for all. */
+static int merge_again(const struct iolens_transport *transport, const struct stage *few,
+                       unsigned char *again, size_t count, struct buffer *merged)
+{
+    uint64_t files = 0;
+    for (size_t i = 0; i < count; i++)
+        files += again[i];
+    int result = transport->bcast(&files, sizeof files, 0);
+    if (result != 0 || files == 0)
+        return result;
+    result = transport->bcast(again, count, 0);
+    struct stage all = stage_of(few->module, KEPT_ALL);
+    struct buffer staged = {0};
+    if (result == 0)
+        result = merge_staged(transport, &all, again, &staged);
+    for (size_t i = 0, at = 0; result == 0 && transport->rank == 0 && i < count; i++) {
+        if (!again[i])
+            continue;
+        struct staged *item = staged_at(&all, &staged, at++);
+        finish_staged(&all, item);
+        memcpy(staged_at(few, merged, i)->record, item->record, few->record_bytes);
+    }
+    buffer_free(&staged);
+    return result;
 }
 
 static int merge_shared(const struct iolens_transport *transport, enum module_index module,
                         struct records *records)
 {
-    const struct record_shape *shape = modules[module]->shape;
-    size_t bytes = shape_bytes(shape), stride = sizeof(struct staged) + bytes;
-    struct buffer stage = {0};
-    for (struct file *file = shared_first(module); file; file = shared_next(file, module)) {
-        struct staged *item = buffer_add(&stage, stride);
-        if (!item)
-            break;
-        item->module = module;
-        reduce_record(file, module, transport->rank, item->record);
-        shape_share(shape, item->record, transport->rank, &item->spread);
-    }
-    char *staged = stage.data;
-    size_t count = stage.used / stride;
-    int result = stage.failed ? -1 : 0;
-    if (result == 0 && count > 0)
-        result = transport->reduce_records(staged, stride, count, combine_staged);
-    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++) {
-        struct staged *item = (struct staged *)(staged + i * stride);
-        shape_finish_shared(shape, item->record, &item->spread);
-        records_put(records, item->record, bytes);
-    }
-    buffer_free(&stage);
+    struct stage stage = stage_of(module, KEPT_FEW);
+    struct buffer merged = {0}, votes = {0};
+    int result = merge_staged(transport, &stage, NULL, &merged);
+    size_t count = merged.used / stage.stride;
+    unsigned char *again = buffer_add(&votes, count + 1);
+    if (!again)
+        result = -1;
+    for (size_t i = 0; result == 0 && i < count; i++)
+        again[i] = transport->rank == 0 && finish_staged(&stage, staged_at(&stage, &merged, i));
+    if (result == 0 && count > 0 && stage.lists > 0)
+        result = merge_again(transport, &stage, again, count, &merged);
+    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++)
+        records_put(records, staged_at(&stage, &merged, i)->record, stage.record_bytes);
+    buffer_free(&merged);
+    buffer_free(&votes);
     return result;
 }
 

@@ -100,3 +100,12 @@ void frequent_top_of_both(const struct frequent_values *a, const struct frequent
         if (seen(a, b->entries[i].value) == 0)
             top_insert(values, counts, b->entries[i].value, seen(b, b->entries[i].value));
 }
+
+void frequent_keep(const struct frequent_values *set, struct kept_values *kept)
+{
+    for (int i = 0; i < set->used; i++) {
+        const struct frequent_value *entry = &set->entries[i];
+        if (entry->value != 0 && entry->count > entry->error)
+            kept_add(kept, &entry->value, entry->count - entry->error);
+    }
+}

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kept_values.h"
+
 enum {
     FREQUENT_SMALL = 1,
     FREQUENT_MEDIUM = 8,
@@ -61,6 +63,9 @@ void frequent_top(const struct frequent_values *set, int64_t *values, int64_t *c
 /* The same of two streams together. */
 void frequent_top_of_both(const struct frequent_values *a, const struct frequent_values *b, int64_t *values,
                           int64_t *counts);
+
+/* All that was kept of a stream, for merging over ranks. */
+void frequent_keep(const struct frequent_values *set, struct kept_values *kept);
 
 /* Insert (value, count) into such a pair of arrays, adding to an equal value. */
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);

@@ -40,6 +40,8 @@ struct module {
     void (*correct)(void *state, const struct timeline *line);
     /* Fill what is still missing in a copy of the state's record; may be NULL. */
     void (*finish)(const void *state, void *record);
+    /* What was kept of a list of most frequent values (shape_lists); NULL: the shape has none. */
+    void (*keep)(const void *state, int list, struct kept_values *kept);
     /* Varying records: write the on-disk form of `state` for `rank` and return its bytes; NULL buffer: only
      * size. 0: there is no record. */
     size_t (*serialize)(const void *state, const struct file *file, int64_t rank, void *buffer);

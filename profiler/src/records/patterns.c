@@ -29,7 +29,7 @@ static bool before(const int64_t *a, int64_t a_count, const int64_t *b, int64_t 
     return a_count != b_count ? a_count > b_count : memcmp(a, b, sizeof(struct pattern)) > 0;
 }
 
-static void insert(int64_t *ints, const int64_t *words, int64_t count)
+void patterns_insert(int64_t *ints, const int64_t *words, int64_t count)
 {
     int64_t *counts = ints + PATTERNS_TOP * PATTERN_WORDS;
     int at = 0;
@@ -51,13 +51,19 @@ void patterns_top(const struct patterns *patterns, int64_t *ints)
 {
     for (int i = 0; i < patterns->used; i++)
         if (patterns->count[i] > patterns->error[i])
-            insert(ints, patterns->seen[i].words, patterns->count[i] - patterns->error[i]);
+            patterns_insert(ints, patterns->seen[i].words, patterns->count[i] - patterns->error[i]);
 }
 
-void patterns_merge(const int64_t *from, int64_t *ints)
+void patterns_keep(const struct patterns *patterns, struct kept_values *kept)
 {
-    const int64_t *counts = from + PATTERNS_TOP * PATTERN_WORDS;
-    for (int i = 0; i < PATTERNS_TOP; i++)
-        if (counts[i])
-            insert(ints, from + i * PATTERN_WORDS, counts[i]);
+    for (int i = 0; i < patterns->used; i++)
+        if (patterns->count[i] > patterns->error[i])
+            kept_add(kept, patterns->seen[i].words, patterns->count[i] - patterns->error[i]);
+}
+
+void patterns_join(const struct patterns *from, struct patterns *into)
+{
+    for (int i = 0; i < from->used; i++)
+        for (int64_t n = from->error[i]; n < from->count[i]; n++)
+            patterns_add(into, &from->seen[i]);
 }

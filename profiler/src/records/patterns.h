@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "kept_values.h"
+
 enum {
     PATTERN_DIMENSIONS = 5,
     PATTERN_WORDS = 1 + 2 * PATTERN_DIMENSIONS,
@@ -27,7 +29,13 @@ void patterns_add(struct patterns *patterns, const struct pattern *pattern);
 /* Write the top four to a record: four patterns, then their four counts, by falling count. */
 void patterns_top(const struct patterns *patterns, int64_t *ints);
 
-/* Add what stands so in one record to another. */
-void patterns_merge(const int64_t *from, int64_t *ints);
+/* Insert `count` occurrences of a pattern into such a list, adding to an equal one. */
+void patterns_insert(int64_t *ints, const int64_t *words, int64_t count);
+
+/* All that was kept, for merging over ranks. */
+void patterns_keep(const struct patterns *patterns, struct kept_values *kept);
+
+/* Count in `into` what was counted in `from`. */
+void patterns_join(const struct patterns *from, struct patterns *into);
 
 #endif

@@ -1,5 +1,7 @@
 #include "shape.h"
 
+#include <string.h>
+
 #include "frequent_values.h"
 #include "../runtime/timeline.h"
 #include "patterns.h"
@@ -70,13 +72,6 @@ static double merged_double(enum merge how, double lower, double higher)
     }
 }
 
-static void merge_top(const int64_t *lower, int64_t *inout)
-{
-    for (int i = 0; i < 4; i++)
-        if (lower[i] != 0)
-            top_insert(inout, inout + 4, lower[i], lower[i + 4]);
-}
-
 /* Copy who was fastest (slot 0) or slowest (slot 1), with its bytes and time. */
 static void take_extreme(const struct record_shape *shape, int slot, const int64_t *from_ints,
                          const double *from, int64_t *ints, double *doubles)
@@ -100,11 +95,7 @@ void shape_merge(const struct record_shape *shape, const void *lower_record, voi
             doubles[longest.seconds] = lower[longest.seconds];
             ints[longest.bytes] = lower_ints[longest.bytes];
         }
-        if (shape->top[i] != SHAPE_NONE)
-            merge_top(lower_ints + shape->top[i], ints + shape->top[i]);
     }
-    if (shape->patterns)
-        patterns_merge(lower_ints + shape->patterns, ints + shape->patterns);
     if (shape->fastest != SHAPE_NONE && lower[at] <= doubles[at])
         take_extreme(shape, 0, lower_ints, lower, ints, doubles);
     if (shape->fastest != SHAPE_NONE && lower[at + 1] >= doubles[at + 1])
@@ -115,6 +106,30 @@ void shape_merge(const struct record_shape *shape, const void *lower_record, voi
     for (int i = 0; i < shape->doubles; i++)
         if (shape->double_merge[i] != MERGE_APART)
             doubles[i] = merged_double(shape->double_merge[i], lower[i], doubles[i]);
+}
+
+int shape_lists(const struct record_shape *shape, int words[2])
+{
+    if (shape->patterns) {
+        words[0] = PATTERN_WORDS;
+        return 1;
+    }
+    int lists = 0;
+    while (lists < 2 && shape->top[lists] != SHAPE_NONE)
+        words[lists++] = 1;
+    return lists;
+}
+
+void shape_put_list(const struct record_shape *shape, void *record, int list, const struct kept_values *kept)
+{
+    int64_t *top = shape_ints(record) + (shape->patterns ? shape->patterns : shape->top[list]);
+    memset(top, 0, TOP_VALUES * (size_t)(kept->words + 1) * sizeof *top);
+    for (int64_t i = 0; i < kept->used; i++) {
+        if (shape->patterns)
+            patterns_insert(top, kept_value(kept, i), kept_count(kept, i));
+        else
+            top_insert(top, top + TOP_VALUES, *kept_value(kept, i), kept_count(kept, i));
+    }
 }
 
 /* Sum of squared distances from the mean of two groups together. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kept_values.h"
+
 enum merge {
     MERGE_SUM, /* a negative value means "not available" and stays -1 */
     MERGE_MAX,
@@ -17,7 +19,7 @@ enum merge {
 
 struct timeline;
 
-enum { SHAPE_NONE = -1, SHAPE_MOST_BYTES = 2048 };
+enum { SHAPE_NONE = -1, SHAPE_MOST_BYTES = 2048, TOP_VALUES = 4 };
 
 struct record_shape {
     int ints, doubles;
@@ -53,9 +55,16 @@ void shape_correct_times(const struct record_shape *shape, void *record, const s
 /* Make one rank's record ready for merging: this rank is the fastest and the slowest. */
 void shape_share(const struct record_shape *shape, void *record, int64_t rank, struct spread *spread);
 
-/* Merge the record of a lower rank range into that of a higher one. */
+/* Merge the record of a lower rank range into that of a higher one, but for the lists of its most frequent
+ * values: they are merged with all that was kept of them (kept_values.h). */
 void shape_merge(const struct record_shape *shape, const void *lower, void *inout);
 void spread_merge(const struct spread *lower, struct spread *inout);
+
+/* How many such lists the record has (at most 2), and the words of a value in each. */
+int shape_lists(const struct record_shape *shape, int words[2]);
+
+/* Write the most frequent four values of a list to the record. */
+void shape_put_list(const struct record_shape *shape, void *record, int list, const struct kept_values *kept);
 
 /* Write rank -1 and the variances. */
 void shape_finish_shared(const struct record_shape *shape, void *record, const struct spread *spread);
