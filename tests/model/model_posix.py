@@ -293,7 +293,7 @@ class PosixModel:
             return
         offset = self.offset_of(call, opened, write, offset_argument)
         aligned = len(call.args) <= misalign or int(call.args[misalign]) % MEMORY_ALIGNMENT == 0
-        opened.moved_here |= offset_argument is None
+        opened.moved_here |= offset_argument is None or call.args[offset_argument] == "-1"
         self.moves(call, opened.file, write, offset, call.result, aligned)
 
     def offset_of(self, call: Call, opened: OpenFile, write: bool, argument: int | None) -> int:

@@ -213,6 +213,8 @@ class StdioModel:
 
     def seek(self, call: Call) -> None:
         stream = self.stream(call)
+        if stream:
+            stream.end = None  # one that failed may have flushed
         if stream and call.result == 0:
             stream.file.add("SEEKS")
             stream.file.asked += call.end - call.begin

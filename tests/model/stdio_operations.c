@@ -92,7 +92,7 @@ RUN(ungetc)
     e->result = -1;
     if (!(f->_flags & NO_WRITES) || ungetc((int)a[1].number, f) < 0)
         return;
-    e->before = ftello(f);
+    e->before--;
     TIMED(e, fgetc(f));
 }
 RUN_CALL(clearerr, (clearerr(f), 0))

@@ -31,3 +31,14 @@ def test_programs_that_once_failed() -> None:
 def test_programs_of_several_ranks_that_once_failed() -> None:
     assert KEPT_RANKS
     hunt("--ranks", 4, "--replay", *KEPT_RANKS)
+
+
+@pytest.mark.parametrize("more", [[], ["--traces"]])
+def test_random_programs(more: list[str]) -> None:
+    hunt("-n", 3000, "--seed", 2, *more)
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not OPEN_MPI, reason="the model's programs of several ranks are started by Open MPI's mpirun")
+def test_random_programs_of_several_ranks() -> None:
+    hunt("-n", 200, "--seed", 2, "--ranks", 4)

@@ -39,8 +39,8 @@
 #define ON_SCANF(...)    FNV(__VA_ARGS__, SCANNING(stdin), SCANNED(stdin))
 
 #define ON_UNGETC(...)        FN(__VA_ARGS__, if (ret != EOF) stdio_on_unget(stream))
-#define ON_REWIND(ret_t, ...) FNZ(__VA_ARGS__, stdio_on_seek(&c, stream))
-#define ON_FSEEK(...)         FN(__VA_ARGS__, if (ret == 0) stdio_on_seek(&c, stream))
-#define ON_FSETPOS(...)       FN(__VA_ARGS__, if (ret == 0) stdio_on_seek(&c, stream))
+#define ON_REWIND(ret_t, ...) FNZ(__VA_ARGS__, stdio_on_seek(&c, stream, 0))
+#define ON_FSEEK(...)         FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
+#define ON_FSETPOS(...)       FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
 
 #endif

@@ -155,7 +155,7 @@ void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes)
 /* Darshan counts a flush as a write of no bytes. */
 void stdio_on_flush(const struct call *c, FILE *stream) { on_transfer(c, stream, STDIO_FLUSHES, 0); }
 
-void stdio_on_seek(const struct call *c, FILE *handle)
+void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
     struct stream *stream = streams_find(handle);
     if (stream)
@@ -164,8 +164,10 @@ void stdio_on_seek(const struct call *c, FILE *handle)
     if (!s)
         return;
     stream->at_end = false;
-    s->record.ints[STDIO_SEEKS]++;
-    add_meta(s, c);
+    if (result == 0) {
+        s->record.ints[STDIO_SEEKS]++;
+        add_meta(s, c);
+    }
     spin_unlock(&s->lock);
 }
 

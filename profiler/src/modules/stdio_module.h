@@ -60,7 +60,7 @@ void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
 void stdio_on_unget(FILE *stream);
 /* The position moved, and nothing was counted. */
 void stdio_on_drift(FILE *stream);
-void stdio_on_seek(const struct call *c, FILE *stream);
+void stdio_on_seek(const struct call *c, FILE *stream, int result); /* one that failed may have flushed */
 
 /* Closing and reopening take the stream and its descriptor out before they are gone. */
 void stdio_before_close(struct call *c, FILE *stream);
