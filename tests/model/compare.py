@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from logfile import Log, Record
 from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, Times, Window
-from model_posix import PosixFile, PosixModel
+from model_posix import PosixFile, PosixModel, program_of
 from model_stdio import StdioFile, StdioModel
 from process import Process
 
@@ -36,14 +36,6 @@ class Error:
         return f"{self.module} {self.file} {self.counter}: calls say {self.want}, the log says {self.got}"
 
 
-def program_of(name: str) -> int:
-    number = name.rsplit("/", 1)[-1].split(".")[0]
-    while not number.isdigit() and "/" in name:
-        name = name.rsplit("/", 1)[0]
-        number = name.rsplit("/", 1)[-1].split(".")[0]
-    return int(number) if number.isdigit() else -1
-
-
 class Comparison:
     """Of one process' log: `zero` is when the log's clock began, in the journal's nanoseconds."""
 
@@ -51,6 +43,8 @@ class Comparison:
         self.log = log
         self.process = process
         self.errors: list[Error] = []
+        self.measures_all = process.posix.rules.ours("clock")  # Darshan's may stand still during a short call
+        self.slack = 1 if self.measures_all else 1000  # nanoseconds
         self.where = (0, "", "")
         self.windows: list[tuple[tuple[int, str, str], str, float, Window]] = []
 
@@ -64,7 +58,7 @@ class Comparison:
         self.heatmap("POSIX", self.process.posix)
         self.heatmap("STDIO", self.process.stdio)
         self.traces()
-        return self.errors
+        return [e for e in self.errors if e.program not in self.process.posix.mixed_up]
 
     def module(self, module: str, files, compare) -> None:
         seen = set()
@@ -82,8 +76,12 @@ class Comparison:
 
     def ints(self, want: dict[str, int], got: list[int], index: dict[str, int], free: set[str]) -> None:
         for name, i in index.items():
-            if name not in free and want.get(name, 0) != got[i]:
+            if name not in free and want.get(name, 0) != got[i] and not self.below_nothing(name, got[i]):
                 self.error(name, want.get(name, 0), got[i])
+
+    def below_nothing(self, name: str, got: int) -> bool:
+        """Darshan's highest byte of a stream that moved nothing at the begin of a file."""
+        return name.startswith("MAX_BYTE") and got == -1 and not self.process.posix.rules.ours("empty")
 
     def posix(self, file: PosixFile, record: Record) -> None:
         model: PosixModel = self.process.posix
@@ -131,7 +129,7 @@ class Comparison:
 
     def duration(self, counter: str, bound: int, doubles: list[float], at: dict[str, int]) -> None:
         got = doubles[at[counter]] * 1e9
-        if not 0 <= got <= bound * (1 + 1e-5) + 1 or (bound > 0 and got == 0):
+        if not 0 <= got <= bound * (1 + 1e-5) + self.slack or (bound > 0 and got == 0 and self.measures_all):
             self.error(counter, f"up to {bound} ns", f"{got} ns")
 
     def longest(self, kind: str, times: Times, record: Record) -> None:

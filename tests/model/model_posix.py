@@ -37,6 +37,15 @@ TRANSFERS = {  # name: (is it a write, number of the offset's argument or None, 
 }
 
 
+def program_of(name: str) -> int:
+    """The program that a file's name begins with, -1 for none."""
+    for part in name.split("/"):
+        number = part.split(".")[0]
+        if number.isdigit() and "." in part:
+            return int(number)
+    return -1
+
+
 @dataclass
 class PosixFile:
     """What a record of this file must hold."""
@@ -98,6 +107,7 @@ class PosixModel:
         self.files: dict[str, PosixFile] = {}
         self.fds: dict[int, list[OpenFile]] = {}
         self.links: dict[str, str] = {}
+        self.mixed_up: set[int] = set()  # programs of which Darshan's records say nothing certain
         self.handlers = {
             "mkstemp": self.made,
             "mkostemps": self.made,
@@ -193,11 +203,14 @@ class PosixModel:
         return stack[-1] if stack else None
 
     def put(self, fd: int, opened: OpenFile) -> None:
-        """Darshan keeps what a descriptor was before beneath what it is now, and finds it again."""
-        if self.rules.library == "darshan":
-            self.fds.setdefault(fd, []).append(opened)
-        else:
+        """Darshan keeps what a descriptor was before beside what it is now, and finds either."""
+        if self.rules.ours("taken over"):
             self.fds[fd] = [opened]
+            return
+        stack = self.fds.setdefault(fd, [])
+        if stack and stack[-1] is not opened:
+            self.mixed_up |= {program_of(opened.file.name), program_of(stack[-1].file.name)}
+        stack.append(opened)
 
     def drop(self, fd: int) -> None:
         stack = self.fds.get(fd)

@@ -16,14 +16,73 @@ MODELLED = {
     "mmap": "`mmap`",
     "between files": "`sendfile`, `copy_file_range`, `splice`",
     "renameat": "`renameat`, `renameat2`",
+    "taken over": "a descriptor that `dup2` or an unseen close gives to another file",
     "close_range": "`close_range`",
     "values": "most common sizes and strides",
     "position": "position of two descriptors of one file",
     "append": "appending",
     "folders": "`..` and `dirfd`",
     "links": "symbolic links",
-    "standard streams": "`<STDIN>`, `<STDOUT>`, `<STDERR>`",
     "empty": '`fputs("")`, `getw` at the end of a file',
+    "clock": "clock",
+}
+
+# Rows that no program of the model shows, and why.
+NOT_MODELLED = {
+    **dict.fromkeys(
+        [
+            "`unlink`, `truncate`, `fallocate`, `mkdir`, `rmdir`, `link` and their relatives",
+            "bytes per object storage target",
+            "counters of the Lustre client",
+            "MPI-IO hints",
+            "`MPI_File_set_size`, `_preallocate`, `_get_size`, `_delete`, `_seek`, `_set_atomicity`, and the ends of "
+            "split collectives",
+            "io_uring, `io_submit` past libaio",
+        ],
+        "private tables, which Darshan's log has no place for",
+    ),
+    **dict.fromkeys(
+        [
+            "libaio (`io_submit`)",
+            "`<STDIN>`, `<STDOUT>`, `<STDERR>`",
+            "descriptors that a program was given, as by `program > file`",
+            "descriptors in a child of `fork`",
+            "programs without MPI",
+            "programs that `MPI_Comm_spawn` starts",
+            "what MPI libraries open and ask while `MPI_Init` runs",
+            "files per module",
+            "DXT memory",
+            "thread of a traced call",
+            "sizes above 2 GiB in one call",
+        ],
+        "the generator makes no such program",
+    ),
+    **dict.fromkeys(
+        [
+            "time of overlapping calls on one file",
+            "`POSIX_FILE_ALIGNMENT`",
+            "`POSIX_MODE`, `RENAMED_FROM` of shared files",
+            "time stamps of ranks",
+            "HEATMAP",
+            "DXT offsets in MPI-IO",
+            "LUSTRE",
+            "log written",
+        ],
+        "Darshan runs without MPI, without traces and in one file system here",
+    ),
+    **dict.fromkeys(
+        [
+            "HDF5, PnetCDF",
+            "H5D: name of a dataset",
+            "H5D: lengths and strides `_D1` … `_D5`",
+            'H5D: `H5Dcreate_anon` with `H5Olink` (`file["name"] = array` in h5py)',
+            "H5D: closed while another reference holds it open (netCDF-4 reading)",
+            "PNETCDF_VAR: which variable",
+            "PNETCDF_VAR: lengths and strides `_D1` … `_D5`",
+            "PNETCDF_VAR: whole variables",
+        ],
+        "the interpreter has no such call",
+    ),
 }
 
 

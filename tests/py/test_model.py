@@ -1,6 +1,8 @@
 """The log against the model of the counters (tests/model)."""
 
 import os
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +44,22 @@ def test_random_programs(more: list[str]) -> None:
 @pytest.mark.skipif(not OPEN_MPI, reason="the model's programs of several ranks are started by Open MPI's mpirun")
 def test_random_programs_of_several_ranks() -> None:
     hunt("-n", 200, "--seed", 2, "--ranks", 4)
+
+
+def differences() -> set[str]:
+    """First column of the README's table of what differs from Darshan on purpose."""
+    text = (REPOSITORY / "profiler/README.md").read_text()
+    table = text.split("## What differs from Darshan, on purpose")[1].split("\n\n")[1]
+    return {row.split("|")[1].strip() for row in table.splitlines()[2:]}
+
+
+def test_the_model_knows_each_row_of_the_table_of_differences() -> None:
+    rules = runpy.run_path(str(REPOSITORY / "tests/model/rules.py"))
+    assert differences() == set(rules["MODELLED"].values()) | rules["NOT_MODELLED"].keys()
+    code = "".join(path.read_text() for path in (REPOSITORY / "tests/model").glob("*.py"))
+    assert set(re.findall(r'ours\("([a-z_ ]+)"\)', code)) == rules["MODELLED"].keys()
+
+
+@pytest.mark.skipif("DARSHAN_LIB" not in os.environ, reason="DARSHAN_LIB names no Darshan runtime")
+def test_darshan_differs_in_nothing_else() -> None:
+    hunt("--darshan", "-n", 2000, "--seed", 3)
