@@ -1,6 +1,6 @@
 #ifndef IOLENS_VERSION_H
 #define IOLENS_VERSION_H
 
-#define IOLENS_VERSION "0.1.0"
+#define IOLENS_VERSION "0.2.0"
 
 #endif

@@ -1,0 +1,81 @@
+"""Documents name what is there: relative links, the paths of the two guides, one version everywhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import iolens
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACKED = subprocess.run(
+    ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+).stdout.split("\n")
+DOCUMENTS = [name for name in TRACKED if name.endswith(".md")]
+GUIDES = ["ARCHITECTURE.md", "CONTRIBUTING.md"]
+MADE = ("build/",)
+
+
+def anchors(text: str) -> set[str]:
+    """What links may name in a document: its headings, lower case, words joined by hyphens."""
+    heads = re.findall(r"^#+ +(.+?) *$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def broken_links(document: Path) -> list[str]:
+    """Relative links of a document to files or headings that are not there."""
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = document.parent / name if name else document
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.skipif(not DOCUMENTS, reason="not a git checkout: its documents are not known")
+def test_links_lead_somewhere() -> None:
+    assert len(DOCUMENTS) > 20
+    broken = {name: found for name in DOCUMENTS if (found := broken_links(ROOT / name))}
+    assert broken == {}
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One head\n[a](page.md#one-head) [b](page.md#two) [c](missing.md) [d](https://example.org)\n")
+    assert broken_links(page) == ["page.md#two", "missing.md"]
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_guides_name_paths_that_exist(guide: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (ROOT / guide).read_text(encoding="utf-8"), flags=re.M | re.S)
+    words = re.findall(r"`([^`\s]+)`", text)
+    tops = {path.name for path in ROOT.iterdir()}
+    paths = [word for word in words if "/" in word and word.split("/")[0] in tops and not word.startswith(MADE)]
+    assert len(paths) > 3
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_folders_of_the_profiler_stand_in_their_order() -> None:
+    makefile = (ROOT / "profiler/Makefile").read_text()
+    (line,) = re.findall(r"^FOLDERS := (.+)$", makefile, re.M)
+    text = " ".join((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split())
+    assert " → ".join(f"`{name}`" for name in [*line.split(), "recover"]) in text
+
+
+def test_there_is_one_version() -> None:
+    """The log says it as `lib_ver`, `iolens --version` and the workloads' results as their own."""
+    said = {
+        "pyproject.toml": r'^version = "(.+)"$',
+        "CITATION.cff": r"^version: (.+)$",
+        "profiler/src/system/version.h": r'^#define IOLENS_VERSION "(.+)"$',
+        "CHANGELOG.md": r"^## (\d[\d.]*)",
+        "workloads/RESULT.md": r'"version": "(.+?)"',
+    }
+    found = {name: re.findall(row, (ROOT / name).read_text(), re.M)[:1] for name, row in said.items()}
+    assert found == {name: [iolens.__version__] for name in said}
