@@ -79,6 +79,7 @@ class OpenFile:
 
     file: PosixFile
     append: bool = False
+    streamed: bool = False
     moved_here: bool = False  # by a descriptor's own call: a stream on it no longer knows where it is
 
 

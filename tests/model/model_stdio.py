@@ -17,6 +17,7 @@ GOT_TEXT = {"fgets", "fgets_unlocked", "getline", "getdelim"}
 PUT_TEXT = {"fputs", "fputs_unlocked"}
 PRINTED = {"fprintf", "vfprintf"}
 SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
+READING = {*GOT_ITEMS, *GOT_LETTER, *GOT_TEXT, "getw", "fscanf"}
 UNSEEN = {  # by Darshan
     *("fread_unlocked", "fwrite_unlocked", "getc_unlocked", "putc_unlocked", "fgets_unlocked", "fputs_unlocked"),
     *("getline", "getdelim", "getc", "putc"),
@@ -81,6 +82,9 @@ class StdioModel:
             self.handlers.update(dict.fromkeys(names, handler))
 
     def see(self, call: Call) -> None:
+        stream = self.stream(call)
+        if stream and call.name in READING:
+            stream.end = None  # also where nothing was read
         handler = self.handlers.get(call.name)
         if handler and not (call.name in UNSEEN and not self.rules.ours("unseen stdio")):
             handler(call)
@@ -118,7 +122,8 @@ class StdioModel:
             file = self.file(opened.file.name)
             file.add("FDOPENS")
             opened.append |= call.args[2].startswith("a")  # fdopen sets O_APPEND
-            opened.moved_here = False
+            opened.moved_here = opened.streamed  # two streams on one position
+            opened.streamed = True
             self.add_open(call, int(call.args[0]), Stream(file, opened.append, opened))
 
     def fclose(self, call: Call) -> None:
@@ -164,9 +169,6 @@ class StdioModel:
         return begin
 
     def got_items(self, call: Call) -> None:
-        stream = self.stream(call)
-        if stream and call.result < int(call.args[2]):
-            stream.end = None
         if call.result > 0:
             self.moves(call, False, call.result * int(call.args[1]))
 

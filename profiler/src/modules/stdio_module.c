@@ -113,8 +113,9 @@ static void ask_position(struct stream *stream)
     stream->offset = position >= 0 ? position : stream->offset;
 }
 
-static void before_rare_transfer(const struct stdio_state *s, struct stream *stream, enum stdio_int counter,
-                                 int64_t bytes)
+/* Apart from the others, which it would make slower. */
+__attribute__((noinline)) static void before_rare_transfer(const struct stdio_state *s, struct stream *stream,
+                                                           enum stdio_int counter, int64_t bytes)
 {
     bool writes = counter == STDIO_WRITES;
     if (stream->append && (counter == STDIO_FLUSHES || (writes && !stream->at_end))) {
@@ -127,8 +128,7 @@ static void before_rare_transfer(const struct stdio_state *s, struct stream *str
         lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
 }
 
-__attribute__((always_inline)) static inline void on_transfer(const struct call *c, FILE *handle,
-                                                              enum stdio_int counter, int64_t bytes)
+static void on_transfer(const struct call *c, FILE *handle, enum stdio_int counter, int64_t bytes)
 {
     struct stream *stream = streams_find(handle);
     struct stdio_state *s = lock_stream(stream);
@@ -192,20 +192,30 @@ void stdio_on_unget(FILE *handle)
     spin_unlock(&s->lock);
 }
 
+__attribute__((noinline)) static void on_some_items(const struct call *c, FILE *stream, bool writing,
+                                                    int64_t bytes)
+{
+    if (bytes > 0 && writing)
+        stdio_on_write(c, stream, bytes);
+    else if (bytes > 0)
+        stdio_on_read(c, stream, bytes);
+    stdio_on_drift(stream);
+}
+
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
 {
-    if (done > 0)
-        on_transfer(c, stream, STDIO_READS, (int64_t)(size * done));
     if (__builtin_expect(done < asked, 0))
-        stdio_on_drift(stream);
+        on_some_items(c, stream, false, (int64_t)(size * done));
+    else if (done > 0)
+        on_transfer(c, stream, STDIO_READS, (int64_t)(size * done));
 }
 
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
 {
-    if (done > 0)
-        on_transfer(c, stream, STDIO_WRITES, (int64_t)(size * done));
     if (__builtin_expect(done < asked, 0))
-        stdio_on_drift(stream);
+        on_some_items(c, stream, true, (int64_t)(size * done));
+    else if (done > 0)
+        on_transfer(c, stream, STDIO_WRITES, (int64_t)(size * done));
 }
 
 void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room)
