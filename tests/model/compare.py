@@ -10,7 +10,7 @@ from model_posix import PosixFile, PosixModel, program_of
 from model_stdio import StdioFile, StdioModel
 from process import Process
 
-TOLERANCE = 3000.0  # nanoseconds: two clocks, one of them calibrated while the program runs
+TOLERANCE = 20000.0  # nanoseconds: two clocks, of which the kernel bends one
 EDGE = 1.1  # bins: clocks are corrected at the end, when a bin across an edge can only be spread evenly
 POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
 STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}

@@ -57,6 +57,21 @@ static void choose_source(struct clock *clock)
 }
 #endif
 
+/* Both clocks at one moment: of a few looks the shortest, which nothing interrupted. */
+static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
+{
+    uint64_t shortest = UINT64_MAX;
+    for (int look = 0; look < 5; look++) {
+        uint64_t before = clock_ticks(clock), now = clock_monotonic_ns(clock),
+                 took = clock_ticks(clock) - before;
+        if (took >= shortest)
+            continue;
+        shortest = took;
+        *ns = now;
+        *ticks = before + took / 2;
+    }
+}
+
 void clock_start(struct clock *clock)
 {
 #if defined(__x86_64__)
@@ -64,8 +79,7 @@ void clock_start(struct clock *clock)
 #endif
     clock->seconds_per_ns = SECONDS_PER_NS;
     clock->realtime = read_clock(clock, CLOCK_REALTIME);
-    clock->base_ns = clock_monotonic_ns(clock);
-    clock->base_ticks = clock_ticks(clock);
+    read_both(clock, &clock->base_ns, &clock->base_ticks);
 }
 
 /* Another thread that reads the clock meanwhile takes one source or the other, each whole. */
@@ -97,6 +111,7 @@ struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_
 
 struct clock_end clock_end(const struct clock *clock)
 {
-    uint64_t ns = clock_monotonic_ns(clock);
-    return clock_end_at(clock, clock_ticks(clock), ns);
+    uint64_t ns, ticks;
+    read_both(clock, &ns, &ticks);
+    return clock_end_at(clock, ticks, ns);
 }
