@@ -96,7 +96,7 @@ static double block_ns(block_fn *block, const struct functions *f, const struct 
     return (now_ns() - begin) / calls;
 }
 
-/* As a program leaves the caches that computes between its calls. */
+/* Leave the caches as a program does that computes between its calls. */
 static void evict(void)
 {
     static volatile char other[EVICTED_BYTES];

@@ -27,7 +27,8 @@ static int rank_of_process(void)
 
 static void forked(void) { emulation.pid = getpid(); }
 
-/* What a shell redirected is open already; the standard descriptors are streams to most programs. */
+/* Descriptors that a shell redirected are open already. Most programs use the standard ones through stdio,
+ * so they are charged as streams. */
 static void inherit(void)
 {
     for (int fd = 0; fd < 256; fd++)

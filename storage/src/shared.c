@@ -82,7 +82,7 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
 
 void shared_lock(struct shared *shared)
 {
-    /* A process that was killed inside left whole numbers behind: every update is a plain store. */
+    /* A process that was killed with the lock held left usable numbers: each update is one plain store. */
     if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
         pthread_mutex_consistent(&shared->lock);
 }
@@ -129,8 +129,7 @@ void shared_account(struct shared_file *file, int64_t end)
         file->accounted = end;
 }
 
-/* Faults that only the sums show; they are true of this moment, while other processes may still be charging.
- */
+/* Faults that follow from the sums so far; other processes may still be charging. */
 static uint32_t imbalance(const struct shared *shared)
 {
     uint32_t faults = 0;

@@ -90,7 +90,8 @@ static void opened(FILE *stream)
 
 static bool duplicates(int command) { return command == F_DUPFD || command == F_DUPFD_CLOEXEC; }
 
-/* Streams that nobody closed are flushed by the C library only after all this. */
+/* The C library flushes streams that were left open only after this function has run, too late to be
+ * charged. */
 static void finish(void)
 {
     if (emulation_has_streams())

@@ -91,7 +91,7 @@ static void put_literals(struct packer *packer, const unsigned char *bytes, size
         put(packer, packer->literal[bytes[i]]);
 }
 
-/* `count` bytes that are the same one row before. */
+/* Encode `count` bytes that are equal to those one row before: matches, and literals for a short rest. */
 static void put_same(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     while (count >= SHORTEST) {
@@ -104,7 +104,8 @@ static void put_same(struct packer *packer, const unsigned char *bytes, size_t c
     put_literals(packer, bytes, count);
 }
 
-/* What differs from the row before begins and ends within words. */
+/* Compare with the row before word by word; within a differing word only the bytes that differ become
+ * literals. */
 static void put_words(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     size_t same = 0, ring = packer->row_bytes / WORD, at = packer->packed / WORD % ring;

@@ -71,7 +71,7 @@ void fds_start(void)
     iolens_fds.inherited = open;
 }
 
-/* What it was opened as is not known; where it stands, and whether it appends, is. */
+/* How it was opened is not known, but the kernel tells its position and whether it appends. */
 struct open_file *fds_inherited(int fd)
 {
     char path[PATH_BYTES];

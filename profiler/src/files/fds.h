@@ -19,7 +19,7 @@ struct open_file {
     int64_t offset;
     int descriptors;
     bool append;
-    bool asks; /* its position is the kernel's alone to know: it appends, or a stream moves it too */
+    bool asks; /* only the kernel knows its position, because it appends or a stream moves it too */
     struct open_file *next_free;
 };
 
@@ -38,8 +38,8 @@ extern struct fds iolens_fds;
 /* When the program begins: which descriptors below 64 it was given. */
 void fds_start(void);
 
-/* The open file of a descriptor that the program was given, when it is a file with a name, from the first
- * time that it is asked for on; else NULL. */
+/* The open file of a descriptor that was open when the program began, made when it is first asked for.
+ * NULL unless the descriptor is of a file with a name. */
 struct open_file *fds_inherited(int fd);
 
 /* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */

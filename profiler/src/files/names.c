@@ -70,7 +70,7 @@ static bool is_plain_folder(char *path, size_t length)
     return plain;
 }
 
-/* A path that is no link, in a folder without any. */
+/* Whether a path is no symbolic link itself, and leads through none. */
 static bool is_plain(char *absolute, enum names_end end)
 {
     char target[1];
@@ -120,7 +120,8 @@ static struct file *as(const char *real, const char *absolute, uint64_t id, cons
     return file;
 }
 
-/* Apart from their callers, so that a thread's small stack holds one path less. */
+/* Never inlined: their path buffers would lie on the stack beside those of the callers, and a thread's
+ * stack may be small. */
 static __attribute__((noinline)) struct file *resolve_fd(const char *absolute, uint64_t id, int fd,
                                                          const struct stat *info)
 {

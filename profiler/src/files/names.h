@@ -39,7 +39,7 @@ extern struct names iolens_names;
 enum names_end { NAMES_LINK, NAMES_TARGET };
 
 /* The file that `fd` was opened as by this absolute path; NULL when it is excluded or memory is short. The
- * path is cut and mended meanwhile. */
+ * path is changed during the call, and restored. */
 struct file *names_open(char *absolute, int fd);
 
 /* The same of a path that was used without opening it, and may be gone by now. */

@@ -67,7 +67,7 @@ static void add_buckets(struct registry *registry)
         link_in_bucket(file);
 }
 
-/* What a spool shows must be whole: the file first, then the link to it. */
+/* The spool may be read at any moment: the file is filled first, then linked. */
 static void enter(struct registry *registry, struct file *file)
 {
     if (registry->files == registry->bucket_count)
@@ -191,8 +191,8 @@ struct file *registry_next(const struct file *file, enum module_index module)
     return from(file->next, module);
 }
 
-/* No lock: asking the file system for its block size may take long. Of two threads one throws its state away.
- */
+/* Without a lock, since asking the file system for its block size may take long. When two threads do this
+ * at once, one of them discards its state. */
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;

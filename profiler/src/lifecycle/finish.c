@@ -74,7 +74,8 @@ static void add_modules(struct writer *writer, const struct iolens_transport *tr
     }
 }
 
-/* A file that could not even be named is missing from every module that is there at all. */
+/* The log's header. A module is marked partial when it has a region and any rank had to leave out one of
+ * its files. */
 static void write_header(struct writer *writer, int names, const int region[MODULE_COUNT])
 {
     struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
@@ -100,8 +101,8 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
     } while (!writer_create(writer, transport, name, iolens.settings.logfile));
 }
 
-/* What a process still has to say of itself, when it is there to say it. False when its records cannot be
- * finished without doing away with what the spool holds. */
+/* What only the recording process itself can tell: not done for one that is gone. False when the records
+ * could not be finished without changing those in the spool. */
 static bool read_process(void)
 {
     if (iolens.lost)

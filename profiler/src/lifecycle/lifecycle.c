@@ -132,7 +132,7 @@ __attribute__((constructor)) static void start(void)
             settings_print(&iolens.settings);
         clock_start(&iolens.clock);
         pthread_atfork(NULL, NULL, after_fork);
-        at_quick_exit(finish_alone); /* the first to be told is the last to be called */
+        at_quick_exit(finish_alone); /* registered first, so called last */
         iolens.recording = true;
     }
     errno = saved_errno;

@@ -15,7 +15,8 @@
 
 enum { LARGEST_WRITE = 1 << 30 };
 
-/* System calls directly: open, pwrite, close and rename are wrapped functions, by others too. */
+/* System calls made directly, because open, pwrite, close and rename are wrapped functions, and other
+ * preloaded libraries may wrap them too. */
 
 void writer_fail(struct writer *writer, int error)
 {
@@ -29,7 +30,8 @@ static void share(struct writer *writer, int result)
         writer_fail(writer, ECOMM);
 }
 
-/* The same on all ranks. Two programs that are to write the same log do not meet here. */
+/* The name of the unfinished file, the same on all ranks. It holds the creator's number, so that two
+ * programs with the same log name do not write one file. */
 static bool name_partial(struct writer *writer)
 {
     size_t size = sizeof writer->partial;
@@ -80,7 +82,7 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
     return true;
 }
 
-/* What rank 0 made, and not what somebody put in its place meanwhile. */
+/* Open the file that rank 0 made; ESTALE when somebody has put another one in its place since. */
 static int open_partial(const struct writer *writer)
 {
     struct stat info;

@@ -16,7 +16,8 @@ struct area {
     unsigned char *claimed; /* a bit per grain that something lies in; NULL: not asked for */
 };
 
-/* Nothing lies there yet that was asked for before: records that overlap would undo each other's checks. */
+/* False when a part of these bytes was claimed before: of two records that overlap, a change to one would
+ * invalidate the checks of the other. */
 static inline bool area_claim(const struct area *area, const char *at, size_t bytes)
 {
     if (!area->claimed || bytes == 0)

@@ -108,13 +108,13 @@ void on_sync(const struct call *c, MPI_File handle)
     iolens_mpiio_sync(files_find(handle).record, c->t0, c->t1);
 }
 
-/* MPI libraries divide by the size of the view's file type. Where the shared pointer will be, nobody knows
- * before the call. */
 static bool is_collective(enum iolens_mpiio_kind kind)
 {
     return kind == IOLENS_COLL_READ || kind == IOLENS_COLL_WRITE;
 }
 
+/* The offset stays -1 where it cannot be known before the call: for the shared pointer, and in a view that
+ * lets nothing through, by whose size MPI libraries would divide. */
 void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place)
 {
     struct mpi_file file = files_find(handle);

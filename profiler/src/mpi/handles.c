@@ -14,7 +14,8 @@ enum { VERSION_BYTES = 16384 };
 _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
-/* `kin`: what is in the version of the libraries that share the ABI, whoever sells them. */
+/* `kin`: words of which one stands in the version text of every library with this ABI, whoever its vendor
+ * is. */
 #if defined(OPEN_MPI)
 #define BUILT_FOR "Open MPI"
 static const char *const kin[] = {"Open MPI"};
@@ -95,7 +96,8 @@ static bool load_predefined(void)
 }
 #endif
 
-/* One rank speaks for all. Its number is the launcher's, since MPI cannot be asked. */
+/* Only one rank prints the sentence. Its number is taken from the launcher's variables, since MPI cannot
+ * be asked. */
 static bool speaks(void)
 {
     static const char *const launchers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};

@@ -35,8 +35,8 @@ static void finish(void)
     started = false;
 }
 
-/* What the library does to get ready is not the program's doing. An inner call, of a binding or another tool,
- * must not start the job a second time. */
+/* What the library does inside MPI_Init is not the program's I/O and not recorded. A nested call, of a
+ * language binding or another tool, must not start the job a second time. */
 static void enter(void)
 {
     if (mpi_depth++ == 0 && attached)

@@ -3,7 +3,8 @@
 #include "wrap.h"
 #include "mpiio_kinds.h"
 
-/* The name is given by a label: mpi.h declares it with the handles of one library. */
+/* The symbol's name is given by an assembler label, because mpi.h declares the function with the handle
+ * types of one library. */
 #define SHAPE(symbol, wide, params, args, before, event)                                                     \
     IOLENS_EXPORT int wide params __asm__(symbol);                                                           \
     int wide params                                                                                          \

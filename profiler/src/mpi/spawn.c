@@ -9,7 +9,7 @@ extern char **environ;
 
 static char env[] = "env";
 
-/* All that steers the profiler, save the full name of a log, which is this job's. */
+/* All variables of the profiler but the full name of a log, which belongs to this job. */
 static bool goes_along(const char *variable)
 {
     static const char *const beginnings[] = {"LD_PRELOAD=", "IOLENS_", "DARSHAN_", "DXT_"};

@@ -30,7 +30,8 @@ static bool ends(const char *text, size_t bytes) { return memchr(text, '\0', byt
 
 #define ENDS(text) ends(text, sizeof(text))
 
-/* The checksum keeps damage off; who makes a spool on purpose can make it fit. */
+/* The checksum finds damage. A spool that was made with intent may have a right one, so the texts are
+ * checked as well. */
 static bool identity_validate(const struct spool_header *header)
 {
     const struct identity *self = &header->identity;
@@ -40,7 +41,7 @@ static bool identity_validate(const struct spool_header *header)
            self->text_bytes <= sizeof self->text;
 }
 
-/* A truth value that is neither 0 nor 1 is not read as one. */
+/* Reading a bool that holds neither 0 nor 1 is undefined, so its byte is checked first. */
 static bool is_truth(const bool *value) { return *(const unsigned char *)value <= 1; }
 
 static bool header_validate(const struct spool_header *header)
@@ -125,9 +126,9 @@ static bool map_piece(int fd, char *place, size_t offset, size_t bytes, bool run
     return pages == place && (!running || fill(fd, pages, offset, bytes));
 }
 
-/* The file's pages at the address they had; `area` is what lies behind the header. Of a running process a
- * copy, so that what has been checked stays as it was; and of all that came to the file meanwhile, so that
- * what points forward points to something. */
+/* Map the file's pages at the address that they had in their process; `area` is what lies behind the
+ * header. Of a running process they are copied, so that nothing changes after it was checked. Pages that
+ * were added to the file meanwhile are copied too, since earlier ones may point to them. */
 static bool map_spool(const char *path, uint64_t base, bool running, struct area *area)
 {
     char *pages = (char *)base;
@@ -169,7 +170,8 @@ static void load_process(const struct spool_header *header)
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, NULL);
 }
 
-/* Doubles are times until the records are finished. Returns the last one, or -1 when one cannot be. */
+/* Until the records are finished all of their doubles are times. Returns the latest, or -1 when one cannot
+ * be a time. */
 static double last_event(const struct record_shape *shape, void *state)
 {
     const double *seconds = shape_doubles(shape, state);
@@ -206,8 +208,8 @@ static void load_states(struct file *file, const struct area *area, double *last
     }
 }
 
-/* Files lie behind one another in memory, so that a list that ends cannot be a ring. A file whose path does
- * not have the file's id is not whole. */
+/* Each file must lie behind the one before it in memory, so that a damaged list cannot be endless. A file
+ * whose id is not that of its path is damaged. */
 static void load_files(struct file *first, const struct area *area, double *last)
 {
     struct file *next;

@@ -56,8 +56,8 @@ static void list_one(const struct spool_header *header, const char *path)
     buffer_free(&line);
 }
 
-/* The process stands at the same place in the spools of every version; a number that is none says: unknown.
- */
+/* Spools of every version name their process at the same place. Without a usable header the process is
+ * unknown. */
 static void list_unusable(const struct spool_header *header, const char *path, const char *fault)
 {
     struct buffer line = {0};

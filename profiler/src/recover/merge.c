@@ -90,7 +90,7 @@ static void explain(struct merging *merge)
     free(found);
 }
 
-/* In a process of its own: the life of one rank from its spool to the log. */
+/* The work of one rank, from its spool to the log, in a process of its own. */
 static int play(const struct merging *merge, int index, int socket)
 {
     const struct part *part = &merge->part[index];

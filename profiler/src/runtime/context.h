@@ -64,7 +64,8 @@ static inline bool iolens_active(void)
 /* False in a child of vfork, which shares the memory of its parent: asked of the kernel. */
 bool iolens_is_this_process(void);
 
-/* The same for events, which are many. Where vfork is wrapped (vfork.c), its child never gets to an event. */
+/* The same, cheap enough for every event: where vfork is wrapped (vfork.c), its child never gets to an
+ * event, and the kernel need not be asked. */
 static inline bool iolens_owns_memory(void)
 {
 #if defined(__x86_64__)

@@ -26,7 +26,8 @@ enum { TELL_NS = 100000000 };
 
 static const char *const FOLDERS[] = {"/dev/shm", "/tmp"};
 
-/* System calls directly: open, mmap, close and unlink are wrapped functions, by others too. */
+/* System calls made directly, because open, mmap, close and unlink are wrapped functions, and other
+ * preloaded libraries may wrap them too. */
 
 /* The folder iolens-<uid> in `parent`: made when missing, refused when it is not ours alone. Returns a
  * descriptor, or -1 with errno. */
@@ -199,7 +200,8 @@ void spool_start(uint64_t layout, void (*tell)(void))
         remove_earlier(asked);
 }
 
-/* One sentence is enough: without a place for the log either, the end says it. */
+/* Whether the log can be written. If not, the end of the process says so, and the missing spool needs no
+ * sentence of its own. */
 static bool log_has_a_place(void)
 {
     return iolens.settings.logfile ||
@@ -295,7 +297,7 @@ void spool_parallel(const struct iolens_transport *transport)
     spool_beat();
 }
 
-/* All behind the header again, in the place where it is. */
+/* Map everything behind the header again, at the address where it is. */
 static bool map_again(int fd, int flags)
 {
     char *place = (char *)iolens_spool.header + SPOOL_HEADER_BYTES;

@@ -45,8 +45,8 @@ static double estimate_seconds_per_tick(const struct clock *clock)
     return (double)(ns1 - ns0) * SECONDS_PER_NS / (double)(__rdtsc() - ticks0);
 }
 
-/* Once: a child of fork goes on with what its parent had. Whoever forbids the counter to a program before it
- * begins ends it anyway, for the C library's loader reads it. */
+/* Decided once: a child of fork goes on with its parent's clock. A program that was forbidden the counter
+ * before it began never gets here, because the C library's loader reads the counter too. */
 static void choose_source(struct clock *clock)
 {
     if (clock->forbidden || clock->seconds_per_tick > 0)

@@ -25,7 +25,8 @@ struct file_entry {
 
 void *table_state_known(enum process_table_index table) { return iolens_tables.state[table]; }
 
-/* Of two threads one throws its state away. What a spool shows must be whole: zeroed first, then the link. */
+/* When two threads make the state at once, one of them discards its own. The spool may be read at any
+ * moment: the state is zeroed first, then linked. */
 void *table_state(enum process_table_index table)
 {
     void *state = iolens_tables.state[table];

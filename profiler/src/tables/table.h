@@ -61,7 +61,8 @@ struct table_writers {
 };
 
 /* This rank's chunk: `row_count` rows of `row_bytes` each. Rank 0 names the columns for all, and therefore
- * writes a chunk without rows too when there are other ranks; else no rows are no chunk. */
+ * writes a chunk even without rows when there are other ranks; in all other cases nothing is written
+ * without rows. */
 void table_write(struct buffer *out, struct table_writers writers, const struct column *columns, size_t count,
                  const void *rows, size_t row_bytes, size_t row_count);
 
