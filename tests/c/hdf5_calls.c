@@ -24,7 +24,7 @@ static void expect(const char *name, const char *module, const char *counter, lo
         printf("%s %s %s %lld\n", name, module, counter, value);
 }
 
-/* Rows of the array are dealt out to the ranks; the last ones may be no one's. */
+/* Every rank gets equally many rows of the array; rows that are left over belong to no rank. */
 static void shared_file(const char *folder)
 {
     char path[4096];

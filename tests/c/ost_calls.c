@@ -130,7 +130,7 @@ static void layout(const char *path)
     need(memcmp(followed, own, (size_t)bytes) == 0, "both layouts");
 }
 
-/* Whoever asks for the kind of file system, by whichever call, hears the same. */
+/* All calls that tell the kind of file system give the same answer. */
 static void file_system(const char *path)
 {
     struct statfs of_path, of_fd;

@@ -34,7 +34,7 @@ static uint64_t chance(struct target *target)
 
 static size_t below(struct target *target, size_t limit) { return limit ? chance(target) % limit : 0; }
 
-/* Offset of a word: mostly one that says something. */
+/* Offset of a word to damage: mostly one of those in use. */
 static size_t word(struct target *target)
 {
     const struct seed *seed = target->seed;
@@ -96,7 +96,7 @@ static void step(struct target *target)
     }
 }
 
-/* Who makes damage on purpose makes the checksum fit as well. */
+/* Somebody who damages a spool on purpose would make the checksum fit as well. */
 static void mend_checksum(struct target *target)
 {
     struct spool_header *header = (struct spool_header *)target->bytes;

@@ -58,7 +58,7 @@ static void check_writable(const char *option, const char *path, Trouble *troubl
         trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
 }
 
-/* Said before the run, by the rank that will write there. */
+/* Checked before the run, on the rank that will write there: whether it may. */
 static void check_places(const Config *config, Trouble *trouble)
 {
     const struct {

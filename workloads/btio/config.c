@@ -186,7 +186,7 @@ static void check_combination(const Config *config, Trouble *trouble)
                      "--verify-only goes with runs without a read interval: only those keep every dump");
 }
 
-/* Said before the run, not after minutes of computing. */
+/* Checked before the run, so that a wrong value is reported at once and not after minutes of computing. */
 static void check_writable(const char *option, const char *path, Trouble *trouble)
 {
     if (access(path, W_OK | X_OK) != 0)

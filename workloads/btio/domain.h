@@ -49,7 +49,7 @@ void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm);
 /* Own cell at position `at` along `direction`. */
 Cell *domain_slice(const Domain *domain, int direction, int at);
 
-/* Fills u with 1: a ghost point that is never exchanged must not divide by zero. */
+/* Fills u with 1, so that ghost points that are never exchanged cause no division by zero. */
 void domain_clear(const Domain *domain);
 
 /* Address of component 0 at a local point of a field. */

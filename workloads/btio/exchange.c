@@ -28,8 +28,9 @@ static int plane_doubles(const Cell *cell, int direction)
     return GHOSTS * COMPONENTS * cell->size[(direction + 1) % 3] * cell->size[(direction + 2) % 3];
 }
 
-/* Message 2d goes before along direction d, from all cells but those at coordinate 0; message 2d + 1 after,
- * from all but the last. What comes from before was sent there as "after". */
+/* Message 2d goes to the previous neighbour along direction d, from all cells but those at coordinate 0;
+ * message 2d + 1 to the next neighbour, from all cells but the last. What is received from the previous
+ * neighbour is what that rank sends to its next one. */
 void exchange_make(Exchange *exchange, const Domain *domain)
 {
     for (int message = 0; message < 6; message++) {

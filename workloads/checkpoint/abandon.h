@@ -5,7 +5,7 @@
 
 void abandon_add(const char *path);
 
-/* The files are complete, or gone. */
+/* Nothing is to be removed any more: the files are complete, or removed already. */
 void abandon_none(void);
 
 #endif

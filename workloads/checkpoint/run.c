@@ -26,7 +26,7 @@ static void fill(Run *run)
         field_fill(&run->cube, array, problem->static_data, part_of(run, array, 0));
 }
 
-/* No value that was left over from before can pass for one that was read. */
+/* Overwrite the memory, so that no value left over from before can pass for one that was read. */
 static void blank(Run *run)
 {
     memset(run->fields, 0xff, (size_t)run->config->problem.arrays * part_cells(run) * sizeof(float));

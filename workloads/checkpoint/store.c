@@ -45,7 +45,7 @@ void store_make(Store *store, const Config *config, const Cube *cube)
     store_path(store, cube->group_number, store->path);
 }
 
-/* Every rank would remove all of them, since any one may be killed. */
+/* Every rank notes the files of all, since any rank may be the one that gets the signal. */
 static void register_files(const Store *store)
 {
     for (int number = 0; number < store->files; number++) {
@@ -134,7 +134,7 @@ void store_remove(Store *store)
 
 void store_abandon(const Store *store)
 {
-    /* Of several that failed, the one that removes the file speaks. */
+    /* When several writers failed, only the one that removes the file prints the reason. */
     if (unlink(store->path) == 0 || errno != ENOENT)
         fail_alone("%s", store->trouble.text);
     for (;;)

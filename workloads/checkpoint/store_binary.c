@@ -22,7 +22,7 @@ static long long file_bytes(const Store *store)
     return records * (record_bytes(store) + 2 * MARK);
 }
 
-/* Some readers would take another problem's file for this one's. */
+/* Stop when the file is of another problem: some readers would read it without noticing. */
 static void check_file(Store *store)
 {
     struct stat found;

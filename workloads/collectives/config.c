@@ -105,7 +105,7 @@ static void check(Config *config, MPI_Comm comm, Trouble *trouble)
         trouble_note(trouble, "--limits goes with --pingpong only");
 }
 
-/* Said before the run, not after it. */
+/* Checked before the run, so that it is reported at once. */
 static void check_json(const Config *config, MPI_Comm comm, Trouble *trouble)
 {
     int rank;

@@ -7,8 +7,8 @@
 
 enum { DATA = 1, CALL = 2, ANSWER = 3, ROUNDS = 8 };
 
-/* The ranks talk over the send that is under way: what does not need its receive is over by then, since both
- * sides made progress, and no clock is asked. */
+/* While the send is under way the ranks exchange other messages, so that both sides make progress: a send
+ * that needs no receive is complete afterwards. No time has to be measured. */
 static bool is_eager(void *buffer, long long bytes, int rank, MPI_Comm comm)
 {
     int done = 0;

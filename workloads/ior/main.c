@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 {
     int rank;
     Trouble trouble = {0};
-    /* A file size limit is an error code like any other. */
+    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
+     * program. */
     signal(SIGXFSZ, SIG_IGN);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

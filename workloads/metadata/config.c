@@ -106,7 +106,7 @@ static void check_writable(const char *option, const char *path, Trouble *troubl
         trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
 }
 
-/* Said before the run, not after it; on rank 0, whose answer holds for all. */
+/* Checked before the run, so that it is reported at once; on rank 0, whose answer holds for all. */
 static void check_folders(const Config *config, Trouble *trouble)
 {
     check_writable("directory", config->directory, trouble);

@@ -11,7 +11,8 @@ int main(int argc, char **argv)
     Config config;
     Run run;
     Trouble trouble = {0};
-    /* A file size limit is an error code like any other. */
+    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
+     * program. */
     signal(SIGXFSZ, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);
     MPI_Init(&argc, &argv);

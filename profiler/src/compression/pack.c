@@ -104,8 +104,8 @@ static void put_same(struct packer *packer, const unsigned char *bytes, size_t c
     put_literals(packer, bytes, count);
 }
 
-/* Compare with the row before word by word; within a differing word only the bytes that differ become
- * literals. */
+/* Compare with the row before word by word; of a word that differs, the bytes from the first to the last
+ * different one become literals. */
 static void put_words(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     size_t same = 0, ring = packer->row_bytes / WORD, at = packer->packed / WORD % ring;

@@ -50,7 +50,7 @@ bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
     return true;
 }
 
-/* Behind the last chunk there is one more where a trace was copied while it grew. */
+/* A trace that was copied while it grew may have one more chunk behind its last one. */
 static struct dxt_chunk *next_of(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
 {
     return chunk == trace->last ? NULL : chunk->next;
@@ -121,7 +121,7 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
     ((struct dxt *)state)->module = MODULE_DXT_MPIIO;
 }
 
-/* Chunks lie behind one another in memory, so that a list that ends cannot be a ring. */
+/* Each chunk must lie behind the one before it in memory, so that a damaged list cannot be endless. */
 static bool trace_validate(const struct dxt_trace *trace, const struct area *area)
 {
     const struct dxt_chunk *before = NULL;

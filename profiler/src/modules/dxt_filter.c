@@ -96,7 +96,7 @@ bool dxt_wants_file(const struct file *file)
            (!*patterns || name_matches(file->path, patterns));
 }
 
-/* As in Darshan: small is up to 10 KiB; a file that the POSIX module knows nothing of stays. */
+/* As in Darshan: small is up to 10 KiB; a file without a POSIX record keeps its trace. */
 bool dxt_keeps_file(const struct file *file, int64_t rank)
 {
     const struct posix_record *posix = file->state[MODULE_POSIX]; /* which the state begins with */

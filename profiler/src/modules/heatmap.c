@@ -137,8 +137,8 @@ static struct heatmap map_until(double end)
     return map;
 }
 
-/* Near an edge of a bin, that edge: a clock that is a hair faster must not leave a trace of every burst in
- * the bin beside it. Never beyond the last bin. */
+/* A time near the edge of a bin is moved to the edge; else a rank whose clock runs slightly faster would
+ * put a little of every burst into the neighbouring bin. Never beyond the last bin. */
 static double to_edge(const struct heatmap *map, double time)
 {
     const double near = 0.1;

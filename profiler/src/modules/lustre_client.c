@@ -27,7 +27,7 @@ static const char *const LOCAL_RANKS[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOC
                                           "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",
                                           "MV2_COMM_WORLD_LOCAL_RANK",  "SLURM_LOCALID"};
 
-/* Where no launcher tells, every rank speaks; the report takes one of each node. */
+/* Where no launcher tells, every rank reads the counters, and the report takes one rank of each node. */
 static bool speaks_for_node(void)
 {
     for (size_t i = 0; i < sizeof LOCAL_RANKS / sizeof *LOCAL_RANKS; i++) {

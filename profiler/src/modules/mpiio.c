@@ -244,7 +244,7 @@ static const struct record_shape SHAPE = {
     .bytes = {MPIIO_BYTES_READ, MPIIO_BYTES_WRITTEN},
 };
 
-/* Hints come one behind the other in memory too, so that a list that ends cannot be a ring. */
+/* Each hint must lie behind the one before it in memory, so that a damaged list cannot be endless. */
 static bool mpiio_validate(const void *state, const struct area *area)
 {
     const struct iolens_mpiio_file *file = state;

@@ -65,8 +65,8 @@ static bool agree_counts(const struct iolens_transport *transport, bool at_hand,
            (numbers == 0 || transport->allreduce(counts->data, numbers, IOLENS_INT64, IOLENS_MAX) == 0);
 }
 
-/* Collective. When the last rank entered each call, one shared file behind the other, of those of which all
- * ranks made equally many calls. */
+/* Collective. When the last rank entered each call: all calls of one shared file, then those of the next.
+ * Only files on which all ranks made equally many calls take part. */
 static bool latest_begins(const struct iolens_transport *transport, const struct counts *counts,
                           struct buffer *begins)
 {

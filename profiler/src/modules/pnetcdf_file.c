@@ -45,7 +45,7 @@ void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter
     ids_put(&iolens_netcdfs, nc, file);
 }
 
-/* What PnetCDF says it moved, its own headers included, is only to be had of an open file. */
+/* PnetCDF tells how much it moved, its headers included, only while the file is open. */
 void pnetcdf_before_close(struct call *c, int nc)
 {
     const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();

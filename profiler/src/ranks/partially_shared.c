@@ -7,9 +7,10 @@
 
 enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20 };
 
-/* A table of counters in which every rank counts its files, each in a slot that its id and the round say. A
- * slot that holds more than this rank's own has files of others in it, perhaps the same ones; another round,
- * where they meet other files, tells. */
+/* Every rank counts its files in a table, each file in a slot that follows from its id and the number of
+ * the round, and the tables of all ranks are added. Where a slot holds more than this rank's own files,
+ * other ranks have files there: the same ones, or others by chance. Further rounds, in which files meet in
+ * other slots, tell these apart. */
 struct slots {
     size_t count;
     struct buffer mine, all; /* int64: one per slot, and the files in all */
