@@ -135,7 +135,7 @@ class Comparison:
     def longest(self, kind: str, times: Times, record: Record) -> None:
         got = record.doubles[POSIX_AT[f"F_MAX_{kind}_TIME"]] * 1e9
         size = record.ints[POSIX_INDEX[f"MAX_{kind}_TIME_SIZE"]]
-        possible = {s for ns, s in times.longest if got <= ns * (1 + 1e-5) + 1}
+        possible = {s for ns, s in times.longest if got <= ns * (1 + 1e-5) + self.slack}
         if times.longest and (size not in possible or got <= 0):
             self.error(f"F_MAX_{kind}_TIME", sorted(times.longest)[-4:], (got, size))
         if not times.longest and (got or size):

@@ -138,6 +138,8 @@ def shortened(setting: Setting, programs: list[Program], names: list[str], count
 def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[str]) -> list[tuple[Error, str]]:
     numbers = range(first, first + count)
     programs = [make_job(i, seed, setting.ranks) if setting.ranks else make_program(i, seed) for i in numbers]
+    if setting.library == "darshan":  # keeps what a stream was before freopen, and finds it in later programs
+        programs = [p for p in programs if not any(line.startswith("freopen") for line in p.lines)]
     texts = {p.number: p.text() for p in programs}
     return [(e, texts.get(e.program, "")) for e in run_batch(setting, programs, names)]
 

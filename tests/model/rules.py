@@ -16,7 +16,7 @@ MODELLED = {
     "mmap": "`mmap`",
     "between files": "`sendfile`, `copy_file_range`, `splice`",
     "renameat": "`renameat`, `renameat2`",
-    "taken over": "a descriptor that `dup2` or an unseen close gives to another file",
+    "taken over": "a descriptor or stream that `dup2`, `freopen` or an unseen close gives to another file",
     "close_range": "`close_range`",
     "values": "most common sizes and strides",
     "position": "position of two descriptors of one file",
