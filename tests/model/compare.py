@@ -55,8 +55,9 @@ class Comparison:
         self.module("POSIX", self.process.posix.files, self.posix)
         self.module("STDIO", self.process.stdio.files, self.stdio)
         self.clock()
-        self.heatmap("POSIX", self.process.posix)
-        self.heatmap("STDIO", self.process.stdio)
+        if self.process.posix.rules.ours("heat map"):  # Darshan rounds in each bin
+            self.heatmap("POSIX", self.process.posix)
+            self.heatmap("STDIO", self.process.stdio)
         self.traces()
         return [e for e in self.errors if e.program not in self.process.posix.mixed_up]
 
