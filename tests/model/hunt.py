@@ -31,6 +31,7 @@ from rules import Rules
 
 HERE = Path(__file__).resolve().parent
 BATCH = 500
+PATIENCE = 900  # seconds for a batch
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
     "OMPI_MCA_io": "romio321",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -101,7 +102,12 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
         calls.write_text("".join(p.text() for p in programs))
         env = setting.environment(folder, log)
         words = setting.command(calls, journal, env)
-        done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(
+                words, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
+            )
+        except subprocess.TimeoutExpired:
+            return [Error(-1, "interpreter", "", "end", "", f"none within {PATIENCE} s")]
         if done.returncode or (done.stderr and not setting.ranks):
             return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-500:]}")]
         journals = [f"{journal}.{rank}" for rank in range(setting.ranks)] if setting.ranks > 1 else [journal]

@@ -98,33 +98,32 @@ class JobWriter(RankWriter):
                 self.job += [self.move(slot, type_, MOVES) for _ in range(self.random.randrange(0, 6))]
                 self.job += [f"mpi_close {slot}"] if self.random.random() < 0.8 else []
             return
-        self.job += [everyone, f"mpi_open {slot} world {name} {self.random.choice(AMODES)} {hints}"]
+        amode = self.random.choice(AMODES)
+        self.job += [everyone, f"mpi_open {slot} world {name} {amode} {hints}"]
         if self.random.random() < 0.4:
             self.job.append(
                 f"mpi_set_view {slot} {self.random.choice([0, 0, 4096])} {type_} {self.random.randrange(2)}"
             )
         for _ in range(self.random.randrange(1, 6)):
-            self.step(slot, type_, everyone)
+            self.step(slot, type_, amode, everyone)
         if self.random.random() < 0.8:
             self.job += [everyone, f"mpi_close {slot}"]
 
-    def step(self, slot: int, type_: int, everyone: str) -> None:
+    def step(self, slot: int, type_: int, amode: str, everyone: str) -> None:
+        """What collective calls do that the mode forbids, no standard says: ranks may wait for each other for ever."""
+        forbidden = "write" if "RDONLY" in amode else "read" if "WRONLY" in amode else "nothing"
         which = self.random.random()
         if which < 0.45:
             for rank in self.some_ranks():
-                self.job += [
-                    f"rank {rank}",
-                    *(self.move(slot, type_, MOVES) for _ in range(self.random.randrange(1, 4))),
-                ]
+                moves = [self.move(slot, type_, MOVES) for _ in range(self.random.randrange(1, 4))]
+                self.job += [f"rank {rank}", *moves]
         elif which < 0.85:
-            op = self.random.choice(COLLECTIVE)
+            op = self.random.choice([op for op in COLLECTIVE if forbidden not in op])
             for rank in range(self.ranks):
                 self.job += [f"rank {rank}", self.move(slot, type_, [op])]
         else:
-            last = self.random.choice(
-                [f"mpi_sync {slot}", f"mpi_set_size {slot} 65536", f"mpi_preallocate {slot} 8192", "mpi_barrier"]
-            )
-            self.job += [everyone, last]
+            whole = [] if forbidden == "write" else [f"mpi_set_size {slot} 65536", f"mpi_preallocate {slot} 8192"]
+            self.job += [everyone, self.random.choice([f"mpi_sync {slot}", "mpi_barrier", *whole])]
 
     def move(self, slot: int, type_: int, ops: list[str]) -> str:
         op, items = self.random.choice(ops), self.some_size() // type_
