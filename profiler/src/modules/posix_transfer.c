@@ -104,7 +104,8 @@ int64_t posix_begin_at_end(int fd, int64_t bytes)
     return fstat(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
 }
 
-/* The same of an open file that asks. On Linux a positional write to a file that appends appends as well. */
+/* The same for an open file whose position only the kernel knows. On Linux a positional write to a file
+ * that was opened for appending appends as well. */
 static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
                            int64_t bytes)
 {

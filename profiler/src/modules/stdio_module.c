@@ -106,7 +106,7 @@ static void add_transfer(struct stdio_state *s, const struct call *c, bool writi
               &s->last_end[writing ? WRITE_END : READ_END], c->t0, c->t1);
 }
 
-/* Ask the stream where it is, after what moves it by more or less than what was counted. */
+/* Ask the stream for its position, after a call that may have moved it by more or less than was counted. */
 static void ask_position(struct stream *stream)
 {
     off_t position = ftello(stream->handle);

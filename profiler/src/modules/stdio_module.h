@@ -54,7 +54,7 @@ void stdio_on_flush(const struct call *c, FILE *stream);
 /* `done` of the items that were asked for; part of another may have moved the position. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
-/* What fgets made of `room` bytes; bytes of 0 in it end what can be counted, not what was read. */
+/* What fgets read into `room` bytes: counted up to the first byte of 0, though more may have been read. */
 void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room);
 void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
 void stdio_on_unget(FILE *stream);

@@ -136,7 +136,7 @@ def size_of(rows: list[bytes]) -> int:
 
 
 def anonymous_mount(line: bytes, names: Pseudonyms) -> bytes:
-    """The type stays, for much hangs on it."""
+    """The mount under a pseudonym; the file system's type stays, since reports depend on it."""
     kind, _, point = line.partition(b"\t")
     return kind + b"\t" + names.path(point)
 

@@ -100,7 +100,7 @@ def state(spool: Spool | Unusable) -> State:
 
 
 def is_abandoned(spool: Unusable) -> bool:
-    """Whether nobody will write to it any more; a process that cannot be told had a day for it."""
+    """Whether nobody will write to it any more; without a known process, when nobody has for a day."""
     how = state(spool)
     return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > DAY)
 

@@ -32,8 +32,8 @@ def rescue(run: str, logs: Path, why: str) -> list[Path]:
 
 
 def remains(run: str) -> list[list[Spool]]:
-    """The jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is waited for;
-    a process alone may be meant to stay."""
+    """The jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is waited for.
+    A process without MPI is not: it may be meant to go on in the background."""
     end = time.monotonic() + PATIENCE
     while True:
         found = jobs([one for one in read_spools(default_folders())[0] if one.run == run])
@@ -57,5 +57,5 @@ def collect(folder: Path, jobid: int | None) -> tuple[int, int]:
 
 
 def still_runs(job: Sequence[Spool]) -> bool:
-    """Whether a process of the job does; of one on another node nothing is known, but its launcher has ended."""
+    """Whether a process of the job still runs. One on another node counts as ended, since its launcher has."""
     return any(state(one) == "running" for one in job)

@@ -61,7 +61,7 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
 
 
 def look(job: Sequence[Spool]) -> Job:
-    """The same, read and gone again."""
+    """What the job has recorded so far, as `take` writes it; no log is left behind."""
     from iolens.log import read_log
 
     with tempfile.TemporaryDirectory(prefix="iolens-") as aside:

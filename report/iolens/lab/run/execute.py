@@ -86,7 +86,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
 
 
 def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
-    """The same as the run of that name."""
+    """Like `execute`; `run` is the name by which the profiler's spools are known as this run's."""
     marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]

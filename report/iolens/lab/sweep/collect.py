@@ -56,7 +56,8 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
 def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
     """What was in force: stripes from the file, hints from ROMIO's own print, or from MPICH's MPI_File_get_info.
 
-    Open MPI's MPI_File_get_info echoes the request, so it is no source; the toolkit's own transfers know themselves.
+    Open MPI's MPI_File_get_info echoes the request, so it is no source. The toolkit's own
+    transfers report what they used.
     """
     files = result.get("files") or [{}]
     if bench.flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
@@ -90,7 +91,7 @@ def took_effect(
 
 
 def look(log: Path | None) -> tuple[dict[str, Any], str | None]:
-    """Who wrote what, and what is wrong with the log, if anything; a run without a log is its own affair."""
+    """Who wrote what, and what is wrong with the log, if anything; nothing of either without a log."""
     try:
         return (observed(log) if log else {}), None
     except IolensError as error:
