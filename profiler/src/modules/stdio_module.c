@@ -113,7 +113,7 @@ static void ask_position(struct stream *stream)
     stream->offset = position >= 0 ? position : stream->offset;
 }
 
-/* Apart from the others, which it would make slower. */
+/* Never inlined: in the function for all transfers it would make the common ones slower. */
 __attribute__((noinline)) static void before_rare_transfer(const struct stdio_state *s, struct stream *stream,
                                                            enum stdio_int counter, int64_t bytes)
 {
