@@ -23,6 +23,7 @@ STREAM_MODES = ["w", "w+", "w+", "r", "r+", "a", "a+"]
 POSITIONAL = ["pread", "pwrite", "pread64", "pwrite64"]
 PARTS_AT = ["preadv", "pwritev", "preadv64", "pwritev64"]
 PARTS_FLAGS = ["preadv2", "pwritev2", "preadv64v2", "pwritev64v2"]
+THREADED = 0.05  # share of programs that have threads
 AIO = ["aio_read", "aio_write", "lio_read", "lio_write"]
 
 
@@ -367,12 +368,58 @@ class Writer:
             work()
 
 
+class ThreadWriter(Writer):
+    """What one of several threads does with files of its own.
+
+    It closes nothing: of a number that one thread closes while another opens, no journal tells whose it was.
+    """
+
+    def __init__(self, seed: str, thread: int) -> None:
+        super().__init__(seed)
+        self.own = f"t{thread}"
+        self.first_fd, self.first_stream = 12 * thread, 6 * thread
+        self.next_fd, self.next_stream = self.first_fd, self.first_stream
+
+    def name(self) -> str:
+        return super().name()[:-1] + self.own + self.random.choice("ab")
+
+    def new_fd(self) -> int:
+        if len(self.fds) == 12:
+            return self.random.choice(self.fds)
+        self.fds.append(self.first_fd + len(self.fds))
+        return self.fds[-1]
+
+    def open(self) -> None:
+        if len(self.fds) < 12:
+            flags = self.random.choice(OPEN_FLAGS)
+            self.put("open", self.new_fd(), self.name(), flags, "0644" if "CREAT" in flags else "")
+
+    def fopen(self) -> None:
+        if len(self.streams) < 6:
+            self.streams.append(self.first_stream + len(self.streams))
+            self.put("fopen", self.streams[-1], self.name(), self.random.choice(STREAM_MODES))
+
+    def part(self) -> list[str]:
+        """A few calls."""
+        works = [self.transfer] * 6 + [self.seek, self.open, self.look, self.other]
+        if self.random.random() < 0.4:
+            works = [self.stream_transfer] * 6 + [self.fopen, self.look]
+        for work in self.random.choices(works, k=self.random.choice([3, 6, 12, 25])):
+            work()
+        return self.lines
+
+
 WHOLE = [Writer.read_to_the_end, Writer.append_log, Writer.strided, Writer.text_file, Writer.many_sizes]
 
 
 def make_program(number: int, seed: int) -> Program:
     """Program `number` of the hunt `seed`: the same one every time."""
     writer = Writer(f"{seed}:{number}")
+    if writer.random.random() < THREADED:
+        lines = []
+        for thread in range(writer.random.choice([2, 3])):
+            lines += [f"thread {thread}", *ThreadWriter(f"{seed}:{number}:{thread}", thread).part()]
+        return Program(number, lines)
     if writer.random.random() < 0.25:
         writer.random.choice(WHOLE)(writer)
         if writer.random.random() < 0.3:

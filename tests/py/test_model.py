@@ -14,6 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 HUNT = [sys.executable, REPOSITORY / "tests/model/hunt.py", "--build", REPOSITORY / "build"]
 KEPT = sorted((REPOSITORY / "tests/model/kept").glob("*.calls"))
 KEPT_RANKS = sorted((REPOSITORY / "tests/model/kept/ranks").glob("*.calls"))
+READABLE = sorted((REPOSITORY / "tests/data/iolens").glob("*.darshan"))
 OPEN_MPI = mpi.flavour_of_launcher("mpirun") == "openmpi"
 
 
@@ -63,3 +64,22 @@ def test_the_model_knows_each_row_of_the_table_of_differences() -> None:
 @pytest.mark.skipif("DARSHAN_LIB" not in os.environ, reason="DARSHAN_LIB names no Darshan runtime")
 def test_darshan_differs_in_nothing_else() -> None:
     hunt("--darshan", "-n", 2000, "--seed", 3)
+
+
+@pytest.mark.parametrize("log", READABLE, ids=lambda log: log.stem)
+def test_the_models_reader_agrees_with_darshan_util(log: Path) -> None:
+    from darshan import DarshanReport
+
+    mine = runpy.run_path(str(REPOSITORY / "tests/model/logfile.py"))["read_log"](log)
+    report = DarshanReport(str(log), read_all=False)
+    compared = 0
+    for module in set(report.modules) & {"POSIX", "STDIO", "MPI-IO"}:
+        report.mod_read_all_records(module, dtype="numpy")
+        records = mine.records[module]
+        assert [(r.id, r.rank) for r in records] == [(r["id"], r["rank"]) for r in report.records[module]]
+        for own, other in zip(records, report.records[module], strict=True):
+            assert own.ints == other["counters"].tolist()
+            assert own.doubles == other["fcounters"].tolist()
+            assert mine.names[own.id] == report.name_records[own.id]
+            compared += 1
+    assert compared > 0
