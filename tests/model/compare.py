@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from logfile import Log, Record
 from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, Times, Window
+from model_extra import COLUMNS
 from model_posix import PosixFile, PosixModel, program_of
 from model_stdio import StdioFile, StdioModel
 from process import Process
@@ -207,3 +208,16 @@ class Comparison:
         for (_, _, _, begin, end), (_, _, t0, t1) in zip(want, got, strict=True):
             if not begin - TOLERANCE <= t0 * 1e9 + self.zero <= t1 * 1e9 + self.zero <= end + TOLERANCE:
                 self.error("segment's times", (begin - self.zero, end - self.zero), (t0, t1))
+
+    def extra(self) -> None:
+        """The calls that Darshan's record has no slot for."""
+        if not self.log.tables:
+            return
+        rows = {self.log.names.get(row["file"], ""): row for row in self.log.tables.get("posix_extra", [])}
+        wanted = self.process.extra.files
+        for name in rows.keys() | wanted.keys():
+            self.where = (program_of(name), "posix_extra", name.rsplit("/", 1)[-1])
+            for column in COLUMNS:
+                want, got = wanted.get(name, {}).get(column, 0), rows.get(name, {}).get(column, 0)
+                if want != got:
+                    self.error(column, want, got)

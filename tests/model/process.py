@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calllist import Call
+from model_extra import ExtraModel
 from model_mpiio import MpiioModel
 from model_posix import PosixModel
 from model_stdio import StdioModel
@@ -21,9 +22,11 @@ class Process:
         self.stream_names: dict[tuple[int, int], tuple[str, bool]] = {}
         self.posix = PosixModel(folder, rules, block_size, self.slots, self.stream_names)
         self.stdio = StdioModel(self.posix, rules)
+        self.extra = ExtraModel(self.posix)
         self.mpiio = MpiioModel(self.posix, rules, ranks)
 
     def see(self, call: Call) -> None:
+        self.extra.see(call)
         self.posix.see(call)
         self.stdio.see(call)
         self.mpiio.see(call)
