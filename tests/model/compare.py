@@ -60,6 +60,7 @@ class Comparison:
             self.heatmap("POSIX", self.process.posix)
             self.heatmap("STDIO", self.process.stdio)
         self.traces()
+        self.extra()
         return [e for e in self.errors if e.program not in self.process.posix.mixed_up]
 
     def module(self, module: str, files, compare) -> None:

@@ -12,7 +12,7 @@ NAMES = {  # call to column, number of the path's argument, whether a link of th
     "remove": ("unlinks", 0, False),
     "rmdir": ("rmdirs", 0, False),
     "mkdir": ("mkdirs", 0, False),
-    "link": ("links", 1, False),
+    "link": ("links", 0, False),
     "truncate": ("truncates", 0, True),
     "truncate64": ("truncates", 0, True),
 }
