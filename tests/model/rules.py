@@ -11,8 +11,8 @@ from dataclasses import dataclass
 # Rows that the model acts on.
 MODELLED = {
     "stat": "`stat`, `fstat`, `lstat`, `statx`, `fstatat` of glibc 2.33 and later",
-    "unseen stdio": "fortified calls (`__read_chk`, `__fprintf_chk` …), `puts`, `getline`, `putc`, unlocked variants, "
-    "`scanf`",
+    "unseen stdio": "fortified calls (`__read_chk`, `__fprintf_chk` …), `puts`, `getline`, `getc`, `putc`, unlocked "
+    "variants, `scanf`",
     "mmap": "`mmap`",
     "between files": "`sendfile`, `copy_file_range`, `splice`",
     "renameat": "`renameat`, `renameat2`",
@@ -62,7 +62,7 @@ NOT_MODELLED = {
         [
             "time of overlapping calls on one file",
             "`POSIX_FILE_ALIGNMENT`",
-            "`POSIX_MODE`, `RENAMED_FROM` of shared files",
+            "`POSIX_MODE`, `MPIIO_MODE`, `RENAMED_FROM` of shared files",
             "time stamps of ranks",
             "DXT offsets in MPI-IO",
             "LUSTRE",
