@@ -1,11 +1,16 @@
 /* Processes: the argument says how the writing one ends. The child of fork continues with its parent's
  * descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork | vfork_fails |
- * thread_exit | stderr_closed */
+ * thread_exit | stderr_closed | clone_by_number | clone3_by_number | clone | _Fork: these four make a child
+ * that no handler of fork hears of; it has no log. */
 #include "posix_expect.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char data[100] __attribute__((aligned(8)));
@@ -70,6 +75,40 @@ static void by_no_vfork(void)
     MUST(!root || setresuid(0, 0, 0) == 0);
 }
 
+/* Enough files that its parent's spool would have to grow. */
+static int unheard(void *nothing)
+{
+    char name[32];
+    (void)nothing;
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "unheard.%d", i);
+        int fd = open(name, O_CREAT | O_RDWR, 0600);
+        MUST(fd >= 0 && write(fd, data, 100) == 100 && close(fd) == 0 && unlink(name) == 0);
+    }
+    return 7;
+}
+
+static void by_clone(const char *how)
+{
+    static char stack[1 << 18] __attribute__((aligned(16)));
+    static long long arguments[8] = {[4] = SIGCHLD};
+    pid_t (*without_handlers)(void) = NULL;
+    int status;
+    pid_t child = -1;
+    *(void **)&without_handlers = dlsym(RTLD_DEFAULT, "_Fork"); /* glibc 2.34 */
+    if (strcmp(how, "clone") == 0)
+        child = clone(unheard, stack + sizeof stack, SIGCHLD, NULL);
+    else if (strcmp(how, "clone3_by_number") == 0)
+        child = (pid_t)syscall(SYS_clone3, arguments, sizeof arguments);
+    else if (strcmp(how, "_Fork") == 0 && without_handlers)
+        child = without_handlers();
+    else
+        child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0)
+        exit(unheard(NULL));
+    MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 static void *leave(void *status) { exit((int)(long)status); }
 
 int main(int count, char **argument)
@@ -83,6 +122,8 @@ int main(int count, char **argument)
     MUST(write(fd, data, 100) == 100);
     if (strcmp(how, "fork") == 0)
         by_fork(fd);
+    if (strstr(how, "clone") || strcmp(how, "_Fork") == 0)
+        by_clone(how);
     dprintf(1, "PROCESS %d\n", (int)getpid());
     expect_write("fork.dat", 1, 100);
     if (strcmp(how, "stderr_closed") == 0) {

@@ -21,7 +21,10 @@ def library() -> Path:
     return harness.build_library()
 
 
-@pytest.mark.parametrize("how", "exit _exit _Exit thread_exit stderr_closed vfork vfork_fails fork".split())
+HOW = "exit _exit _Exit thread_exit stderr_closed vfork vfork_fails fork clone clone_by_number clone3_by_number _Fork"
+
+
+@pytest.mark.parametrize("how", HOW.split())
 def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
     result = harness.run(harness.build_program("posix_fork"), how, folder=tmp_path)
     assert (result.returncode, result.stderr) == (3, "")

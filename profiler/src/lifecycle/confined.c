@@ -16,7 +16,7 @@ __attribute__((constructor)) static void resolve(void) { wrap_resolve("prctl", &
 /* Which system calls the filter will allow is not known, so the log is written before it is installed. */
 static void before_filter(void)
 {
-    if (atomic_load(&iolens.recording) && iolens_is_this_process())
+    if (atomic_load(&iolens.wiped.recording) && iolens_is_this_process())
         lifecycle_end("The program restricted its system calls (seccomp); what it did then is missing.");
 }
 

@@ -50,10 +50,12 @@ static void start_arenas(void)
     iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
 }
 
+static void before_fork(void) { iolens.recorded_at_fork = atomic_load(&iolens.wiped.recording); }
+
 /* A child starts afresh, with its parent's descriptors and streams. */
 static void after_fork(void)
 {
-    if (!iolens.recording)
+    if (!iolens.recorded_at_fork)
         return;
     iolens_busy = true;
     iolens.fork_parent = iolens.pid;
@@ -64,6 +66,7 @@ static void after_fork(void)
     start_arenas();
     spool_after_fork();
     clock_start(&iolens.clock);
+    atomic_store(&iolens.wiped.recording, true);
     iolens_busy = false;
 }
 
@@ -84,7 +87,7 @@ static void write_log(const struct iolens_transport *transport)
  */
 static void finish_alone(void)
 {
-    if (!atomic_exchange(&iolens.recording, false) || iolens_busy || !iolens_is_this_process())
+    if (!atomic_exchange(&iolens.wiped.recording, false) || iolens_busy || !iolens_is_this_process())
         return;
     int saved_errno = errno;
     iolens_busy = true;
@@ -131,9 +134,10 @@ __attribute__((constructor)) static void start(void)
         if (settings_true(iolens.settings.dump))
             settings_print(&iolens.settings);
         clock_start(&iolens.clock);
-        pthread_atfork(NULL, NULL, after_fork);
+        iolens_wipe_in_children();
+        pthread_atfork(before_fork, NULL, after_fork);
         at_quick_exit(finish_alone); /* registered first, so called last */
-        iolens.recording = true;
+        iolens.wiped.recording = true;
     }
     errno = saved_errno;
 }
@@ -153,7 +157,7 @@ __attribute__((destructor)) static void stop(void) { finish_alone(); }
 #define LEAVE(name)                                                                                          \
     IOLENS_EXPORT __attribute__((noreturn)) void name(int status)                                            \
     {                                                                                                        \
-        if (atomic_load(&iolens.recording) && iolens_is_this_process())                                      \
+        if (atomic_load(&iolens.wiped.recording) && iolens_is_this_process())                                \
             finish_alone();                                                                                  \
         void (*real)(int) = NULL;                                                                            \
         wrap_resolve(#name, &real);                                                                          \
@@ -166,14 +170,14 @@ LEAVE(_Exit)
 IOLENS_EXPORT int iolens_adapter_attach(int abi)
 {
     start();
-    return abi == IOLENS_ADAPTER_ABI && iolens.recording ? 0 : -1;
+    return abi == IOLENS_ADAPTER_ABI && iolens.wiped.recording ? 0 : -1;
 }
 
 /* What was recorded before the rank was known is dropped. */
 static void mute(void)
 {
     iolens.muted = true;
-    atomic_store(&iolens.recording, false);
+    atomic_store(&iolens.wiped.recording, false);
     recording_reset();
 }
 
@@ -198,7 +202,7 @@ IOLENS_EXPORT void iolens_parallel_finish(void)
 {
     const struct iolens_transport *transport = iolens.transport;
     if (!transport || !iolens_is_this_process() ||
-        !(atomic_exchange(&iolens.recording, false) || iolens.muted))
+        !(atomic_exchange(&iolens.wiped.recording, false) || iolens.muted))
         return;
     iolens.muted = false;
     iolens_busy = true;

@@ -18,9 +18,20 @@
 #include "settings.h"
 #include "timeline.h"
 
+enum { WIPED_BYTES = 4096 };
+
+/* What a child does not inherit, however it was made: the kernel empties this page in it. A child of fork
+ * sets it again; one that is made past the C library (clone by number, _Fork) records nothing, for what it
+ * would write lies in its parent's spool. */
+struct wiped {
+    _Alignas(WIPED_BYTES) atomic_bool recording;
+    char rest[WIPED_BYTES - sizeof(atomic_bool)];
+};
+
 struct context {
+    struct wiped wiped;
     bool started;
-    atomic_bool recording;
+    bool recorded_at_fork;
     pid_t pid; /* of the process that records; another one (a child of vfork) must not touch anything */
     pid_t fork_parent; /* 0 unless this process was forked from a recording one */
     int64_t jobid;
@@ -42,6 +53,9 @@ struct context {
 
 extern struct context iolens;
 
+/* Have the page emptied in children; where the kernel cannot (before Linux 4.14), it is not. */
+void iolens_wipe_in_children(void);
+
 /* True in a thread while it is inside the recorder, whose own calls pass through. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
 
@@ -58,7 +72,8 @@ static inline int *errno_place(void)
 /* True when this call is to be recorded. */
 static inline bool iolens_active(void)
 {
-    return __builtin_expect(atomic_load_explicit(&iolens.recording, memory_order_relaxed) && !iolens_busy, 1);
+    return __builtin_expect(
+        atomic_load_explicit(&iolens.wiped.recording, memory_order_relaxed) && !iolens_busy, 1);
 }
 
 /* False in a child of vfork, which shares the memory of its parent: asked of the kernel. */
