@@ -133,11 +133,10 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
         return;
-    bool asks = open->asks; /* the kernel, before the lock is taken */
-    int64_t begin = __builtin_expect(asks, 0) ? asked_begin(open, fd, direction, offset, bytes) : 0;
+    if (__builtin_expect(open->asks, 0)) /* the kernel, before the lock is taken */
+        offset = asked_begin(open, fd, direction, offset, bytes);
     spin_lock(&s->lock);
-    if (__builtin_expect(!asks, 1))
-        begin = begin_of(open, offset, bytes);
+    int64_t begin = begin_of(open, offset, bytes);
     add_transfer(s, direction, c, begin, bytes, aligned);
     struct lustre_state *stripes = s->stripes;
     spin_unlock(&s->lock);

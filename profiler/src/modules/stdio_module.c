@@ -26,7 +26,7 @@ static void stdio_flush(const void *state)
     heat_flush(&((const struct stdio_state *)state)->heat, HEATMAP_STDIO);
 }
 
-static struct stdio_state *state_of(struct stream *stream)
+static inline struct stdio_state *state_of(struct stream *stream)
 {
     void *state = stream->stdio;
     struct file *file = state ? NULL : streams_own(stream);
@@ -36,7 +36,7 @@ static struct stdio_state *state_of(struct stream *stream)
 }
 
 /* The state behind a recorded stream with its lock held, or NULL. */
-static struct stdio_state *lock_stream(struct stream *stream)
+__attribute__((always_inline)) static inline struct stdio_state *lock_stream(struct stream *stream)
 {
     struct stdio_state *s = stream ? state_of(stream) : NULL;
     if (s)
@@ -57,7 +57,6 @@ static void count_open(struct stream *stream, const struct call *c, bool append,
     double *doubles = s->record.doubles;
     s->stripes = stream->file->state[MODULE_LUSTRE];
     stream->append = append;
-    stream->rare = append || s->stripes;
     s->record.ints[STDIO_OPENS]++;
     s->record.ints[STDIO_FDOPENS] += fdopened;
     timer_stamp(&doubles[STDIO_F_OPEN_START], &doubles[STDIO_F_OPEN_END], c->t0, c->t1);
@@ -113,30 +112,31 @@ static void ask_position(struct stream *stream)
     stream->offset = position >= 0 ? position : stream->offset;
 }
 
-/* Never inlined: in the function for all transfers it would make the common ones slower. */
-__attribute__((noinline)) static void before_rare_transfer(const struct stdio_state *s, struct stream *stream,
-                                                           enum stdio_int counter, int64_t bytes)
+/* Before the file's lock is taken. Never inlined: in the function for all transfers it would make the common
+ * ones slower. */
+__attribute__((noinline)) static void before_appending_transfer(struct stream *stream, enum stdio_int counter,
+                                                                int64_t bytes)
 {
     bool writes = counter == STDIO_WRITES;
-    if (stream->append && (counter == STDIO_FLUSHES || (writes && !stream->at_end))) {
+    if (counter == STDIO_FLUSHES || (writes && !stream->at_end)) {
         ask_position(stream);
         stream->offset -= stream->offset >= bytes ? bytes : stream->offset;
     }
     if (counter != STDIO_FLUSHES)
-        stream->at_end = stream->append && writes;
-    if (s->stripes)
-        lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
+        stream->at_end = writes;
 }
 
 static void on_transfer(const struct call *c, FILE *handle, enum stdio_int counter, int64_t bytes)
 {
     struct stream *stream = streams_find(handle);
+    if (stream && __builtin_expect(stream->append, 0))
+        before_appending_transfer(stream, counter, bytes);
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
     s->record.ints[counter]++;
-    if (__builtin_expect(stream->rare, 0))
-        before_rare_transfer(s, stream, counter, bytes);
+    if (__builtin_expect(s->stripes != NULL, 0))
+        lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
     stream->offset += bytes;
     add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);
     spin_unlock(&s->lock);
@@ -174,12 +174,10 @@ void stdio_on_seek(const struct call *c, FILE *handle, int result)
 void stdio_on_drift(FILE *handle)
 {
     struct stream *stream = streams_known(handle);
-    struct stdio_state *s = lock_stream(stream);
-    if (!s)
+    if (!stream || !state_of(stream))
         return;
     ask_position(stream);
     stream->at_end = false;
-    spin_unlock(&s->lock);
 }
 
 void stdio_on_unget(FILE *handle)
@@ -192,30 +190,32 @@ void stdio_on_unget(FILE *handle)
     spin_unlock(&s->lock);
 }
 
-__attribute__((noinline)) static void on_some_items(const struct call *c, FILE *stream, bool writing,
-                                                    int64_t bytes)
+__attribute__((noinline)) static void on_fewer_items(const struct call *c, FILE *stream,
+                                                     enum stdio_int counter, int64_t bytes)
 {
-    if (bytes > 0 && writing)
-        stdio_on_write(c, stream, bytes);
-    else if (bytes > 0)
-        stdio_on_read(c, stream, bytes);
+    if (bytes > 0)
+        on_transfer(c, stream, counter, bytes);
     stdio_on_drift(stream);
+}
+
+/* Each way ends in a call, so that the usual one needs no frame. */
+static inline void on_items(const struct call *c, FILE *stream, enum stdio_int counter, size_t size,
+                            size_t asked, size_t done)
+{
+    if (__builtin_expect(done < asked, 0))
+        on_fewer_items(c, stream, counter, (int64_t)(size * done));
+    else if (done > 0)
+        on_transfer(c, stream, counter, (int64_t)(size * done));
 }
 
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
 {
-    if (__builtin_expect(done < asked, 0))
-        on_some_items(c, stream, false, (int64_t)(size * done));
-    else if (done > 0)
-        on_transfer(c, stream, STDIO_READS, (int64_t)(size * done));
+    on_items(c, stream, STDIO_READS, size, asked, done);
 }
 
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
 {
-    if (__builtin_expect(done < asked, 0))
-        on_some_items(c, stream, true, (int64_t)(size * done));
-    else if (done > 0)
-        on_transfer(c, stream, STDIO_WRITES, (int64_t)(size * done));
+    on_items(c, stream, STDIO_WRITES, size, asked, done);
 }
 
 void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room)

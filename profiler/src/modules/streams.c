@@ -52,7 +52,7 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
         stream->file = file;
         stream->stdio = NULL;
         stream->offset = offset;
-        stream->append = stream->at_end = stream->rare = false;
+        stream->append = stream->at_end = false;
         stream->handle = handle;
     }
     if (fresh) {

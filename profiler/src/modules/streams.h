@@ -18,7 +18,6 @@ struct stream {
     int64_t offset;
     bool append; /* what is written goes to the file's end */
     bool at_end; /* … where `offset` is since the latest write */
-    bool rare;   /* it appends, or its file has a layout */
     _Atomic(struct stream *) next;
 };
 
