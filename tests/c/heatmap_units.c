@@ -5,6 +5,7 @@
 
 struct context iolens;
 const char *spin_single_threaded = "";
+atomic_int spin_patience;
 static struct heatmap map;
 static struct heat heat;
 
