@@ -88,6 +88,13 @@ def test_set_up_again_does_nothing_and_says_nothing(clone: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in (clone / ".venv").rglob("*") if path.exists()} == before
 
 
+def test_a_clone_in_a_folder_with_a_space_records_and_sweeps(clone: Path, tmp_path: Path) -> None:
+    said = sweep(clone / ".venv/bin/iolens", tmp_path / "results", clone)
+    assert "left no account" not in said
+    (log, *_) = sorted((tmp_path / "results/class-S").rglob("*.darshan"))
+    assert "MPI-IO" in read_log(log).frames
+
+
 def test_the_installed_tree_needs_no_clone(clone: Path, prefix: Path, tmp_path: Path) -> None:
     iolens = prefix / "bin/iolens"
     with gone(clone):
