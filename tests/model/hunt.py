@@ -46,11 +46,11 @@ OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own
 
 @dataclass(frozen=True)
 class Setting:
-    """How programs are run: with which interpreter, under which library."""
+    """How programs are run: with which interpreter, under which recorder."""
 
     interpreter: Path
     preload: str
-    library: str = "iolens"
+    recorder: str = "iolens"
     traces: bool = False
     ranks: int = 0  # 0: without MPI
     adapter: str = ""
@@ -65,7 +65,7 @@ class Setting:
 
     def environment(self, folder: Path, log: Path) -> dict[str, str]:
         env = {"LD_PRELOAD": self.preload, "PATH": os.environ["PATH"], "IOLENS_INCLUDE": str(folder.parent)}
-        if self.library == "iolens":
+        if self.recorder == "iolens":
             return env | {"IOLENS_LOGFILE": str(log), "IOLENS_DXT": str(int(self.traces))} | OPEN_MPI
         config = folder / "config"
         config.write_text("NAME_INCLUDE .* *\nMAX_RECORDS 100000 *\nNAMEMEM 64\nMODMEM 512\n")
@@ -112,7 +112,7 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
             return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-500:]}")]
         journals = [f"{journal}.{rank}" for rank in range(setting.ranks)] if setting.ranks > 1 else [journal]
         block_size = os.statvfs(folder).f_bsize
-        processes = [Process(str(folder), Rules(setting.library), block_size, len(journals)) for _ in journals]
+        processes = [Process(str(folder), Rules(setting.recorder), block_size, len(journals)) for _ in journals]
         for process, path in zip(processes, journals, strict=True):
             for call in read_journal(path, names, programs):
                 process.see(call)
@@ -144,7 +144,7 @@ def shortened(setting: Setting, programs: list[Program], names: list[str], count
 def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[str]) -> list[tuple[Error, str]]:
     numbers = range(first, first + count)
     programs = [make_job(i, seed, setting.ranks) if setting.ranks else make_program(i, seed) for i in numbers]
-    if setting.library == "darshan":  # keeps what a stream was before freopen, and finds it in later programs
+    if setting.recorder == "darshan":  # keeps what a stream was before freopen, and finds it in later programs
         programs = [p for p in programs if not any(line.startswith("freopen") for line in p.lines)]
     texts = {p.number: p.text() for p in programs}
     return [(e, texts.get(e.program, "")) for e in run_batch(setting, programs, names)]

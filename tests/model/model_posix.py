@@ -195,7 +195,7 @@ class PosixModel:
     def file(self, name: str) -> PosixFile:
         if name not in self.files:
             self.files[name] = PosixFile(name)
-            if self.rules.library == "darshan":
+            if self.rules.recorder == "darshan":
                 self.files[name].ints["MMAPS"] = -1
         return self.files[name]
 
@@ -295,7 +295,7 @@ class PosixModel:
         self.gone(call.fd)
 
     def gone(self, fd: int) -> None:
-        if self.rules.library == "iolens":
+        if self.rules.recorder == "iolens":
             self.fds.pop(fd, None)
 
     # ---------------------------------------------------------------- moving bytes
@@ -315,7 +315,7 @@ class PosixModel:
         appends = write and (opened.append or "RWF_APPEND" in call.args)
         if appends and self.rules.ours("append"):
             return (call.after if given in (None, -1) else call.size) - call.result
-        if given == -1 and self.rules.library == "iolens":  # preadv2: at the descriptor's position
+        if given == -1 and self.rules.recorder == "iolens":  # preadv2: at the descriptor's position
             given = None
         if given is not None:
             return given

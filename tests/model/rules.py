@@ -90,9 +90,9 @@ NOT_MODELLED = {
 class Rules:
     """Which of the two libraries' records the model is to say."""
 
-    library: str = "iolens"
+    recorder: str = "iolens"
 
     def ours(self, subject: str) -> bool:
         if subject not in MODELLED:
             raise KeyError(f"{subject}: not a row of the table")
-        return self.library == "iolens"
+        return self.recorder == "iolens"

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -16,6 +17,18 @@
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
 
+/* Of the folder: another process has just removed the file. Never inlined, because opening a file must do
+ * with little stack. */
+__attribute__((noinline)) static int ask_folder(const struct file *file, struct statfs *info)
+{
+    char folder[PATH_BYTES];
+    const char *slash = strrchr(file->path, '/');
+    if (!slash)
+        return -1;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - file->path) + 1, file->path);
+    return statfs(folder, info);
+}
+
 /* Block size of the file system, which Darshan takes for the alignment; 1 MiB on Lustre, -1 for <STDIN> and
  * such. */
 static int64_t file_alignment(const struct file *file, int fd)
@@ -23,7 +36,7 @@ static int64_t file_alignment(const struct file *file, int fd)
     struct statfs info;
     if (file->path[0] == '<')
         return -1;
-    if ((fd >= 0 ? fstatfs(fd, &info) : statfs(file->path, &info)) != 0)
+    if ((fd >= 0 ? fstatfs(fd, &info) : statfs(file->path, &info)) != 0 && ask_folder(file, &info) != 0)
         return -1;
     return info.f_type == LUSTRE_MAGIC ? LUSTRE_BLOCK : (int64_t)info.f_bsize;
 }
