@@ -10,7 +10,7 @@ import pytest
 
 HOW = (
     "no_descriptors closed little_stack small_files no_address_space no_processes handler handler_threads fork_threads "
-    "cancel threads clone_memory clone_vfork spawn execveat dlmopen descriptors_gone at_exit"
+    "threads clone_memory clone_vfork spawn execveat dlmopen descriptors_gone at_exit"
 ).split()
 
 
