@@ -1,0 +1,3 @@
+#include "region.h"
+
+__thread uint32_t iolens_region;
