@@ -13,6 +13,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+# Files of tests that run side by side: many wait, and one with MPI fills four cores by itself.
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
 export PATH := $(PATH):$(CURDIR)/.venv/bin
 
 option = $(if $($(1)),$(2) "$($(1))")
@@ -82,7 +84,7 @@ run-metadata: build ## create, stat, read and remove many small files
 test: build ## every test: C, Python, whole system
 	@./setup.sh test
 	@$(MAKE) check
-	@.venv/bin/python -m pytest $(TESTS)
+	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 check: ## style, types and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
