@@ -6,15 +6,21 @@ import csv
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.log import read_log
 from iolens.pages.blocks import Table
-from iolens.pages.terminal import fitted
+from iolens.pages.cells import NUMBER
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.terminal import screen
+from iolens.pages.text import MOST_ROWS, pair, table_text
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 SMALL = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
+BIGGEST = next(path for path in LOGS if path.name == "partial_data_stdio.darshan")
 PARTIAL = next(path for path in LOGS if path.name == "imbalanced-io.darshan")
 
 
@@ -103,9 +109,54 @@ def test_what_the_report_says(tmp_path: Path) -> None:
         assert word in text, word
 
 
-def test_a_table_fits_a_narrow_terminal() -> None:
-    table = Table("", ["file", "n"], [["/a/very/long/path/to/some/file.dat", "1"]])
-    (row,) = fitted(table, table.rows, 30)
-    assert len(row[0]) == 30 - 1 - 6
-    assert row[0].startswith("/a/very")
-    assert row[0].endswith("file.dat")
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("path", [*LOGS[:3], PARTIAL, BIGGEST], ids=lambda path: path.stem)
+def test_no_number_is_cut(path: Path, width: int) -> None:
+    job = read_log(path)
+    for table in (exhibit.table(job) for exhibit in JOB_EXHIBITS):
+        if table is None:
+            continue
+        lines = table_text(table, width)
+        assert max(map(len, lines)) <= width
+        said = " ".join(lines)
+        left_out = said.partition(f"No room in {width} columns for: ")[2]
+        for number, head in enumerate(table.columns):
+            cells = [row[number] for row in table.rows[:MOST_ROWS]]
+            if all(NUMBER.match(cell) for cell in cells):
+                assert all(cell in said for cell in cells) or head in left_out, (table.title, head)
+
+
+def test_words_give_way_to_numbers() -> None:
+    table = Table("", ["file", "n"], [["/a/very/long/path/to/some/file.dat", "1,234,567"]])
+    row = table_text(table, 40)[-1]
+    assert len(row) == 40
+    assert row.startswith("/a/very")
+    assert "file.dat  1,234,567" in row
+
+
+def test_a_long_command_takes_few_lines() -> None:
+    lines = pair("command", "/a" * 70 + " x y " + "z " * 300 + "end", 80)
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("  command           /a")
+    assert lines[-1].endswith("end")
+
+
+@pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_escape_where_none_is_wanted(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert screen().styled
+    monkeypatch.setenv(variable, value)
+    assert not screen().styled
+
+
+def test_the_width_is_that_of_the_terminal_or_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert screen().width == 80
+
+
+def test_a_name_moves_no_cursor() -> None:
+    table = Table("", ["file", "n"], [["/tmp/\x1b[2Jgone", "1"]])
+    assert "/tmp/?[2Jgone" in table_text(table, 80)[-1]

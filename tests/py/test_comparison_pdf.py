@@ -50,6 +50,21 @@ def test_any_matrix_becomes_a_pdf(tmp_path: Path, matrix: dict[str, list[Any]], 
     assert summary.verdict.startswith("Best: ")
 
 
+def test_without_settings_there_is_nothing_to_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_sweep(tmp_path / "first", {}, 2)
+    experiment = folder / "experiment.yaml"
+    experiment.write_text(re.sub(r", hints: {.*?}", "", experiment.read_text()))
+    assert main(["compare", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "Best: " in said
+    assert "to use it" not in said
+
+
+def test_several_folders_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "one", "two"]) == 2
+    assert "compare: 2 folders are given, and compare reads the one folder of a sweep" in capsys.readouterr().err
+
+
 def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
     write_comparison(load_results(write_sweep(tmp_path / "sweep", GRID)), tmp_path / "out.pdf", read_log)
     text = text_of(tmp_path / "out.pdf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING
 from iolens.errors import IolensError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from iolens.lab.recovery.recover import Spool
 
 
@@ -28,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List jobs, watch one, or write its snapshot."""
     from iolens.lab.recovery import snapshot
-    from iolens.pages.terminal import console
 
     if args.interval <= 0:
         raise UsageError(f"--interval {args.interval}: a number of seconds above 0 is needed")
@@ -42,18 +40,18 @@ def run(args: argparse.Namespace) -> int:
         except OSError as error:
             raise IolensError(f"no snapshot into {args.output}: {error.strerror}") from error
     elif args.job is None:
-        list_jobs(jobs, console())
+        list_jobs(jobs)
     else:
-        watch(snapshot.chosen(jobs, args.job), args.interval, args.once, console())
+        watch(snapshot.chosen(jobs, args.job), args.interval, args.once)
     return 0
 
 
-def list_jobs(jobs: Sequence[list[Spool]], out: Console) -> None:
+def list_jobs(jobs: Sequence[list[Spool]]) -> None:
     """One row a job; those that end meanwhile, or have no records yet, are left out."""
     from iolens.lab.recovery.recover import default_folders
     from iolens.lab.recovery.snapshot import look
     from iolens.pages.live import jobs_table
-    from iolens.pages.terminal import show_table
+    from iolens.pages.terminal import screen
 
     seen = []
     for job in jobs:
@@ -62,23 +60,26 @@ def list_jobs(jobs: Sequence[list[Spool]], out: Console) -> None:
         except IolensError:
             continue
     if seen:
-        show_table(jobs_table(seen), out)
+        screen().table(jobs_table(seen))
     else:
-        out.print(f"no job runs here under the profiler (looked in {' and '.join(map(str, default_folders()))})")
+        print(f"no job runs here under the profiler (looked in {' and '.join(map(str, default_folders()))})")
 
 
-def watch(job: list[Spool], interval: float, once: bool, out: Console) -> None:
+def watch(job: list[Spool], interval: float, once: bool) -> None:
     """Print one look, or go on until the job ends or the person has seen enough."""
     from contextlib import nullcontext
 
-    from rich.console import Group
+    from rich.console import Console, Group
     from rich.live import Live
 
     from iolens.lab.recovery.snapshot import has_ended, look
     from iolens.pages.live import live_parts
+    from iolens.pages.terminal import screen
 
+    here = screen()
+    out = Console(width=here.width, highlight=False, no_color=not here.styled)
     before = look(job)
-    with Live(console=out, auto_refresh=False) if out.is_terminal and not once else nullcontext() as view:
+    with Live(console=out, auto_refresh=False) if sys.stdout.isatty() and not once else nullcontext() as view:
         while not has_ended(job):
             time.sleep(interval)
             try:
@@ -87,7 +88,7 @@ def watch(job: list[Spool], interval: float, once: bool, out: Console) -> None:
                 if has_ended(job):
                     break
                 raise
-            parts = Group(*live_parts(job, now, before, out.width))
+            parts = Group(*live_parts(job, now, before, here.width))
             if view is None:
                 out.print(parts)
             else:

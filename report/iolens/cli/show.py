@@ -15,9 +15,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the summaries."""
     from iolens.log import read_log
     from iolens.pages.exhibits.job import JOB_EXHIBITS
-    from iolens.pages.terminal import console, show_job
+    from iolens.pages.terminal import screen, show_job
 
-    out = console()
+    out = screen()
     for path in args.logs:
         job = read_log(path)
         tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]

@@ -30,7 +30,7 @@ class Remedy:
 
 
 def remedy(results: Results, comparison: Comparison) -> Remedy | None:
-    """The best point's stripes and hints, as its runs requested them; None when nothing can be compared."""
+    """The best point's stripes and hints, as its runs requested them; None when nothing was compared or requested."""
     if comparison.best is None:
         return None
     runs = comparison.runs
@@ -51,7 +51,8 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     program = str((results.experiment.get("workload") or {}).get("program", "PROGRAM"))
     own = tuple(line for change in changes for line in own_lines(program, change))
-    return Remedy(comparison.proven, stripe_line(run["storage"], asked), lines, holds, own)
+    stripes = stripe_line(run["storage"], asked)
+    return Remedy(comparison.proven, stripes, lines, holds, own) if stripes or lines or own else None
 
 
 def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:

@@ -9,11 +9,11 @@ from iolens.metrics.files import top_files
 from iolens.metrics.progress import layers_since
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.ranks import RANK_BALANCE
-from iolens.pages.terminal import table_parts
+from iolens.pages.text import table_text
 from iolens.pages.words import NONE, count, plural, seconds, size
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.text import Text
 
     from iolens.lab.recovery.recover import Spool
     from iolens.log import Job
@@ -34,14 +34,15 @@ def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
     return Table("Running under the profiler", columns, rows, "I/O time: of the slowest rank.")
 
 
-def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int) -> list[RenderableType]:
+def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int) -> list[Text]:
     """One look, for a terminal of that width."""
     from rich.text import Text
 
     tables = [layers_table(job, before), RANK_BALANCE.table(job), files_table(job)]
     marks = [Text(sentence, style="bold") for sentence in [*incomplete(job), *job.unfollowed]]
     head = Text(headline(spools, job), style="bold")
-    return [head, *marks, *(part for one in tables if one and one.rows for part in table_parts(one, width))]
+    shown = [line for one in tables if one and one.rows for line in ("", *table_text(one, width))]
+    return [head, *marks, *map(Text, shown)]
 
 
 def incomplete(job: Job) -> list[str]:

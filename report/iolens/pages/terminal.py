@@ -2,83 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Table
-from iolens.pages.cells import NUMBER, middle
 from iolens.pages.job_words import facts, labels, title, verdicts
+from iolens.pages.text import pair, paragraph, table_text
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from iolens.log import Job
 
-WIDTH = 110
-"""Columns where the output is no terminal."""
-
-MOST_ROWS, SHORTEST = 24, 16
+WIDTH, NARROWEST = 110, 40
+"""Columns where the output is no terminal, and as few as are made use of."""
 
 
-def console() -> Console:
-    """As wide as the terminal; without colours and at a fixed width where the output is a file or a pipe."""
-    from rich.console import Console
+@dataclass(frozen=True)
+class Screen:
+    """Where text goes: how many columns it has, and whether it can show bold."""
 
-    plain = Console(highlight=False, soft_wrap=False)
-    return plain if plain.is_terminal else Console(width=WIDTH, highlight=False, no_color=True)
+    width: int = WIDTH
+    styled: bool = False
+
+    def lines(self, lines: Iterable[str], style: str = "") -> None:
+        """Print lines; `style` is an ANSI code such as "1" (bold), heeded where it can be shown."""
+        for line in lines:
+            print(f"\x1b[{style}m{line}\x1b[0m" if style and self.styled and line else line)
+
+    def say(self, text: str, style: str = "") -> None:
+        """Print a paragraph."""
+        self.lines(paragraph(text, self.width), style)
+
+    def table(self, table: Table) -> None:
+        """Print a table, its title in bold."""
+        title, *others = table_text(table, self.width)
+        self.lines([title], "1" if table.title else "")
+        self.lines(others)
 
 
-def show_job(job: Job, tables: Iterable[Table], out: Console) -> None:
+def screen() -> Screen:
+    """As wide as COLUMNS or the terminal says; without escape sequences in a file, a pipe, or where NO_COLOR is set."""
+    width = max(NARROWEST, shutil.get_terminal_size((WIDTH, 24)).columns)
+    plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return Screen(width, styled=not plain)
+
+
+def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
     """Print facts, sentences and tables."""
-    from rich.text import Text
-
-    out.print(Text(title(job), style="bold"))
+    out.say(title(job), "1")
     for label in labels(job):
-        out.print(Text(label, style="bold red"))
-    for name, value in [pair for part in facts(job) for pair in part]:
-        out.print(Text(f"  {name:<17} {value}"), overflow="ellipsis", no_wrap=True)
+        out.say(label, "1;31")
+    for name, value in [fact for part in facts(job) for fact in part]:
+        out.lines(pair(name, value, out.width))
     caveats = [f"Incomplete. {reason}" for reason in job.partial]
     caveats += [f"Not followed: {reason}" for reason in job.unfollowed]
     for sentence in [*verdicts(job), *caveats]:
-        out.print(Text(sentence, style="bold"))
+        out.say(sentence, "1")
     for table in tables:
-        out.print()
-        show_table(table, out)
-
-
-def show_table(table: Table, out: Console) -> None:
-    """Print one table."""
-    for part in table_parts(table, out.width):
-        out.print(part)
-
-
-def table_parts(table: Table, width: int) -> list[RenderableType]:
-    """One table and its note; numbers flush right, the widest column's words shortened where the terminal is too
-    narrow."""
-    from rich import box
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for number, head in enumerate(table.columns):
-        numeric = all(NUMBER.match(row[number]) for row in table.rows)
-        grid.add_column(head, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in fitted(table, table.rows[:MOST_ROWS], width):
-        grid.add_row(*(Text(cell) for cell in row))
-    parts: list[RenderableType] = [grid]
-    if len(table.rows) > MOST_ROWS:
-        parts.append(Text(f"{len(table.rows) - MOST_ROWS} more rows: export them with iolens report --csv DIR"))
-    if table.note:
-        parts.append(Text(table.note, style="dim"))
-    return parts
-
-
-def fitted(table: Table, rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """The rows with the longest words of the widest column shortened, so that the table fits into `width`."""
-    columns = [max([len(head), *(len(row[n]) for row in rows)]) for n, head in enumerate(table.columns)]
-    widest = columns.index(max(columns))
-    room = max(SHORTEST, width - (sum(columns) - columns[widest]) - 3 * len(columns))
-    return [
-        [middle(cell, room - 1) if n == widest and len(cell) > room else cell for n, cell in enumerate(row)]
-        for row in rows
-    ]
+        print()
+        out.table(table)
