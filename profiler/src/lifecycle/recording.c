@@ -13,6 +13,7 @@ void recording_start(void)
     for (int m = 0; m < MODULE_COUNT; m++)
         if (modules[m]->start)
             modules[m]->start();
+    tables_start();
 }
 
 void recording_reset(void)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The settings are read: modules take theirs. */
+/* The settings are read: modules and tables take theirs. */
 void recording_start(void);
 
 /* Nothing is recorded yet: at the begin of a child of fork, which keeps its parent's descriptors and streams,

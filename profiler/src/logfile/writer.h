@@ -15,7 +15,7 @@
 #include "../system/path.h"
 #include "../compression/records.h"
 
-enum { WRITER_REGIONS = 32 };
+enum { WRITER_REGIONS = 96 };
 
 /* A region: one complete zlib stream of each rank that has something to say. */
 struct region {

@@ -43,11 +43,10 @@ static _Bool add_slab(struct arena *arena, size_t bytes)
     return 1;
 }
 
-void *arena_alloc(struct arena *arena, size_t bytes)
+static void *take(struct arena *arena, size_t bytes)
 {
     void *result = NULL;
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    spin_lock(&arena->lock);
     if (bytes <= arena->left || add_slab(arena, bytes)) {
         result = arena->next;
         arena->next += bytes;
@@ -57,6 +56,17 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     }
     spin_unlock(&arena->lock);
     return result;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    spin_hold(&arena->lock);
+    return take(arena, bytes);
+}
+
+void *arena_try_alloc(struct arena *arena, size_t bytes)
+{
+    return spin_try(&arena->lock) ? take(arena, bytes) : NULL;
 }
 
 char *arena_text(struct arena *arena, const char *text)

@@ -25,6 +25,9 @@ void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes
 /* `bytes` of zeroed memory aligned to 16, or NULL when the limit is reached. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
+/* The same for a signal handler, which never waits for the thread that it interrupted: NULL then too. */
+void *arena_try_alloc(struct arena *arena, size_t bytes);
+
 /* A copy of `text` in the arena, or NULL. */
 char *arena_text(struct arena *arena, const char *text);
 

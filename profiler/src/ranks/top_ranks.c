@@ -1,5 +1,7 @@
 #include "top_ranks.h"
 
+#include <string.h>
+
 #include "../memory/buffer.h"
 
 enum { CLASSES = 65 };
@@ -38,4 +40,25 @@ int top_ranks_choose(const struct iolens_transport *transport, const int64_t *we
     buffer_free(&histogram);
     buffer_free(&scan);
     return result;
+}
+
+int top_rows_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
+                    int64_t most, bool *chosen)
+{
+    int64_t rows[CLASSES] = {0}, room;
+    for (size_t i = 0; i < count; i++)
+        rows[class_of(weight[i])]++;
+    int64_t own[CLASSES];
+    memcpy(own, rows, sizeof own);
+    if (transport->allreduce(rows, CLASSES, IOLENS_INT64, IOLENS_SUM) != 0)
+        return -1;
+    int last = last_class(rows, most, &room);
+    uint64_t before = (uint64_t)own[last];
+    if (transport->exscan_sum(&before, 1) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        int class = class_of(weight[i]);
+        chosen[i] = class > last || (class == last && (int64_t)before++ < room);
+    }
+    return 0;
 }

@@ -26,7 +26,7 @@ enum {
     SPOOL_TEXT_BYTES = 8192,
     SPOOL_NAME_BYTES = 64,
     SPOOL_PLACES = 64,
-    SPOOL_TABLES = 32
+    SPOOL_TABLES = 64
 };
 
 /* Where spools are mapped: far from where a kernel puts anything by itself, and inside what the address,

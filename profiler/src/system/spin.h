@@ -1,17 +1,18 @@
 /* A lock of one byte for sections of a few dozen instructions. Uncontended it costs one atomic exchange, and
  * none at all while the process has a single thread (a section never starts a thread, and signal handlers
- * never record). */
+ * do not enter it: what they share is locked by spin_hold and spin_try). */
 #ifndef IOLENS_SPIN_H
 #define IOLENS_SPIN_H
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct spin {
     atomic_flag held;
 };
 
-enum { SPIN_TURNS = 1 << 20 };
+enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
 
 /* Holders that wait for the system, of any lock, and cannot be jumped out of meanwhile: signals are held
  * back. */
@@ -28,6 +29,19 @@ static inline void spin_wait(struct spin *lock)
         sched_yield();
     }
 }
+
+/* The same for a signal handler: false where the lock is not given back soon, for it may be the interrupted
+ * thread that holds it. Works against those that use spin_hold alone. */
+static inline bool spin_try(struct spin *lock)
+{
+    for (int turn = 0; turn < SPIN_TRIES; turn++)
+        if (!atomic_flag_test_and_set_explicit(&lock->held, memory_order_acquire))
+            return true;
+    return false;
+}
+
+/* Also while the process has a single thread: what a signal handler may do to the same data waits for it. */
+static inline void spin_hold(struct spin *lock) { spin_wait(lock); }
 
 /* glibc's __libc_single_threaded where there is one (2.32), else a byte that is 0. */
 extern const char *spin_single_threaded;

@@ -72,6 +72,13 @@ void *table_file_state(enum process_table_index table, struct file *file)
     return fresh->state;
 }
 
+void tables_start(void)
+{
+    for (int t = 0; t < TABLE_COUNT; t++)
+        if (process_tables[t]->start)
+            process_tables[t]->start();
+}
+
 void tables_begin(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++)

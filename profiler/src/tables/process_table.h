@@ -34,6 +34,7 @@ struct process_table {
     size_t state_bytes, file_bytes;
     /* Of a process's state from a spool: what it points to lies there; NULL: it has no pointers. */
     bool (*validate)(const void *state, const struct area *area);
+    void (*start)(void); /* the settings are known, from the environment or a spool; may be NULL */
     void (*begin)(void); /* the job has begun and ranks are known; may be NULL */
     void (*reset)(void); /* forget what is kept elsewhere: the process is a child of fork; may be NULL */
     /* A sign of life, at most ten a second: bring the state up to date, in case that this process is killed;
@@ -45,7 +46,12 @@ struct process_table {
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
     /* What `collect` had to leave out, on all ranks together: a sentence; NULL: nothing. May be NULL. */
     const char *(*left_out)(void);
-    int64_t (*weight)(const void *row); /* of tables that keep the largest: see table_largest.h */
+    int64_t (*weight)(
+        const void *row); /* of tables that keep the largest: see table_largest.h and table_merge.h */
+    /* Of tables whose rows are bounded over all ranks (table_merge.h): make a row stand for any rank, and say
+     * which of the `rest_slots` rows it becomes part of. All rows of a slot then have the same key. */
+    size_t (*rest)(void *row);
+    size_t rest_slots;
 };
 
 /* The columns of a table whose rows are the file's `struct row`. */
@@ -65,6 +71,7 @@ void *table_file_state(enum process_table_index table, struct file *file);
 void *table_file_state_known(enum process_table_index table, const struct file *file);
 
 /* For all tables: the hooks above. */
+void tables_start(void);
 void tables_begin(void);
 void tables_beat(void);
 void tables_reset(void);

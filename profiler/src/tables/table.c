@@ -5,11 +5,9 @@
 
 const char *column_merge_name(enum column_merge merge)
 {
-    static const char *const NAMES[] = {[COLUMN_KEY] = "key",
-                                        [COLUMN_RANK] = "rank",
-                                        [COLUMN_SUM] = "sum",
-                                        [COLUMN_LARGEST] = "largest",
-                                        [COLUMN_EARLIEST] = "earliest"};
+    static const char *const NAMES[] = {
+        [COLUMN_KEY] = "key",         [COLUMN_RANK] = "rank",         [COLUMN_SUM] = "sum",
+        [COLUMN_LARGEST] = "largest", [COLUMN_SMALLEST] = "smallest", [COLUMN_EARLIEST] = "earliest"};
     return NAMES[merge];
 }
 

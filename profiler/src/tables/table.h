@@ -14,6 +14,7 @@ enum column_merge {
     COLUMN_RANK, /* -1 */
     COLUMN_SUM,
     COLUMN_LARGEST,
+    COLUMN_SMALLEST,
     COLUMN_EARLIEST /* of times that are not 0 */
 };
 

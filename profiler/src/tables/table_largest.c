@@ -3,41 +3,13 @@
 #include <string.h>
 
 #include "../ranks/top_ranks.h"
+#include "table_merge.h"
 
 /* A row on its way through the ranks. */
 struct staged {
     int64_t table, rows; /* 0 rows: there is none */
     char row[];
 };
-
-static int64_t merged_int(enum column_merge how, int64_t a, int64_t b)
-{
-    return how == COLUMN_SUM ? a + b : how == COLUMN_LARGEST ? (a > b ? a : b) : b;
-}
-
-static double merged_double(enum column_merge how, double a, double b)
-{
-    if (how == COLUMN_EARLIEST)
-        return a == 0 || (b != 0 && b < a) ? b : a;
-    return how == COLUMN_SUM ? a + b : how == COLUMN_LARGEST ? (a > b ? a : b) : b;
-}
-
-static void merge_column(const struct column *column, const char *from, char *to)
-{
-    int64_t ints[2];
-    double doubles[2];
-    if (strcmp(column->dtype, "<f8") == 0) {
-        memcpy(&doubles[0], from, sizeof(double));
-        memcpy(&doubles[1], to, sizeof(double));
-        doubles[1] = merged_double(column->merge, doubles[0], doubles[1]);
-        memcpy(to, &doubles[1], sizeof(double));
-    } else if (strcmp(column->dtype, "<i8") == 0) {
-        memcpy(&ints[0], from, sizeof(int64_t));
-        memcpy(&ints[1], to, sizeof(int64_t));
-        ints[1] = merged_int(column->merge, ints[0], ints[1]);
-        memcpy(to, &ints[1], sizeof(int64_t));
-    }
-}
 
 static void combine(const void *in, void *inout)
 {
@@ -47,9 +19,7 @@ static void combine(const void *in, void *inout)
     if (a->rows > 0 && b->rows == 0)
         memcpy(b->row, a->row, type->row_bytes);
     else if (a->rows > 0)
-        for (size_t i = 0; i < type->column_count; i++)
-            merge_column(&type->columns[i], a->row + type->columns[i].offset,
-                         b->row + type->columns[i].offset);
+        table_merge_row(type, a->row, b->row);
     b->rows += a->rows;
 }
 

@@ -1,0 +1,25 @@
+/* The tree of call chains: each node is an address and the chain that led to it. Whoever records where
+ * something was called from keeps the number of a node.
+ *
+ * Numbers are the process's own: node 7 of one rank is not node 7 of another. */
+#ifndef IOLENS_CALL_NODES_H
+#define IOLENS_CALL_NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* No node: the parent of an outermost one. In tables -1. */
+#define CALL_NODE_NONE UINT32_MAX
+
+/* All chains for which there was no room. In tables -2. */
+#define CALL_NODE_OTHER (UINT32_MAX - 1)
+
+/* The node of `address` behind `parent`, found or made. `leaf`: the address was being executed; else it is
+ * one that a call returns to. May be called from a signal handler. */
+uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf);
+
+/* While the log is written, behind the table `call_nodes`: the node's number as it is there, -2 when there
+ * was no room for the node. */
+int32_t call_node_written(uint32_t node);
+
+#endif

@@ -1,0 +1,208 @@
+#include "objects.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../tables/process_table.h"
+
+enum { BUILD_ID_BYTES = 20, BUILD_ID_TEXT = 2 * BUILD_ID_BYTES, OBJECT_PATH_BYTES = 256 };
+
+struct object {
+    struct object *older;
+    uint64_t begin, end, bias; /* where it is mapped, and by how much that differs from its file */
+    int32_t number;
+    uint32_t used; /* an address that is written lies in it */
+    char build_id[BUILD_ID_TEXT];
+    char path[OBJECT_PATH_BYTES];
+};
+
+struct objects {
+    struct object *newest;
+    int64_t count;
+    uint64_t loaded; /* how many were ever loaded, as the loader counts */
+};
+
+struct row {
+    int64_t rank;
+    int32_t object;
+    char build_id[BUILD_ID_TEXT], path[OBJECT_PATH_BYTES];
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that had it loaded"),
+    COLUMN(object, "<i4", "object", "its number on this rank"),
+    TEXT(build_id, "S40", "the note of the linker that tells one build from all others, in hex; empty: none",
+         TEXT_WORD),
+    TEXT(path, "S256", "its file; cut at 256 bytes", TEXT_NAME),
+};
+
+/* Where notes of an object are looked through. */
+static const unsigned char *build_id_in(const char *note, size_t bytes, size_t *length)
+{
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)note;
+        size_t name = (header->n_namesz + 3u) & ~3u, text = (header->n_descsz + 3u) & ~3u;
+        size_t whole = sizeof *header + name + text;
+        if (whole > bytes)
+            return NULL;
+        const char *owner = note + sizeof *header;
+        if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && memcmp(owner, "GNU", 4) == 0) {
+            *length = header->n_descsz;
+            return (const unsigned char *)owner + name;
+        }
+        note += whole;
+        bytes -= whole;
+    }
+    return NULL;
+}
+
+static void describe_build(struct object *object, const struct dl_phdr_info *info)
+{
+    static const char HEX[] = "0123456789abcdef";
+    size_t length = 0;
+    const unsigned char *id = NULL;
+    for (int i = 0; !id && i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE)
+            id = build_id_in((const char *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
+                             info->dlpi_phdr[i].p_memsz, &length);
+    for (size_t i = 0; id && i < length && i < BUILD_ID_BYTES; i++) {
+        object->build_id[2 * i] = HEX[id[i] >> 4];
+        object->build_id[2 * i + 1] = HEX[id[i] & 15];
+    }
+}
+
+/* The program itself has no name here. */
+static void describe_path(struct object *object, const char *name)
+{
+    ssize_t length = *name ? -1 : readlink("/proc/self/exe", object->path, sizeof object->path);
+    if (length < 0)
+        memcpy(object->path, name, strnlen(name, sizeof object->path));
+}
+
+static void describe_range(struct object *object, const struct dl_phdr_info *info)
+{
+    object->bias = info->dlpi_addr;
+    object->begin = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uint64_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+        if (part->p_type != PT_LOAD)
+            continue;
+        object->begin = begin < object->begin ? begin : object->begin;
+        object->end = end > object->end ? end : object->end;
+    }
+}
+
+static bool is_known(const struct objects *objects, const struct object *wanted)
+{
+    for (const struct object *object = objects->newest; object; object = object->older)
+        if (object->begin == wanted->begin && object->end == wanted->end &&
+            memcmp(object->path, wanted->path, sizeof object->path) == 0 &&
+            memcmp(object->build_id, wanted->build_id, sizeof object->build_id) == 0)
+            return true;
+    return false;
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct objects *objects = context;
+    struct object seen = {0};
+    (void)size;
+    describe_range(&seen, info);
+    if (seen.begin >= seen.end)
+        return 0;
+    describe_path(&seen, info->dlpi_name);
+    describe_build(&seen, info);
+    if (is_known(objects, &seen))
+        return 0;
+    struct object *object = arena_alloc(&iolens.arena, sizeof *object);
+    if (!object)
+        return 1;
+    seen.number = (int32_t)objects->count++;
+    seen.older = objects->newest;
+    *object = seen;
+    objects->newest = object;
+    return 0;
+}
+
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(uint64_t *)context = info->dlpi_adds;
+    return 1;
+}
+
+/* The loader tells how much it ever loaded, so that mostly there is nothing to look at. */
+static void look(void *state)
+{
+    struct objects *objects = state;
+    uint64_t loaded = 0;
+    if (!table_state_known(TABLE_call_nodes))
+        return;
+    dl_iterate_phdr(count_loaded, &loaded);
+    if (loaded == objects->loaded)
+        return;
+    dl_iterate_phdr(look_at, objects);
+    objects->loaded = loaded;
+}
+
+void objects_look(void)
+{
+    void *objects = iolens.lost ? NULL : table_state(TABLE_objects);
+    if (objects)
+        look(objects);
+}
+
+/* Of two that lay at the same place one after the other, the later one. */
+struct place object_place(uint64_t address)
+{
+    const struct objects *objects = table_state_known(TABLE_objects);
+    struct object *object = objects ? objects->newest : NULL;
+    while (object && !(address >= object->begin && address < object->end))
+        object = object->older;
+    if (!object)
+        return (struct place){.object = -1, .offset = address};
+    object->used = 1;
+    return (struct place){.object = object->number, .offset = address - object->bias};
+}
+
+static bool validate(const void *state, const struct area *area)
+{
+    for (const struct object *object = ((const struct objects *)state)->newest; object;
+         object = object->older)
+        if (!area_holds(area, object, sizeof *object, 1))
+            return false;
+    return true;
+}
+
+/* Ranks behind the last one for which there is room have none: the chains of theirs show addresses. */
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct objects *objects = table_state_known(TABLE_objects);
+    for (const struct object *object = objects ? objects->newest : NULL; object; object = object->older) {
+        struct row row = {.rank = transport->rank, .object = object->number};
+        memcpy(row.build_id, object->build_id, sizeof row.build_id);
+        memcpy(row.path, object->path, sizeof row.path);
+        if (object->used)
+            buffer_put(rows, &row, sizeof row);
+    }
+    uint64_t count = rows->used / sizeof(struct row), before = count;
+    if (transport->exscan_sum(&before, 1) != 0)
+        rows->failed = true;
+    if (before + count > (uint64_t)tables_most_rows(false))
+        rows->used = 0;
+}
+
+const struct process_table table_objects = {
+    .name = "objects",
+    .meaning = "The program and the libraries that the addresses in `call_nodes` lie in",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct objects),
+    .validate = validate,
+    .beat = look,
+    .collect = collect,
+};

@@ -1,0 +1,85 @@
+#include "keyed.h"
+
+#include <string.h>
+
+#include "../memory/area.h"
+#include "../runtime/context.h"
+
+enum { BRANCH_BITS = 2, HASH_BITS = 64 };
+
+_Static_assert(KEYED_BRANCHES == 1 << BRANCH_BITS, "one branch for each value of the bits");
+
+/* The multiplier and the shift are those of splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t hash_of(const void *key, size_t bytes)
+{
+    uint64_t hash = bytes, word;
+    for (size_t at = 0; at < bytes; at += sizeof word) {
+        memcpy(&word, (const char *)key + at, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x94d049bb133111eb);
+        hash ^= hash >> 31;
+    }
+    return hash;
+}
+
+static struct keyed_row *make(struct keyed *store, const struct keyed_shape *shape, const void *key)
+{
+    bool bounded = key != shape->other;
+    if (bounded && atomic_load_explicit(&store->made, memory_order_relaxed) >= shape->most)
+        return NULL;
+    struct keyed_row *row;
+    size_t bytes = sizeof *row + shape->key_bytes + shape->value_bytes;
+    row = shape->in_handlers ? arena_try_alloc(&iolens.arena, bytes) : arena_alloc(&iolens.arena, bytes);
+    if (!row)
+        return NULL;
+    row->index = atomic_fetch_add_explicit(&store->made, 1, memory_order_relaxed);
+    memcpy(row->data, key, shape->key_bytes);
+    return row;
+}
+
+static void enlist(struct keyed *store, struct keyed_row *row)
+{
+    struct keyed_row *newest = store->newest;
+    do
+        row->older = newest;
+    while (!atomic_compare_exchange_weak(&store->newest, &newest, row));
+}
+
+/* Two keys of the same hash part at no level: behind its last bits rows follow one another. */
+struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shape, const void *key)
+{
+    uint64_t way = hash_of(key, shape->key_bytes);
+    _Atomic(struct keyed_row *) *place = &store->root;
+    struct keyed_row *fresh = NULL;
+    for (;; way <<= BRANCH_BITS) {
+        struct keyed_row *row = atomic_load_explicit(place, memory_order_acquire);
+        if (!row && !fresh && !(fresh = make(store, shape, key)))
+            return key == shape->other || !shape->other ? NULL : keyed_find(store, shape, shape->other);
+        if (!row && atomic_compare_exchange_strong(place, &row, fresh)) {
+            enlist(store, fresh);
+            return fresh;
+        }
+        if (memcmp(row->data, key, shape->key_bytes) == 0)
+            return row;
+        place = &row->child[way >> (HASH_BITS - BRANCH_BITS)];
+    }
+}
+
+/* Each row is claimed, so that the list cannot be a ring. */
+void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const struct area *area,
+                    bool (*sound)(const void *key, const void *value))
+{
+    size_t bytes = sizeof(struct keyed_row) + shape->key_bytes + shape->value_bytes;
+    struct keyed_row *row = store->newest, *kept = NULL;
+    store->root = store->newest = NULL;
+    for (; row && area_holds(area, row, bytes, 1); row = row->older) {
+        if (sound && !sound(keyed_key(row), keyed_value(row, shape)))
+            continue;
+        if (kept)
+            kept->older = row;
+        else
+            store->newest = row;
+        kept = row;
+    }
+    if (kept)
+        kept->older = NULL;
+}

@@ -1,0 +1,191 @@
+#include "table_merge.h"
+
+#include <string.h>
+
+#include "../ranks/top_ranks.h"
+
+/* A row on its way through the ranks. */
+struct staged {
+    int64_t table, rows; /* 0 rows: there is none */
+    char row[];
+};
+
+static int64_t merged_int(enum column_merge how, int64_t from, int64_t to)
+{
+    switch (how) {
+    case COLUMN_SUM:
+        return from + to;
+    case COLUMN_LARGEST:
+        return from > to ? from : to;
+    case COLUMN_SMALLEST:
+        return from < to ? from : to;
+    default:
+        return to;
+    }
+}
+
+static double merged_double(enum column_merge how, double from, double to)
+{
+    switch (how) {
+    case COLUMN_SUM:
+        return from + to;
+    case COLUMN_LARGEST:
+        return from > to ? from : to;
+    case COLUMN_SMALLEST:
+        return from < to ? from : to;
+    case COLUMN_EARLIEST:
+        return from == 0 || (to != 0 && to < from) ? to : from;
+    default:
+        return to;
+    }
+}
+
+static void merge_column(const struct column *column, const char *from, char *to)
+{
+    if (strcmp(column->dtype, "<f8") == 0) {
+        double pair[2];
+        memcpy(&pair[0], from, sizeof(double));
+        memcpy(&pair[1], to, sizeof(double));
+        pair[1] = merged_double(column->merge, pair[0], pair[1]);
+        memcpy(to, &pair[1], sizeof(double));
+    } else if (strcmp(column->dtype, "<i8") == 0) {
+        int64_t pair[2];
+        memcpy(&pair[0], from, sizeof(int64_t));
+        memcpy(&pair[1], to, sizeof(int64_t));
+        pair[1] = merged_int(column->merge, pair[0], pair[1]);
+        memcpy(to, &pair[1], sizeof(int64_t));
+    }
+}
+
+void table_merge_row(const struct process_table *type, const void *from, void *to)
+{
+    for (size_t i = 0; i < type->column_count; i++)
+        merge_column(&type->columns[i], (const char *)from + type->columns[i].offset,
+                     (char *)to + type->columns[i].offset);
+}
+
+static bool same_key(const struct process_table *type, const char *a, const char *b)
+{
+    for (size_t i = 0; i < type->column_count; i++) {
+        const struct column *column = &type->columns[i];
+        if (column->merge == COLUMN_KEY && memcmp(a + column->offset, b + column->offset, column->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* FNV-1a. */
+static uint64_t key_hash(const struct process_table *type, const char *row)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < type->column_count; i++)
+        for (size_t at = 0; type->columns[i].merge == COLUMN_KEY && at < type->columns[i].bytes; at++)
+            hash = (hash ^ (unsigned char)row[type->columns[i].offset + at]) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 32;
+}
+
+void table_fold(const struct process_table *type, struct buffer *rows)
+{
+    size_t count = rows->used / type->row_bytes, slots = 2, kept = 0;
+    struct buffer table = {0};
+    while (slots < 2 * count)
+        slots *= 2;
+    size_t *slot = buffer_add(&table, slots * sizeof *slot); /* 1 + the number of a row; 0: free */
+    rows->failed |= !slot;
+    for (size_t i = 0; slot && i < count; i++) {
+        char *row = rows->data + i * type->row_bytes;
+        size_t at = key_hash(type, row) & (slots - 1);
+        while (slot[at] && !same_key(type, rows->data + (slot[at] - 1) * type->row_bytes, row))
+            at = (at + 1) & (slots - 1);
+        if (slot[at]) {
+            table_merge_row(type, row, rows->data + (slot[at] - 1) * type->row_bytes);
+        } else {
+            memmove(rows->data + kept * type->row_bytes, row, type->row_bytes);
+            slot[at] = ++kept;
+        }
+    }
+    if (slot)
+        rows->used = kept * type->row_bytes;
+    buffer_free(&table);
+}
+
+static void combine(const void *in, void *inout)
+{
+    const struct staged *from = in;
+    struct staged *to = inout;
+    const struct process_table *type = process_tables[from->table];
+    if (from->rows > 0 && to->rows == 0)
+        memcpy(to->row, from->row, type->row_bytes);
+    else if (from->rows > 0)
+        table_merge_row(type, from->row, to->row);
+    to->rows += from->rows;
+}
+
+/* Leave the chosen rows, and merge each other one into its slot. */
+static void stage_rest(const struct process_table *type, const bool *chosen, char *stage, struct buffer *rows)
+{
+    size_t bytes = type->row_bytes, stride = sizeof(struct staged) + bytes, count = rows->used / bytes;
+    rows->used = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *row = rows->data + i * bytes;
+        if (chosen[i]) {
+            memmove(rows->data + rows->used, row, bytes);
+            rows->used += bytes;
+            continue;
+        }
+        struct staged *slot = (struct staged *)(stage + type->rest(row) * stride);
+        if (slot->rows++ == 0)
+            memcpy(slot->row, row, bytes);
+        else
+            table_merge_row(type, row, slot->row);
+    }
+}
+
+static int choose(const struct process_table *type, const struct iolens_transport *transport, int64_t most,
+                  const struct buffer *rows, struct buffer *choices)
+{
+    size_t count = rows->used / type->row_bytes;
+    struct buffer weights = {0};
+    int64_t *weight = buffer_add(&weights, (count + 1) * sizeof *weight);
+    bool *chosen = buffer_add(choices, count + 1);
+    for (size_t i = 0; weight && i < count; i++)
+        weight[i] = type->weight(rows->data + i * type->row_bytes);
+    int result = weight && chosen ? 0 : -1;
+    if (result == 0)
+        result = top_rows_choose(transport, weight, count, most, chosen);
+    buffer_free(&weights);
+    return result;
+}
+
+static int keep_largest(enum process_table_index table, const struct iolens_transport *transport,
+                        int64_t most, struct buffer *rows)
+{
+    const struct process_table *type = process_tables[table];
+    size_t stride = sizeof(struct staged) + type->row_bytes;
+    struct buffer choices = {0}, stage = {0};
+    char *slots = buffer_add(&stage, type->rest_slots * stride);
+    int result = slots ? choose(type, transport, most, rows, &choices) : -1;
+    for (size_t i = 0; slots && i < type->rest_slots; i++)
+        ((struct staged *)(slots + i * stride))->table = table;
+    if (result == 0)
+        stage_rest(type, (const bool *)choices.data, slots, rows);
+    if (result == 0)
+        result = transport->reduce_records(slots, stride, type->rest_slots, combine);
+    for (size_t i = 0; result == 0 && transport->rank == 0 && i < type->rest_slots; i++) {
+        const struct staged *slot = (const struct staged *)(slots + i * stride);
+        if (slot->rows > 0)
+            buffer_put(rows, slot->row, type->row_bytes);
+    }
+    buffer_free(&choices);
+    buffer_free(&stage);
+    return result;
+}
+
+int table_bound(enum process_table_index table, const struct iolens_transport *transport, int64_t most,
+                struct buffer *rows)
+{
+    int64_t all = (int64_t)(rows->used / process_tables[table]->row_bytes);
+    if (transport->allreduce(&all, 1, IOLENS_INT64, IOLENS_SUM) != 0)
+        return -1;
+    return all <= most ? 0 : keep_largest(table, transport, most, rows);
+}
