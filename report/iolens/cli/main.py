@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     "run": "run a program under the profiler",
     "report": "make the PDF summary of one log",
     "show": "print the summary of one log in the terminal",
+    "table": "print any table of a log, as text, CSV or JSON",
     "live": "see what running jobs do, and take snapshots of them",
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",

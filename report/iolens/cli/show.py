@@ -20,6 +20,6 @@ def run(args: argparse.Namespace) -> int:
     out = screen()
     for path in args.logs:
         job = read_log(path)
-        tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]
+        tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS if not exhibit.apart]
         show_job(job, [table for table in tables if table is not None], out)
     return 0

@@ -50,7 +50,10 @@ class Exhibit(Generic[S]):
     `name` names the file of an export, which has all columns of the rows. Without `columns` there is no table. `note`
     stands below the table. `needs` is a column without which the rows say nothing: when all of it is 0, the exhibit is
     left out. `draw` makes the figures from the subject and the metric's rows. `absent` says why there is no table,
-    where a reader would expect one.
+    where a reader would expect one. The metric of one that can be `asked` takes an `Ask` as well. A `drilled` one
+    goes down from a total (metrics/processor/drill.py) by any of its `levels`; its first column has the names.
+    One that is `apart` is shown by `iolens table` and exported, and is on no page and in no summary. `source` says
+    what a run needs to record it, where not every run does.
     """
 
     name: str
@@ -61,6 +64,11 @@ class Exhibit(Generic[S]):
     needs: str = ""
     draw: Callable[[S, pd.DataFrame], Iterable[FigureBlock]] | None = None
     absent: Callable[[S], str] | None = None
+    asked: bool = False
+    drilled: bool = False
+    levels: Sequence[str] = ()
+    apart: bool = False
+    source: str = ""
 
     def frame(self, subject: S) -> pd.DataFrame | None:
         """The metric's rows; None when there is nothing to show."""

@@ -6,6 +6,7 @@ import math
 from datetime import datetime, timezone
 
 NONE = "n/a"
+GUARD = "--"
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -68,6 +69,16 @@ def percent(part: float | None, whole: float) -> str:
 def share(value: float) -> str:
     """A share of one, in per cent."""
     return percent(value, 1.0)
+
+
+def points(value: float | None) -> str:
+    """Per cent as pat_report prints it: `34.8%`; `--` where the number says nothing."""
+    return GUARD if value is None or value != value else f"{value:.1f}%"
+
+
+def guarded(value: float | None) -> str:
+    """A plain number with three digits; `--` where it says nothing."""
+    return GUARD if value is None or value != value else f"{value:,.1f}" if abs(value) >= 100 else digits(value)
 
 
 def moment(value: float) -> str:

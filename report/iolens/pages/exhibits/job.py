@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.pages.exhibits import about, cost, files, mpiio, operations, ranks, striping, timeline
+from iolens.pages.exhibits import about, cost, files, mpiio, operations, ranks, ranks_io, striping, timeline
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -29,6 +29,11 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     timeline.SHARED_SPANS,
     ranks.RANK_BALANCE,
     ranks.PROCESSES,
+    ranks_io.LOAD_BALANCE,
+    ranks_io.PROGRAM_TIME,
+    ranks_io.MEMORY,
+    ranks_io.FILE_INPUT,
+    ranks_io.FILE_OUTPUT,
     files.SHARED_FILES,
     striping.LAYOUTS,
     striping.TARGETS,

@@ -1,0 +1,134 @@
+"""`iolens table NAME LOG`: any table of a job, as text, CSV or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.errors import IolensError, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.metrics.processor.ask import Ask
+    from iolens.pages.exhibit import Exhibit
+
+EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
+function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
+--filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. Rows
+with less than 0.95 %% of the total are left out unless --no-threshold is given."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = EPILOG
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the table; --list names them all")
+    parser.add_argument("log", nargs="?", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument("--list", action="store_true", help="name the tables, with those LOG has when it is given")
+    parser.add_argument(
+        "--by", metavar="LEVEL,...", default="", help="levels, outermost first, such as function,caller,pe"
+    )
+    parser.add_argument("--filter", metavar="CONDITION,...", default="", help="only these rows, such as 'pe<10'")
+    parser.add_argument("--no-threshold", action="store_true", help="every row, however small")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--csv", action="store_true", help="full numbers as CSV")
+    shape.add_argument("--json", action="store_true", help="full numbers as JSON, a list of rows")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a table, or the names of all."""
+    if args.list:
+        log = args.log or (Path(args.name) if args.name else None)
+        print_names(log)
+        return 0
+    if not args.name or not args.log:
+        raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
+    exhibit = asked(exhibit_of(args.name), args)
+    from iolens.log import read_log
+
+    job = read_log(args.log)
+    frame = exhibit.frame(job)
+    if frame is None:
+        needed = f"; needed is {exhibit.source}" if exhibit.source else ""
+        raise IolensError(f"{args.log}: there is nothing for the table {args.name} in this log{needed}")
+    if args.csv:
+        frame.to_csv(sys.stdout, index=False)
+    elif args.json:
+        print(frame.to_json(orient="records", indent=1, double_precision=15))
+    else:
+        print(text_of(exhibit, frame, job))
+    return 0
+
+
+def exhibit_of(name: str) -> Exhibit[Any]:
+    """The exhibit of that name; UsageError when there is none."""
+    from difflib import get_close_matches
+
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+    known = {exhibit.name: exhibit for exhibit in JOB_EXHIBITS}
+    if name not in known:
+        near = get_close_matches(name, known, 3, 0.5)
+        hint = f"; do you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(f"no table {name}{hint} (iolens table --list names them)")
+    return known[name]
+
+
+def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
+    """The exhibit as the options ask for it; UsageError for what it does not know."""
+    from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
+
+    ask = Ask(levels(args.by), 0.0 if args.no_threshold else THRESHOLD, conditions(args.filter))
+    if ask == Ask():
+        return exhibit
+    if not exhibit.asked:
+        raise UsageError(
+            f"the table {exhibit.name} has no levels: --by, --filter and --no-threshold do not hold for it"
+        )
+    if ask.by and not exhibit.drilled:
+        raise UsageError(f"the table {exhibit.name} has no levels to go by; --filter holds for it")
+    check_levels(ask.by, exhibit.levels)
+    metric: Any = exhibit.metric
+
+    def answer(job: Any, ask: Ask = ask) -> pd.DataFrame | None:
+        """The exhibit's metric, asked."""
+        found: pd.DataFrame | None = metric(job, ask)
+        return found
+
+    return replace(exhibit, metric=answer)
+
+
+def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
+    """The table as text."""
+    from iolens.pages.tabular import drilled, flat
+
+    table = exhibit.table(job)
+    if table is None:
+        raise IolensError(f"the table {exhibit.name} is a figure in the report; its numbers: --csv or --json")
+    if not exhibit.drilled:
+        return flat(table)
+    names = dict(zip(frame["depth"], frame["level"], strict=True))
+    heads = [HEADS.get(names[depth], names[depth].capitalize()) for depth in sorted(names) if depth]
+    return drilled(table, list(frame["depth"]), heads or ["Total"])
+
+
+HEADS = {"pe": "PE"}
+
+
+def print_names(log: Path | None) -> None:
+    """The tables; with a log, those that it has."""
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+    if log:
+        from iolens.log import read_log
+
+        job = read_log(log)
+        shown = [exhibit for exhibit in JOB_EXHIBITS if exhibit.frame(job) is not None]
+    else:
+        shown = list(JOB_EXHIBITS)
+    for exhibit in shown:
+        by = f"  (--by {','.join((*exhibit.levels, 'pe'))})" if exhibit.drilled else ""
+        print(f"{exhibit.name:<18} {exhibit.title}{by}")

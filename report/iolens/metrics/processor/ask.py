@@ -1,0 +1,125 @@
+"""What a person asks of a table: by which levels, from which share on, of which ranks, functions, files or regions."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLD = 0.95
+"""Per cent of the total below which pat_report leaves a row out."""
+
+PE, EVERY_PE = "pe", "pe=all"
+"""The level of single ranks: its rows with the largest, the median and the smallest value, or all of them."""
+
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|!=|==?|<|>)\s*(.+?)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Rows whose `name` stands in this relation to `value`; text is compared with = and != and may hold * and ?."""
+
+    name: str
+    relation: str
+    value: str
+
+    def holds(self, values: pd.Series[Any]) -> pd.Series[bool]:
+        """Which of the values do; UsageError when a number is wanted and none is given."""
+        if values.dtype.kind in "iuf":
+            return self.number(values)
+        if self.relation not in ("=", "!="):
+            raise UsageError(f"{self.name}{self.relation}{self.value}: {self.name} is text; compare it with = or !=")
+        equal = values.map(lambda text: fnmatchcase(str(text), self.value)).astype(bool)
+        return equal if self.relation == "=" else ~equal
+
+    def number(self, values: pd.Series[Any]) -> pd.Series[bool]:
+        """The same for numbers."""
+        try:
+            wanted = float(self.value)
+        except ValueError:
+            raise UsageError(f"{self.name}{self.relation}{self.value}: {self.name} is a number") from None
+        found: pd.Series[bool] = COMPARE[self.relation](values, wanted)
+        return found
+
+
+@dataclass(frozen=True)
+class Ask:
+    """`by`: the levels, outermost first (none: the table's own). `threshold`: per cent of the total below which a row
+    is left out. `where`: conditions that all rows must meet before anything is added up."""
+
+    by: tuple[str, ...] = ()
+    threshold: float = THRESHOLD
+    where: tuple[Condition, ...] = ()
+
+
+DEFAULT = Ask()
+
+
+def conditions(text: str) -> tuple[Condition, ...]:
+    """`pe<10,function=MPI_*` as conditions; UsageError when it is none."""
+    return tuple(condition(part) for part in text.split(",") if part.strip())
+
+
+def condition(text: str) -> Condition:
+    """One of them."""
+    found = CONDITION.fullmatch(text)
+    if not found:
+        raise UsageError(f"{text}: a condition is a name, one of < <= = != >= > and a value, such as 'pe<10'")
+    name, relation, value = found.groups()
+    return Condition(PE if name == "rank" else name, "=" if relation == "==" else relation, value)
+
+
+def levels(text: str) -> tuple[str, ...]:
+    """`function,caller,pe` as levels."""
+    words = [word.strip() for word in text.split(",")]
+    return tuple(PE if word == "rank" else word for word in words if word)
+
+
+def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
+    """UsageError when a level is not one of the table's."""
+    unknown = [name for name in asked if name not in (*known, PE, EVERY_PE)]
+    if unknown:
+        raise UsageError(f"no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and {EVERY_PE})")
+    if EVERY_PE in asked[:-1]:
+        raise UsageError(f"{EVERY_PE} is the last level, if it is one")
+
+
+def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
+    """How many of the ranks 0 … `ranks` - 1 meet the conditions on `pe`: the N of averages."""
+    import numpy as np
+    import pandas as pd
+
+    each = pd.Series(np.arange(ranks))
+    for one in where:
+        if one.name == PE:
+            each = each[one.holds(each)]
+    return len(each)
+
+
+def kept(rows: pd.DataFrame, where: Sequence[Condition]) -> pd.DataFrame:
+    """The rows that meet all conditions. What is known of several ranks together (rank -1) meets none on `pe`."""
+    for one in where:
+        if one.name == PE:
+            rows = rows[one.holds(rows["rank"]) & (rows["rank"] >= 0)]
+        elif one.name in rows:
+            rows = rows[one.holds(rows[one.name])]
+        else:
+            known = [str(name) for name in rows.columns if name != "rank"]
+            raise UsageError(f"no column {one.name} to filter by; this table has pe, {', '.join(known)}")
+    return rows

@@ -1,0 +1,194 @@
+"""From rows of single ranks to the rows of a pat_report table: Total > Group > Function > … > PE, each an average rank.
+
+A row's value is the mean over all N ranks, whether or not they took part; a group is the sum of its functions, the
+total that of its groups. Percentages are of the total at every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, Ask, check_levels, kept, matching_ranks
+from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+SUMS_OF_OTHERS = ("total", "group")
+"""Levels whose imbalance says nothing, for their parts may be uneven in opposite ways."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """`first` decides order and threshold, and gets share, imbalance and the rank with the most. `others` are means
+    too. `extremes` are of single calls: a column to `min` or `max`."""
+
+    first: str
+    others: tuple[str, ...] = ()
+    extremes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sums(self) -> list[str]:
+        """The columns that are added up."""
+        return [self.first, *self.others]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """`known`: the levels that a table may be asked by; `default`: those that it has when it is not."""
+
+    known: tuple[str, ...]
+    default: tuple[str, ...]
+
+
+def answer(job: Job, rows: pd.DataFrame | None, levels: Levels, measures: Measures, ask: Ask = DEFAULT) -> Any:
+    """`drill` of the job's rows as asked for; None without rows. UsageError for an unknown level or column."""
+    if rows is None or rows.empty:
+        return None
+    check_levels(ask.by, levels.known)
+    ranks = matching_ranks(ask.where, max(job.nprocs, 1))
+    return drill(kept(rows, ask.where), ask.by or levels.default, measures, ranks, ask.threshold)
+
+
+def drill(rows: pd.DataFrame, by: Sequence[str], measures: Measures, ranks: int, threshold: float) -> pd.DataFrame:
+    """`rows` have `rank`, the levels as text and the measures; a level may be spread over columns `name 1`, `name 2` …
+
+    An empty text ends a row's path. Columns of the result: depth (0: the total), level, name, the measures (means over
+    `ranks`; extremes as they are), and of the first: share (per cent of the total), imbalance, imbalance_percent, most
+    and most_rank. NaN: it says nothing here, or ranks are known together only (rank -1). Rows of less than `threshold`
+    per cent are left out, with all below them.
+    """
+    import pandas as pd
+
+    single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
+    keys = ["total", *wanted]
+    rows = rows.assign(total="Total", pe=[f"pe.{rank}" for rank in rows["rank"]])
+    each = [per_rank(rows, keys[: depth + 1], measures) for depth in range(len(keys))]
+    whole = float(each[0][measures.first].sum()) / max(ranks, 1)
+    table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single)
+    found = pd.DataFrame(list(table.walk(("Total",), 0)))
+    return found if len(found) else pd.DataFrame(columns=["depth", "level", "name", *measures.sums])
+
+
+def spread(by: Sequence[str], rows: pd.DataFrame) -> list[str]:
+    """The columns of the levels, without a last one of single ranks."""
+    columns: list[str] = []
+    for place, name in enumerate(by):
+        if name in (PE, EVERY_PE):
+            columns += [PE] if place < len(by) - 1 else []
+        elif name in rows:
+            columns.append(name)
+        else:
+            columns += [str(column) for column in rows.columns if str(column).rpartition(" ")[0] == name]
+    return columns
+
+
+def per_rank(rows: pd.DataFrame, keys: list[str], measures: Measures) -> pd.DataFrame:
+    """Sums and extremes of each rank at one depth; index: the path and the rank."""
+    part = rows[rows[keys[-1]] != ""]
+    how = {**dict.fromkeys(measures.sums, "sum"), **measures.extremes}
+    return part.groupby([*keys, "rank"], sort=False, observed=True).agg(how)
+
+
+class Tree:
+    """The rows of a table, from the sums of each depth."""
+
+    def __init__(
+        self,
+        keys: list[str],
+        each: Sequence[pd.DataFrame],
+        measures: Measures,
+        ranks: int,
+        whole: float,
+        threshold: float,
+        single: str,
+    ) -> None:
+        self.keys, self.measures, self.ranks = keys, measures, ranks
+        self.whole, self.threshold, self.single = whole, threshold, single
+        self.nodes: dict[tuple[str, ...], pd.DataFrame] = {}
+        self.below: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        for depth, frame in enumerate(each):
+            for path, part in frame.groupby(level=list(range(depth + 1)), sort=False):
+                path = path if isinstance(path, tuple) else (path,)
+                self.nodes[path] = part.droplevel(list(range(depth + 1)))
+                self.below.setdefault(path[:-1], []).append(path)
+
+    def mean(self, path: tuple[str, ...]) -> float:
+        """The first measure of an average rank."""
+        return float(self.nodes[path][self.measures.first].sum()) / self.ranks
+
+    def share(self, value: float) -> float:
+        """Per cent of the total."""
+        return 100.0 * value / self.whole if self.whole else NOT_KNOWN
+
+    def children(self, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """The paths below, the largest first, without those under the threshold."""
+        found = sorted(self.below.get(path, ()), key=lambda one: (-self.mean(one), one))
+        return [one for one in found if not self.share(self.mean(one)) < self.threshold]
+
+    def walk(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
+        """The row of a path, and all below it."""
+        if path not in self.nodes:
+            return
+        children = self.children(path)
+        yield self.row(path, depth, children)
+        for child in children:
+            yield from self.walk(child, depth + 1)
+        if self.single and not self.below.get(path):
+            yield from self.pe_rows(path, depth + 1)
+
+    def row(self, path: tuple[str, ...], depth: int, children: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+        """One average rank; a group of which one function is shown repeats its imbalance, as pat_report does."""
+        level, node = self.keys[depth], self.nodes[path]
+        values = {name: float(node[name].sum()) / self.ranks for name in self.measures.sums}
+        values |= {name: float(getattr(node[name], how)()) for name, how in self.measures.extremes.items()}
+        says = level not in SUMS_OF_OTHERS or len(self.keys) == 1
+        uneven = node if says else self.nodes[children[0]] if level == "group" and len(children) == 1 else None
+        return {
+            "depth": depth,
+            "level": level.rpartition(" ")[0] or level,
+            "name": path[-1],
+            **values,
+            "share": self.share(values[self.measures.first]),
+            **(UNKNOWN if uneven is None else self.unevenness(uneven[self.measures.first])),
+        }
+
+    def unevenness(self, values: pd.Series[float]) -> dict[str, float]:
+        """Imbalance over all ranks; those without a row have 0."""
+        if (values.index < 0).any() or not len(values):
+            return UNKNOWN
+        most, mean = float(values.max()), float(values.sum()) / self.ranks
+        return {
+            "imbalance": imbalance(most, mean) if self.ranks > 1 else NOT_KNOWN,
+            "imbalance_percent": imbalance_percent(most, mean, self.ranks),
+            "most": most,
+            "most_rank": float(values.idxmax()),
+        }
+
+    def pe_rows(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
+        """Single ranks: all of them, or those with the largest, the median (the lower of two) and the smallest value.
+
+        Ranks that did not take part have no row.
+        """
+        node = self.nodes[path].sort_index().sort_values(self.measures.first, ascending=False, kind="stable")
+        known = node[node.index >= 0]
+        chosen = dict.fromkeys(range(len(known)), "")
+        if self.single == PE and len(known) > 1:
+            chosen = {0: "max", len(known) // 2: "median", len(known) - 1: "min"}
+        for place, what in chosen.items():
+            yield self.pe_row(known.iloc[place], f"pe.{known.index[place]}" + (f" ({what})" if what else ""), depth)
+        for _, others in node[node.index < 0].iterrows():
+            yield self.pe_row(others, "other ranks, together", depth)
+
+    def pe_row(self, values: pd.Series[Any], name: str, depth: int) -> dict[str, Any]:
+        """One rank."""
+        share = self.share(float(values[self.measures.first]))
+        numbers = {column: float(value) for column, value in values.items()}
+        return {"depth": depth, "level": PE, "name": name, **numbers, "share": share, **UNKNOWN}
+
+
+UNKNOWN = dict.fromkeys(("imbalance", "imbalance_percent", "most", "most_rank"), NOT_KNOWN)

@@ -1,0 +1,71 @@
+"""What ranks read from and wrote to each file: averages over the ranks that did, as pat_report's read_stats and
+write_stats have them. Averages over all ranks would hide that one rank does all."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.layers import MIB
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.io import rank_io
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+SYSTEM = re.compile(r"/(proc|sys)/")
+COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
+
+
+@once_per_job
+def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Files that were read: a row for all, then one a file, most bytes first; none of /proc and /sys.
+
+    Columns: name, ranks (that read from it), means of such a rank (seconds, mib in 2^20 bytes, calls), rate (all bytes
+    over all time, MiB/s), bytes_per_call, bytes (of all ranks). POSIX and STDIO. NaN: which ranks read is not known,
+    for the log holds the file's ranks merged. Files with less than the threshold of the bytes are left out.
+    """
+    return file_rows(job, "read", ask)
+
+
+@once_per_job
+def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Files that were written: the columns of `file_input`, of ranks that wrote."""
+    return file_rows(job, "write", ask)
+
+
+def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
+    """The rows of one kind; None without any."""
+    import pandas as pd
+
+    rows = rank_io(job)
+    if rows is None:
+        return None
+    rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(SYSTEM)]
+    rows = kept(rows.drop(columns=["function", "id"]), ask.where)
+    if rows.empty:
+        return None
+    named = rows.groupby("file", sort=True)
+    least = ask.threshold / 100 * rows["bytes"].sum()
+    each = [file_row(str(name), part) for name, part in named if not part["bytes"].sum() < least]
+    each.sort(key=lambda row: -row["bytes"])
+    return pd.DataFrame([file_row("Total", rows), *each], columns=COLUMNS)
+
+
+def file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
+    """One file, or all."""
+    calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
+    ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")
+    return {
+        "name": name,
+        "seconds": spent / ranks,
+        "mib": moved / MIB / ranks,
+        "rate": moved / MIB / spent if spent > 0 else float("nan"),
+        "ranks": ranks,
+        "calls": calls / ranks,
+        "bytes_per_call": moved / calls,
+        "bytes": moved,
+    }

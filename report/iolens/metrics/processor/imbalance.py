@@ -1,0 +1,39 @@
+"""How uneven ranks are, in the words of several tools. All give NaN where a single value leaves nothing to compare."""
+
+from __future__ import annotations
+
+import math
+
+NOT_KNOWN = float("nan")
+
+
+def imbalance(most: float, mean: float) -> float:
+    """How much longer the slowest rank took than the average one: max - avg (CrayPAT's Imb. Time, Imb. Samp)."""
+    return most - mean
+
+
+def imbalance_percent(most: float, mean: float, count: int) -> float:
+    """CrayPAT's Imb.%: 100 * (max - avg) / max * N / (N - 1), of N values. 0: even; 100: one rank does everything.
+
+    Source: DeRose, Homer and Johnson, "Detecting Application Load Imbalance on High End Massively Parallel Systems",
+    Euro-Par 2007, as pat_report prints it. NaN for a single value or without any amount.
+    """
+    if count < 2 or not most > 0:
+        return NOT_KNOWN
+    return 100.0 * (most - mean) / most * count / (count - 1)
+
+
+def load_balance(most: float, mean: float) -> float:
+    """POP's load balance: avg / max, of the time of useful work. 1: even."""
+    return mean / most if most > 0 else NOT_KNOWN
+
+
+def variation(values: list[float]) -> float:
+    """mpiP's COV: sample standard deviation over mean; 0 for a single value."""
+    count = len(values)
+    if count < 2:
+        return 0.0
+    mean = math.fsum(values) / count
+    if mean == 0:
+        return NOT_KNOWN
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1)) / mean

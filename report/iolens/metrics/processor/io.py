@@ -1,0 +1,112 @@
+"""The I/O of single ranks: time, calls and bytes by layer, kind and file, as far as the log knows ranks apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iolens.metrics.files import LOWEST, paths
+from iolens.metrics.layers import LAYERS, io_time
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
+META = {
+    "POSIX": ("OPENS", "STATS", "SEEKS", "FSYNCS", "FDSYNCS"),
+    "STDIO": ("OPENS", "SEEKS", "FLUSHES"),
+}
+"""Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
+
+COLUMNS = ["rank", "group", "function", "id", "calls", "time", "bytes"]
+
+
+@once_per_job
+def rank_io(job: Job) -> pd.DataFrame | None:
+    """A row per rank, `group` (POSIX, STDIO, MPI-IO), `function` (read, write, meta; for MPI-IO exchange) and file.
+
+    Columns also: file (path), calls, time (seconds), bytes. A file that all ranks used is known by rank where the
+    private table `file_ranks` has it; else its rows are of rank -1, all ranks together. The groups do not overlap:
+    MPI-IO is what its calls took beyond the POSIX time in them (collective calls; all calls on files of one rank).
+    None where no layer recorded anything.
+    """
+    import pandas as pd
+
+    parts = [part for name in LOWEST if name in job.frames for part in layer_rows(name, job)]
+    parts += exchange_rows(job)
+    parts = [part[(part["calls"] > 0) | (part["time"] > 0)] for part in parts]
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return None
+    rows = pd.concat(parts, ignore_index=True)
+    return rows.assign(file=paths(job, rows["id"]))
+
+
+def layer_rows(name: str, job: Job) -> Iterator[pd.DataFrame]:
+    """POSIX or STDIO: a frame a kind."""
+    frame = job.frames[name]
+    apart = job.private.get("file_ranks") if name == "POSIX" else None
+    if apart is not None and not isinstance(apart, dict) and len(apart):
+        shared = frame.loc[frame["rank"] < 0, "id"]
+        apart = apart[apart["file"].isin(shared)]
+        frame = frame[(frame["rank"] >= 0) | ~frame["id"].isin(apart["file"])]
+        yield from (apart_rows(apart, kind) for kind in KINDS)
+    for kind, (time, moved) in KINDS.items():
+        counters = META[name] if kind == "meta" else (f"{time}S",)
+        yield rows_of(
+            rank=frame["rank"],
+            group=name,
+            function=kind,
+            id=frame["id"],
+            calls=sum(frame[f"{name}_{one}"].clip(lower=0) for one in counters if f"{name}_{one}" in frame),
+            time=frame[f"{name}_F_{time}_TIME"].clip(lower=0),
+            bytes=frame[f"{name}_{moved}"].clip(lower=0) if moved else 0,
+        )
+
+
+def apart_rows(apart: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The same from `file_ranks`."""
+    calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
+    return rows_of(
+        rank=apart["rank"],
+        group="POSIX",
+        function=kind,
+        id=apart["file"],
+        calls=apart.get(calls, 0),
+        time=apart.get(f"{kind}_time", 0.0),
+        bytes=apart[moved] if moved else 0,
+    )
+
+
+def exchange_rows(job: Job) -> list[pd.DataFrame]:
+    """MPI-IO beyond POSIX."""
+    frame, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
+    found = []
+    if frame is not None:
+        own = frame[frame["rank"] >= 0]
+        below = {} if posix is None else io_time(posix, "POSIX").groupby([posix["id"], posix["rank"]]).sum().to_dict()
+        within = [below.get(key, 0.0) for key in zip(own["id"], own["rank"], strict=True)]
+        calls = sum(own[f"MPIIO_{name}"] for names in LAYERS["MPI-IO"].operations.values() for name in names)
+        time = (io_time(own, "MPIIO") - within).clip(lower=0)
+        found.append(
+            rows_of(rank=own["rank"], group="MPI-IO", function="exchange", id=own["id"], calls=calls, time=time)
+        )
+    table = job.private.get("mpiio_collectives")
+    if table is not None and not isinstance(table, dict) and len(table) and frame is not None:
+        part = table[table["file"].isin(frame.loc[frame["rank"] < 0, "id"])]
+        time = (part["seconds"] - part["access"]).clip(lower=0)
+        calls = part["calls"]
+        found.append(
+            rows_of(rank=part["rank"], group="MPI-IO", function="exchange", id=part["file"], calls=calls, time=time)
+        )
+    return found
+
+
+def rows_of(**columns: object) -> pd.DataFrame:
+    """A frame with COLUMNS."""
+    import pandas as pd
+
+    return pd.DataFrame({"bytes": 0, **columns})[COLUMNS].reset_index(drop=True)

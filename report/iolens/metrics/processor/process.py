@@ -1,0 +1,47 @@
+"""Memory and processor time of single ranks, with the ranks that took most, median and least."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processes import rank_usage
+from iolens.metrics.processor.ask import DEFAULT, PE, Ask
+from iolens.metrics.processor.drill import Levels, Measures, answer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+LEVELS = Levels((), (PE,))
+
+
+@once_per_job
+def memory(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Largest resident set of a rank (`max_rss`, bytes), from the private region `process`: rows of `drill`.
+
+    None where the log does not have every rank's.
+    """
+    rows = process_rows(job)
+    whole = rows is not None and len(rows) == job.nprocs
+    found: pd.DataFrame | None = answer(job, rows if whole else None, LEVELS, Measures("max_rss"), ask)
+    return found
+
+
+@once_per_job
+def program_time(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Processor time of a rank (`time`; `user_time` and `system_time`; seconds), what held it up: rows of `drill`."""
+    measures = Measures("time", ("user_time", "system_time", "major_faults", "involuntary_switches"))
+    found: pd.DataFrame | None = answer(job, process_rows(job), LEVELS, measures, ask)
+    return found
+
+
+@once_per_job
+def process_rows(job: Job) -> pd.DataFrame | None:
+    """The region with `time`; of single ranks alone where it has others together."""
+    usage = rank_usage(job)
+    if usage is None or usage.empty:
+        return None
+    rows = usage.reset_index()
+    return rows.assign(time=rows["user_time"] + rows["system_time"])

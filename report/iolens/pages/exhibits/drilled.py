@@ -1,0 +1,39 @@
+"""The columns of tables that go down from the total to groups, functions and single ranks."""
+
+from __future__ import annotations
+
+from iolens.pages import words
+from iolens.pages.exhibit import Column
+
+INDENT = "\u00a0\u00a0"
+"""Of one level: spaces that no layout takes away."""
+
+
+def indented(depth: int, name: str) -> str:
+    """A name at its depth."""
+    return INDENT * depth + name
+
+
+def guarded_seconds(value: float) -> str:
+    """Seconds to the microsecond; `--` where the number says nothing."""
+    return words.GUARD if value != value else f"{value:,.6f}"
+
+
+NAME = Column("", ("depth", "name"), indented)
+
+
+def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
+    """Share, mean, imbalance and its per cent of the table's first measure, under pat_report's heads."""
+    say = guarded_seconds if unit == "s" else words.size if unit == "B" else words.guarded
+    uneven = words.guarded if unit != "B" else guarded_size
+    return [
+        Column(f"{head}%", "share", words.points),
+        Column(head if unit == "B" else f"{head}, {unit}" if unit else head, measure, say),
+        Column(f"Imb. {head}", "imbalance", guarded_seconds if unit == "s" else uneven),
+        Column(f"Imb. {head}%", "imbalance_percent", words.points),
+    ]
+
+
+def guarded_size(value: float) -> str:
+    """Bytes; `--` where the number says nothing."""
+    return words.GUARD if value != value else words.size(value)

@@ -1,0 +1,98 @@
+"""What single ranks took and moved: memory, processor time, time in calls, and files with the ranks that used them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import balance, files, process
+from iolens.pages import words
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+
+def file_columns(what: str) -> Sequence[Column]:
+    """pat_report's columns of files that were read or written."""
+    who = "reader" if what == "read" else "writer"
+    return [
+        Column("file", "name"),
+        Column(f"avg {what} time per {who} rank, s", "seconds", words.seconds),
+        Column(f"avg MiB per {who} rank", "mib", words.ratio),
+        Column("MiB/s", "rate", words.ratio),
+        Column(f"{who} ranks", "ranks", words.count),
+        Column(f"avg {what}s per {who} rank", "calls", words.ratio),
+        Column("bytes/call", "bytes_per_call", words.ratio),
+    ]
+
+
+FILE_NOTE = (
+    "Averages over the ranks that used the file, POSIX and STDIO; MiB/s: all bytes over all time in the calls. n/a: "
+    "the log holds the ranks of this file merged. Without files of /proc and /sys."
+)
+
+FILE_INPUT: Exhibit[Job] = Exhibit(
+    name="file_input",
+    title="File input by file",
+    metric=files.file_input,
+    columns=file_columns("read"),
+    note=FILE_NOTE,
+    asked=True,
+    apart=True,
+)
+
+FILE_OUTPUT: Exhibit[Job] = Exhibit(
+    name="file_output",
+    title="File output by file",
+    metric=files.file_output,
+    columns=file_columns("write"),
+    note=FILE_NOTE,
+    asked=True,
+    apart=True,
+)
+
+MEMORY: Exhibit[Job] = Exhibit(
+    name="memory",
+    title="Largest resident set of the ranks",
+    metric=process.memory,
+    columns=[NAME, Column("HiMem", "max_rss", words.size), *shares("HiMem", "max_rss", "B")[2:]],
+    note="Of an average rank, and of those with the most, the median and the least.",
+    asked=True,
+    drilled=True,
+    apart=True,
+    source="a log of iolens with every rank's row (IOLENS_FILE_RANKS)",
+)
+
+PROGRAM_TIME: Exhibit[Job] = Exhibit(
+    name="program_time",
+    title="Processor time of the ranks",
+    metric=process.program_time,
+    columns=[
+        NAME,
+        *shares("Time", "time")[1:],
+        Column("program, s", "user_time", guarded_seconds),
+        Column("kernel, s", "system_time", guarded_seconds),
+        Column("major faults", "major_faults", words.guarded),
+        Column("core taken away", "involuntary_switches", words.guarded),
+    ],
+    note="Of an average rank, and of those with the most, the median and the least.",
+    asked=True,
+    drilled=True,
+    apart=True,
+    source="a log of iolens",
+)
+
+LOAD_BALANCE: Exhibit[Job] = Exhibit(
+    name="load_balance",
+    title="Time in calls by the ranks that took most, median and least",
+    metric=balance.load_balance,
+    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
+    note="Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
+    "MPI-IO: what its calls took beyond the POSIX time in them.",
+    asked=True,
+    drilled=True,
+    levels=balance.LEVELS.known,
+    apart=True,
+)

@@ -1,0 +1,81 @@
+"""Tables as plain text, laid out as pat_report does: numbers on the left, names on the right, deeper by bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from iolens.pages.cells import NUMBER
+from iolens.pages.exhibits.drilled import INDENT
+
+if TYPE_CHECKING:
+    from iolens.pages.blocks import Table
+
+WIDTH = 110
+HEAD = 10
+"""Columns that a head may take before it is broken."""
+
+
+def flat(table: Table) -> str:
+    """One line a row; numbers flush right."""
+    return "\n".join([table.title, "", *lines(table.columns, table.rows), *noted(table.note)])
+
+
+def drilled(table: Table, depths: Sequence[int], levels: Sequence[str]) -> str:
+    """One line a row, the first column last; `levels` are the names of the depths below the total."""
+    deepest = max(depths, default=0)
+    names = [row[0].replace(INDENT, "") for row in table.rows]
+    body = lines(table.columns[1:], [row[1:] for row in table.rows])
+    width = len(body[0])
+    said, before = [], 0
+    for depth, name, values in zip(depths, names, body[len(body) - len(names) :], strict=True):
+        if depth > before:
+            said.append(f"{'|' * depth:<{deepest}}{'-' * (width + 20)}")
+        said.append(f"{'|' * depth:<{deepest}}{values} | {' ' * max(depth - 1, 0)}{name}")
+        before = depth
+    ends = [f"{' ' * deepest}{head} |" for head in body[: len(body) - len(names) - 1]]
+    heads = [
+        line + (f" {' ' * place}{name}" if name else "") for place, name, line in aligned(ends, levels, width, deepest)
+    ]
+    rule = "=" * (width + 20 + deepest)
+    return "\n".join([table.title, "", *heads, "", *said, rule, *noted(table.note)])
+
+
+def aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
+    """Heads and levels side by side, as many lines as the longer of them has: place, level, head."""
+    blank = f"{' ' * (deepest + width)} |"
+    count = max(len(ends), len(levels))
+    heads = [*[blank] * (count - len(ends)), *ends]
+    names = [*levels, *[""] * (count - len(levels))]
+    return [(place, name, head) for place, (name, head) in enumerate(zip(names, heads, strict=True))]
+
+
+def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The heads, a line per word where they are wider than their column, a rule, and the rows."""
+    widths = [
+        max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(HEAD, len(head))])
+        for head, cells in zip(heads, columns_of(rows, len(heads)), strict=True)
+    ]
+    flush = [all(NUMBER.match(cell) for cell in cells) for cells in columns_of(rows, len(heads))]
+    broken = [wrap(head, wide) or [""] for head, wide in zip(heads, widths, strict=True)]
+    tall = max((len(parts) for parts in broken), default=1)
+    top = [[""] * (tall - len(parts)) + parts for parts in broken]
+
+    def line(cells: Sequence[str]) -> str:
+        """One line of cells."""
+        each = zip(cells, widths, flush, strict=True)
+        return " " + " | ".join(f"{cell:>{wide}}" if right else f"{cell:<{wide}}" for cell, wide, right in each)
+
+    rule = " " + "-+-".join("-" * wide for wide in widths)
+    return [*(line([parts[n] for parts in top]) for n in range(tall)), rule, *(line(row) for row in rows)]
+
+
+def columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    """The cells by column."""
+    return [[row[n] for row in rows] for n in range(count)]
+
+
+def noted(note: str) -> list[str]:
+    """The note, in lines."""
+    return ["", *wrap(note, WIDTH)] if note else []

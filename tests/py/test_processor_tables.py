@@ -1,0 +1,244 @@
+"""Tables that go down from the total to functions and single ranks, against rows that pat_report printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from iolens.cli.main import main
+from iolens.errors import UsageError
+from iolens.metrics.processor import balance, files, process
+from iolens.metrics.processor.ask import Ask, conditions, levels
+from iolens.metrics.processor.drill import Measures, drill
+from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance, variation
+from iolens.pages import words
+from processor_example import job
+
+LOG = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
+
+
+@pytest.mark.parametrize(
+    ("most", "mean", "ranks", "said"),
+    [
+        (112538, 73456.9, 768, "34.8%"),  # VASP on 768 PEs: MPI_ALLREDUCE
+        (100 / (100 - 50.01), 1, 768, "50.1%"),  # MPI_REDUCE
+        (100 / (100 - 99.87), 1, 768, "100.0%"),  # for_write_seq_fmt
+        (100 / (100 - 18.24), 1, 16, "19.5%"),  # main of the halo exchange
+        (556.742885 + 14.817686, 556.742885, 2048, "2.6%"),  # rhsf
+        (1, 1, 1, "--"),
+        (0, 0, 4, "--"),
+    ],
+)
+def test_imbalance_as_pat_report_printed_it(most: float, mean: float, ranks: int, said: str) -> None:
+    assert words.points(imbalance_percent(most, mean, ranks)) == said
+
+
+def test_other_measures_of_imbalance() -> None:
+    assert imbalance(112538, 73456.9) == pytest.approx(39081.1)
+    assert imbalance_percent(8.0, 2.0, 4) == 100.0  # one rank of four does all
+    assert imbalance_percent(2.0, 2.0, 4) == 0.0
+    assert load_balance(8.0, 2.0) == 0.25
+    assert variation([1.0, 3.0]) == pytest.approx(2**0.5 / 2)
+    assert variation([5.0]) == 0.0
+
+
+TIMES = pd.DataFrame(
+    [
+        (rank, group, function, seconds, 2)
+        for rank in range(4)
+        for group, function, seconds in (
+            ("USER", "solve", 50.0 + 2 * rank),
+            ("USER", "tiny", 0.1),
+            ("MPI", "MPI_Send", 1.0 + rank),
+            ("MPI", "MPI_Recv", 2.0),
+        )
+    ]
+    + [(3, "IO", "write", 12.0, 1)],
+    columns=["rank", "group", "function", "time", "calls"],
+)
+MEASURES = Measures("time", ("calls",))
+
+
+def test_total_group_function_and_single_ranks() -> None:
+    found = drill(TIMES, ("group", "function", "pe"), MEASURES, 4, 0.95).set_index("name")
+    assert list(found.index) == [
+        *("Total", "USER", "solve", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"),
+        *("MPI", "MPI_Send", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"),
+        *("MPI_Recv", "pe.0 (max)", "pe.2 (median)", "pe.3 (min)", "IO", "write", "pe.3"),
+    ]
+    assert found.loc["Total", "time"] == pytest.approx(53.1 + 4.5 + 3.0)
+    assert found.loc["Total", "share"] == 100.0
+    assert found.loc["USER", "time"] == pytest.approx(53.1)  # what is too small to be shown belongs to its group
+    assert found.loc["solve", ["time", "imbalance", "most", "most_rank"]].tolist() == [53.0, 3.0, 56.0, 3.0]
+    assert found.loc["solve", "imbalance_percent"] == pytest.approx(100 * 3 / 56 * 4 / 3)
+    assert found.loc["write", ["time", "imbalance_percent", "calls"]].tolist() == [3.0, 100.0, 0.25]
+    assert pd.isna(found.loc[["Total", "MPI"], "imbalance_percent"]).all()
+    assert found.loc["USER", "imbalance_percent"] == found.loc["solve", "imbalance_percent"]  # one function is shown
+
+
+def test_nothing_is_left_out_without_a_threshold_and_all_ranks_on_request() -> None:
+    found = drill(TIMES, ("function", "pe=all"), MEASURES, 4, 0.0)
+    assert "tiny" in set(found["name"])
+    assert (found["level"] == "pe").sum() == 4 * 4 + 1
+
+
+def test_a_level_of_several_columns_and_a_path_that_ends() -> None:
+    rows = pd.DataFrame(
+        [(0, "f", "a", "main", 3.0), (0, "f", "b", "", 1.0)],
+        columns=["rank", "function", "caller 1", "caller 2", "time"],
+    )
+    found = drill(rows, ("function", "caller"), Measures("time"), 1, 0)
+    assert list(zip(found["depth"], found["name"], strict=True)) == [
+        *((0, "Total"), (1, "f"), (2, "a"), (3, "main"), (2, "b")),
+    ]
+    assert found["imbalance_percent"].isna().all()  # one rank
+
+
+def test_ranks_known_together_have_no_imbalance() -> None:
+    rows = pd.DataFrame([(0, "f", 1.0), (-1, "f", 5.0)], columns=["rank", "function", "time"])
+    found = drill(rows, ("function", "pe"), Measures("time"), 4, 0).set_index("name")
+    assert found.loc["f", "time"] == 1.5
+    assert pd.isna(found.loc["f", "imbalance"])
+    assert found.loc["other ranks, together", "time"] == 5.0
+
+
+def usage(ranks: int) -> pd.DataFrame:
+    """The private table `process`."""
+    return pd.DataFrame(
+        {
+            "rank": range(ranks),
+            "ranks": 1,
+            "max_rss": [(1 + rank) << 20 for rank in range(ranks)],
+            "user_time": [1.0 + rank for rank in range(ranks)],
+            "system_time": 0.5,
+            "major_faults": 0,
+            "involuntary_switches": 3,
+        }
+    )
+
+
+def test_memory_and_time_of_the_ranks() -> None:
+    made = job(4, process=usage(4))
+    found = process.memory(made)
+    assert found is not None
+    assert found["name"].tolist() == ["Total", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"]
+    assert found["max_rss"].tolist() == [2.5 * (1 << 20), 4 << 20, 2 << 20, 1 << 20]
+    assert found.loc[0, "imbalance_percent"] == pytest.approx(50.0)
+    few = process.program_time(made, Ask(where=conditions("pe<2")))
+    assert few is not None
+    assert few["time"].tolist() == [2.0, 2.5, 1.5]
+    assert process.memory(job(5, process=usage(4))) is None  # a rank is missing
+
+
+def file_ranks() -> pd.DataFrame:
+    """The private table: two of four ranks wrote to a file that all opened."""
+    return pd.DataFrame(
+        {
+            "file": [1] * 4,
+            "rank": range(4),
+            "reads": 0,
+            "writes": [4, 0, 2, 0],
+            "bytes_read": 0,
+            "bytes_written": [4 << 20, 0, 2 << 20, 0],
+            "read_time": 0.0,
+            "write_time": [2.0, 0.0, 1.0, 0.0],
+            "meta_time": 0.25,
+            "opens": 1,
+        }
+    )
+
+
+def posix(ranks: int) -> pd.DataFrame:
+    """A record of all ranks, and one of rank 1."""
+    kinds = ("READS", "WRITES", "OPENS", "BYTES_READ", "BYTES_WRITTEN", "F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
+    rows = [(1, -1, 0, 6, 4, 0, 6 << 20, 0.0, 3.0, 1.0), (2, 1, 2, 0, 1, 100, 0, 0.5, 0.0, 0.0)]
+    return pd.DataFrame(rows, columns=["id", "rank", *(f"POSIX_{kind}" for kind in kinds)])
+
+
+def test_files_are_averaged_over_the_ranks_that_used_them() -> None:
+    found = files.file_output(job(4, {"POSIX": posix(4)}, file_ranks=file_ranks()))
+    assert found is not None
+    total, shared = found.to_dict("records")
+    assert total["ranks"] == shared["ranks"] == 2
+    assert (shared["seconds"], shared["mib"], shared["rate"], shared["calls"]) == (1.5, 3.0, 2.0, 3.0)
+    assert shared["bytes_per_call"] == 1 << 20
+    merged = files.file_output(job(4, {"POSIX": posix(4)}))
+    assert merged is not None
+    assert pd.isna(merged.loc[1, "ranks"])  # ranks that all opened it, not those that wrote
+    assert merged.loc[1, "rate"] == 2.0
+    read = files.file_input(job(4, {"POSIX": posix(4)}))
+    assert read is not None
+    assert read[["name", "ranks", "calls"]].to_numpy().tolist() == [["Total", 1, 2], ["record 2", 1, 2]]
+
+
+def test_io_time_by_rank() -> None:
+    made = job(4, {"POSIX": posix(4)}, file_ranks=file_ranks())
+    found = balance.load_balance(made)
+    assert found is not None
+    write = found[found["name"] == "write"].iloc[0]
+    assert (write["time"], write["most"], write["most_rank"]) == (0.75, 2.0, 0.0)
+    by_file = balance.load_balance(made, Ask(levels("file,pe"), where=conditions("function!=meta")))
+    assert by_file is not None
+    assert by_file["name"].tolist()[:2] == ["Total", "record 1"]
+
+
+def test_a_table_as_text_csv_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "load_balance", str(LOG), "--by", "function,pe", "--filter", "group=POSIX"]) == 0
+    text = capsys.readouterr().out
+    assert "Imb. Time%" in text
+    assert "| Function\n" in text
+    assert "100.0% |" in text
+    assert "|  pe.1 (max)" in text
+    assert main(["table", "load_balance", str(LOG), "--json", "--no-threshold"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows[0]["name"] == "Total"
+    assert {row["level"] for row in rows} == {"total", "group", "function", "pe"}
+    assert main(["table", "operations", str(LOG), "--csv"]) == 0
+    assert capsys.readouterr().out.startswith("module,operation,count")
+    assert main(["table", "operations", str(LOG)]) == 0
+    assert "independent write" in capsys.readouterr().out
+
+
+def test_the_names_of_all_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "--list"]) == 0
+    everything = capsys.readouterr().out
+    assert main(["table", "--list", str(LOG)]) == 0
+    here = capsys.readouterr().out
+    assert {"file_output", "load_balance", "memory"} <= {line.split()[0] for line in everything.splitlines()}
+    assert "memory" not in {line.split()[0] for line in here.splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["lod_balance", str(LOG)], "no table lod_balance; do you mean load_balance"),
+        (["load_balance"], "name a table and a log"),
+        (["load_balance", str(LOG), "--by", "frobs"], "no level frobs; this table has group, function, file, region"),
+        (["load_balance", str(LOG), "--by", "pe=all,file"], "pe=all is the last level"),
+        (["load_balance", str(LOG), "--filter", "pe<<3"], "pe is a number"),
+        (["load_balance", str(LOG), "--filter", "pe"], "a condition is a name, one of"),
+        (["load_balance", str(LOG), "--filter", "function<3"], "function is text"),
+        (["load_balance", str(LOG), "--filter", "frobs=3"], "no column frobs to filter by"),
+        (["operations", str(LOG), "--by", "pe"], "the table operations has no levels"),
+        (["file_input", str(LOG), "--by", "pe"], "the table file_input has no levels to go by"),
+    ],
+)
+def test_wrong_questions(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_a_log_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "memory", str(LOG)]) == 1
+    assert "nothing for the table memory in this log; needed is a log of iolens" in capsys.readouterr().err
+
+
+def test_conditions_and_levels() -> None:
+    one, two = conditions("rank>=3, function != MPI_*")
+    assert (one.name, one.relation, one.value) == ("pe", ">=", "3")
+    assert two.holds(pd.Series(["MPI_Send", "main"])).tolist() == [False, True]
+    assert levels("function, rank") == ("function", "pe")
+    with pytest.raises(UsageError):
+        conditions("x")
