@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "report": "make the PDF summary of one log",
     "show": "print the summary of one log in the terminal",
     "table": "print any table of a log, as text, CSV or JSON",
+    "advise": "say what would make a run's I/O faster, and by how much at most",
     "live": "see what running jobs do, and take snapshots of them",
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",

@@ -1,0 +1,44 @@
+"""What the advice says: findings with a bound on what they can gain, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SEVERITIES = ("high", "medium", "low", "note")
+"""By the most that a finding can gain: `low` is not worth the work; a `note` is about the log or what it measured."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a rule saw.
+
+    `gain` is the largest part of the run time (0 to 1) that the remedy can take away, None where nothing bounds it;
+    `derivation` says how it was found. `remedy` is text to paste, `hints` the `key value` lines of a hints file in it.
+    """
+
+    id: str
+    severity: str
+    title: str
+    evidence: str
+    why: str
+    gain: float | None
+    gain_words: str
+    remedy: str
+    read_more: str
+    derivation: str = ""
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What bounds the run.
+
+    `kind`: compute, mpi, metadata, few writers, small transfers, one target, transfers (reading and writing, without a
+    fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can have taken, None
+    where the log knows no times.
+    """
+
+    kind: str
+    sentence: str
+    evidence: str
+    share: float | None

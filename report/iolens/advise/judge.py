@@ -1,0 +1,91 @@
+"""All rules on one job: findings in the order of what they can gain, and what bounds the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.finding import Finding, Verdict
+from iolens.advise.limits import DEFAULTS, Limits
+from iolens.advise.table import RULES
+from iolens.metrics.share import io_seconds, io_share
+
+if TYPE_CHECKING:
+    from iolens.advise.rule import Rule, Seen
+    from iolens.log import Job
+
+
+def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
+    """What the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
+
+    Empty for a job whose I/O is healthy or too short to matter.
+    """
+    tiny = (io_seconds(job) or 0.0) < limits["least_seconds"]
+    found = []
+    for rule in RULES:
+        seen = None if tiny and not rule.note else rule.check(job, limits)
+        finding = seen and finding_of(rule, seen, job, limits)
+        if finding:
+            found.append(finding)
+    return sorted(found, key=lambda one: (one.severity == "note", one.gain is None, -(one.gain or 0.0)))
+
+
+def finding_of(rule: Rule, seen: Seen, job: Job, limits: Limits) -> Finding | None:
+    """The finding; None when it can gain too little to be said."""
+    gain = None
+    if seen.seconds is not None and job.run_time > 0:
+        gain = min(1.0, max(0.0, seen.seconds) / job.run_time)
+        if gain < limits["least_gain"]:
+            return None
+    return Finding(
+        id=rule.id,
+        severity=severity(rule, gain, limits),
+        title=rule.title,
+        evidence=seen.evidence,
+        why=rule.why,
+        gain=gain,
+        gain_words=gain_words(rule, gain, limits),
+        remedy=seen.remedy,
+        read_more=rule.read_more,
+        derivation=seen.derivation,
+        hints=seen.hints,
+    )
+
+
+def severity(rule: Rule, gain: float | None, limits: Limits) -> str:
+    """One of SEVERITIES, by the gain alone; medium where nothing bounds it."""
+    if rule.note:
+        return "note"
+    if gain is None:
+        return "medium"
+    return "high" if gain >= limits["high_gain"] else "medium" if gain >= limits["worth_gain"] else "low"
+
+
+def gain_words(rule: Rule, gain: float | None, limits: Limits) -> str:
+    """The gain for people."""
+    if gain is None:
+        return "about the numbers, not the speed" if rule.note else "this log does not bound the gain"
+    words = f"at most {say.percent(gain)} of the run"
+    return words if gain >= limits["worth_gain"] else f"{words}: not worth it"
+
+
+def verdict(job: Job, limits: Limits = DEFAULTS) -> Verdict:
+    """What bounds this run: by the share of I/O, and by the finding that can gain most."""
+    share, spent = io_share(job), io_seconds(job)
+    if share is None or spent is None:
+        return Verdict("nothing", "This log has no time spent in I/O.", "No module recorded a transfer.", None)
+    part = f"I/O took at most {say.percent(share)} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
+    how = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
+    if spent < limits["least_seconds"]:
+        sentence = f"Nothing worth your time: I/O took {say.seconds(spent)} of the slowest rank."
+        return Verdict("nothing", sentence, how, share)
+    if share < limits["worth_gain"]:
+        return Verdict("nothing", f"Nothing worth your time: {part}.", how, share)
+    kinds = {rule.id: rule.bounds for rule in RULES}
+    worth = [one for one in findings(job, limits) if (one.gain or 0.0) >= limits["worth_gain"]]
+    first = next((one for one in worth if kinds[one.id]), None)
+    if first is not None:
+        return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)
+    if worth:
+        return Verdict("transfers", f"{worth[0].title}: {worth[0].gain_words}.", worth[0].evidence, share)
+    return Verdict("transfers", f"{part}; no fault was found in it.", how, share)

@@ -1,0 +1,1 @@
+"""One file a rule; iolens/advise/table.py has them in order."""

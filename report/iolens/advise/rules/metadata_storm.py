@@ -1,0 +1,57 @@
+"""Opening, closing and asking take longer than reading and writing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import io_seconds, slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
+
+REMEDY = """\
+Touch fewer files less often:
+  - open a file once and keep it open; open by one rank, and MPI_Bcast what it holds;
+  - pack small files into one (HDF5, netCDF, ADIOS2, tar, SquashFS for input);
+  - Python environments: a container image or a copy in /tmp or /dev/shm of each node;
+  - small files, Lustre: keep their data on the metadata server:
+
+  lfs setstripe -E 64K -L mdt -E -1 -c 1 FOLDER"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Metadata time against all I/O time."""
+    spent, calls, files = 0.0, dict.fromkeys(CALLS, 0.0), 0
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is not None:
+            spent += slowest_seconds(job, name, table.index, ("META",))
+            files += len(table)
+            calls = {counter: calls[counter] + float(table.get(counter, table["ranks"] * 0).sum()) for counter in CALLS}
+    total = io_seconds(job) or 0.0
+    if spent < limits["meta_share"] * total or sum(calls.values()) < limits["few_calls"]:
+        return None
+    done = ", ".join(say.count(number, CALLS[counter]) for counter, number in calls.items() if number)
+    evidence = (
+        f"Open, close, stat and seek took {say.seconds(spent)} of the {say.seconds(total)} of I/O of the slowest rank: "
+        f"{done} on {say.count(files, 'file')}."
+    )
+    return Seen(evidence, min(spent, total), "All metadata calls for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="metadata-storm",
+    title="Metadata calls dominate",
+    says="open, close, stat and seek take most of the I/O time, and there are many",
+    limits=("meta_share", "few_calls"),
+    why="They move no data, and one metadata server answers them for all ranks and all users.",
+    read_more="https://wiki.lustre.org/Data_on_MDT; man lfs-setstripe(1)",
+    check=check,
+    bounds="metadata",
+)

@@ -1,0 +1,64 @@
+"""One rank writes for all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+from iolens.metrics.writers import moved_by_rank
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Let every rank write its own part of one file:
+
+  C        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY,
+                         info, &file);
+           MPI_File_write_at_all(file, offset, buffer, count, type, &status);
+  Fortran  call MPI_File_write_at_all(file, offset, buffer, count, type, status)
+  Python   from mpi4py import MPI
+           file = MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_CREATE | MPI.MODE_WRONLY)
+           file.Write_at_all(offset, array)
+
+and give the folder stripes, so that more than one target takes the bytes:
+
+  lfs setstripe -c -1 -S 4M FOLDER"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The rank that wrote nearly all bytes, unless collective calls chose it."""
+    written = moved_by_rank(job, "written")
+    if written is None or job.nprocs < limits["few_ranks"] or written.sum() < max(1.0, limits["much_bytes"]):
+        return None
+    rank, share = int(written.argmax()), float(written.max() / written.sum())
+    collective = by_file(job, "MPI-IO")
+    if share < limits["one_rank_share"] or (collective is not None and collective["COLL_WRITES"].any()):
+        return None
+    spent = 0.0
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is not None:
+            spent += slowest_seconds(job, name, table.index[table["BYTES_WRITTEN"] > 0], ("WRITE",))
+    evidence = (
+        f"Rank {rank} wrote {say.percent(share)} of {say.size(written.sum())} for {say.count(job.nprocs, 'rank')}, "
+        f"in {say.seconds(spent)} ({say.rate(float(written.max()), spent)})."
+    )
+    gain = spent * (1 - 1 / job.nprocs)
+    return Seen(evidence, gain, f"{job.nprocs} ranks, each with an equal part of the write time of one.", REMEDY)
+
+
+RULE = Rule(
+    id="one-writer",
+    title="One rank writes for all",
+    says="one rank wrote nearly all bytes of a job of several ranks, and not on behalf of collective calls",
+    limits=("few_ranks", "one_rank_share", "much_bytes"),
+    why="The others wait for it, and a single client cannot fill a parallel file system.",
+    read_more="MPI 4.1, chapter 14 (I/O); https://docs.nersc.gov/performance/io/lustre/",
+    check=check,
+    bounds="few writers",
+)

@@ -1,0 +1,37 @@
+"""Many small writes to files of single ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.sizes import small
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Collect data in memory, and write blocks of 1 MiB and more:
+
+  C        setvbuf(file, NULL, _IOFBF, 4 << 20);      /* after fopen */
+  Fortran  open(..., access='stream', form='unformatted'); write whole arrays;
+           gfortran: export GFORTRAN_UNFORMATTED_BUFFER_SIZE=4194304
+  Python   open(path, 'wb', buffering=4 << 20); array.tofile(file)"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files that one rank each wrote, in small pieces."""
+    return small(job, limits, "WRITE", lambda table: table["ranks"].to_numpy() == 1, REMEDY)
+
+
+RULE = Rule(
+    id="small-writes",
+    title="Many small writes",
+    says="most POSIX writes to files of one rank each are small, and there are many",
+    limits=("small_transfer", "small_share", "few_calls"),
+    why="Each call costs a round trip to kernel or server, whatever it carries.",
+    read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",
+    check=check,
+    bounds="small transfers",
+)

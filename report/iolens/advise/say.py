@@ -1,0 +1,56 @@
+"""Numbers and names in the sentences of the advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from iolens.metrics.files import paths
+from iolens.metrics.settings import volume_text as size
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+__all__ = ["count", "files", "percent", "rate", "seconds", "size"]
+
+
+def count(value: float, noun: str = "") -> str:
+    """`1 rank`, `12,000 writes`."""
+    number = f"{round(value):,}"
+    if not noun:
+        return number
+    return f"{number} {noun}" if round(value) == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
+
+
+def seconds(value: float) -> str:
+    """`0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`."""
+    if value < 9.95:
+        return f"{value:.2g} s" if value < 0.995 else f"{value:.1f} s"
+    whole = round(value)
+    if whole < 120:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 120:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(round(value / 60), 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def percent(part: float) -> str:
+    """A share of one: `2.0 %`, `34 %`."""
+    value = 100 * part
+    return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
+
+
+def rate(moved: float, spent: float) -> str:
+    """Bytes over seconds: `312 MiB/s`."""
+    return f"{size(moved / spent)}/s" if spent > 0 else "an unknown rate"
+
+
+def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
+    """Files by name: `out.dat`, `out.dat and 3 other files`; the first ones stand for the others."""
+    keys = list(ids)
+    name = PurePosixPath(paths(job, keys[:1])[0]).name if keys else "no file"
+    others = len(keys) - 1
+    return name if others < 1 else f"{name} and {count(others, 'other file')}"

@@ -1,0 +1,50 @@
+"""`iolens advise LOG …`: what would make this run's I/O faster, and by how much at most."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Say what bounds a run, what would make its I/O faster, with text to paste, and how much of the run that can "
+        "gain at most. A healthy or tiny job gets nothing. Rules and thresholds are in report/ADVICE.md."
+    )
+    parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead: one object a log, one a line")
+    parser.add_argument(
+        "--write-hints",
+        type=Path,
+        metavar="FILE",
+        help="write the MPI-IO hints of the advice on one log as a hints file",
+    )
+    parser.add_argument(
+        "--threshold", action="append", default=[], metavar="KEY=VALUE", help="set a threshold; can be repeated"
+    )
+    parser.add_argument("--thresholds", type=Path, metavar="YAML", help="thresholds in a file, KEY: VALUE a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the advice on each log; 0 when done, whatever was found."""
+    from iolens.advise import findings, verdict
+    from iolens.advise.limits import DEFAULTS, changed, from_file
+    from iolens.log import read_log
+    from iolens.pages.advice import as_json, as_text, write_hints
+
+    if args.write_hints and len(args.logs) > 1:
+        raise UsageError(f"--write-hints names one file, but {len(args.logs)} logs are given")
+    limits = changed(args.threshold, from_file(args.thresholds) if args.thresholds else DEFAULTS)
+    for number, path in enumerate(args.logs):
+        job = read_log(path)
+        said, found = verdict(job, limits), findings(job, limits)
+        if args.json:
+            print(as_json(job, said, found))
+        else:
+            print(("\n" if number else "") + as_text(job, said, found))
+        if args.write_hints:
+            write_hints(args.write_hints, found)
+    return 0

@@ -1,0 +1,72 @@
+"""The most time that I/O can have taken of a run: by the slowest rank, for all of it or for chosen files and calls.
+
+A rank's time in a set of files is the sum over its own records; of a file that all ranks share the log knows the sum
+over ranks and the time of the slowest one. What is returned, the largest sum over a rank's own records plus, for each
+shared file, its slowest rank's time (or the sum, where that is less), is what no rank exceeds. It bounds what can be
+gained as long as ranks do their I/O side by side; where they take turns, their times add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.layers import LAYERS
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+KINDS = ("READ", "WRITE", "META")
+ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
+"""A layer, and the one whose times contain it in the files that both know."""
+
+
+@once_per_job
+def io_seconds(job: Job) -> float | None:
+    """Seconds of I/O of the slowest rank, each file in the highest layer that knows it; at most the run time.
+
+    None for a log without such records.
+    """
+    own, shared, known = np.zeros(max(job.nprocs, 1)), 0.0, False
+    for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
+        frame = job.frames.get(name)
+        if frame is None or not len(frame):
+            continue
+        known = True
+        above = job.frames.get(ABOVE.get(name, ""))
+        part = frame if above is None else frame[~frame["id"].isin(above["id"])]
+        mine, common = rank_seconds(job, name, part, KINDS)
+        own, shared = own + mine, shared + common
+    return min(job.run_time, float(own.max()) + shared) if known else None
+
+
+@once_per_job
+def io_share(job: Job) -> float | None:
+    """`io_seconds` as a part of the run time; None where either is unknown."""
+    spent = io_seconds(job)
+    return spent / job.run_time if spent is not None and job.run_time > 0 else None
+
+
+def slowest_seconds(job: Job, name: str, ids: Collection[int], kinds: tuple[str, ...] = KINDS) -> float:
+    """Seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most the run time."""
+    frame = job.frames[name]
+    own, shared = rank_seconds(job, name, frame[frame["id"].isin(ids)], kinds)
+    return min(job.run_time, float(own.max()) + shared)
+
+
+def rank_seconds(job: Job, name: str, records: pd.DataFrame, kinds: tuple[str, ...]) -> tuple[np.ndarray, float]:
+    """Seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones."""
+    prefix = LAYERS[name].prefix
+    spent = sum(np.maximum(records[f"{prefix}_F_{kind}_TIME"].to_numpy(), 0.0) for kind in kinds)
+    ranks = records["rank"].to_numpy()
+    shared = ranks < 0
+    slowest = np.maximum(records[f"{prefix}_F_SLOWEST_RANK_TIME"].to_numpy(), 0.0)[shared]
+    spent = np.broadcast_to(np.asarray(spent, dtype=float), ranks.shape)
+    common = np.where(slowest > 0, np.minimum(spent[shared], slowest), spent[shared])
+    own = np.bincount(ranks[~shared], weights=spent[~shared], minlength=max(job.nprocs, 1))
+    return own, float(common.sum())

@@ -1,0 +1,55 @@
+"""How each file was used: the counters of all its records together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.counters import BUCKETS
+from iolens.metrics.layers import LAYERS
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
+"""Counters of which the largest is kept; all others are added up, but for times of a rank and timestamps."""
+
+LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
+"""The upper limit of each range of access sizes, in bytes; it belongs to the range."""
+
+
+@once_per_job
+def by_file(job: Job, name: str) -> pd.DataFrame | None:
+    """One row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
+
+    What was not recorded (-1) counts as 0. None where the log has nothing of the layer.
+    """
+    import pandas as pd
+
+    frame, prefix = job.frames.get(name), f"{LAYERS[name].prefix}_"
+    if frame is None or frame.empty:
+        return None
+    columns = [column for column in frame.columns if column.startswith(prefix)]
+    order = np.argsort(frame["id"].to_numpy(), kind="stable")
+    ids = frame["id"].to_numpy()[order]
+    first = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
+    values = {}
+    for column in columns:
+        each = np.maximum(frame[column].to_numpy()[order], 0)
+        short = column.removeprefix(prefix)
+        values[short] = (np.maximum if short in LARGEST else np.add).reduceat(each, first)
+    ranks = frame["rank"].to_numpy()[order]
+    each = np.where(ranks < 0, max(job.nprocs, 1), 1)
+    values["ranks"] = np.minimum(np.add.reduceat(each, first), max(job.nprocs, 1))
+    return pd.DataFrame(values, index=pd.Index(ids[first], name="id"))
+
+
+def small_calls(table: pd.DataFrame, kind: str, most: float) -> np.ndarray:
+    """Per file of `by_file`: reads or writes (`kind` READ or WRITE) in ranges of sizes that end at `most` or below."""
+    infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
+    small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, LIMITS, strict=True) if limit <= most]
+    return np.asarray(sum(table[column].to_numpy() for column in small) + np.zeros(len(table)))

@@ -1,0 +1,64 @@
+"""Which ranks moved the bytes, as far as a log tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.balance import rank_bytes
+from iolens.metrics.files import LOWEST
+from iolens.metrics.mpiio import file_ranks
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+COUNTERS = {"read": "BYTES_READ", "written": "BYTES_WRITTEN"}
+
+
+@once_per_job
+def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
+    """Bytes `read` or `written` by each rank through POSIX and STDIO: an array over ranks.
+
+    From the heat maps, where the log has them; else from records of single ranks and, for files that all ranks share,
+    the private table `file_ranks` or a slowest rank that moved all bytes of its file. None where bytes of a shared
+    file cannot be given to ranks.
+    """
+    known = rank_bytes(job)
+    if known is not None and known[what].any():
+        return np.asarray(known[what])
+    found = np.zeros(max(job.nprocs, 1))
+    for name in LOWEST:
+        frame = job.frames.get(name)
+        if frame is None:
+            continue
+        bytes_moved = np.maximum(frame[f"{name}_{COUNTERS[what]}"].to_numpy(), 0)
+        ranks, shared = frame["rank"].to_numpy(), frame["rank"].to_numpy() < 0
+        found += np.bincount(ranks[~shared], weights=bytes_moved[~shared], minlength=len(found))
+        for row in np.flatnonzero(shared & (bytes_moved > 0)).tolist():
+            part = of_shared(job, frame, name, row, what)
+            if part is None:
+                return None
+            found += part
+    return found
+
+
+def of_shared(job: Job, frame: pd.DataFrame, name: str, row: int, what: str) -> np.ndarray | None:
+    """Bytes by rank of one shared record; None where the log does not tell."""
+    record = frame.iloc[row]
+    total, found = int(record[f"{name}_{COUNTERS[what]}"]), np.zeros(max(job.nprocs, 1))
+    table = file_ranks(job) if name == "POSIX" else None
+    if table is not None:
+        rows = table[(table["file"] == record["id"]) & (table["rank"] >= 0)]
+        moved = rows[f"bytes_{what}"].to_numpy()
+        if int(moved.sum()) == total:
+            return np.bincount(rows["rank"].to_numpy(), weights=moved, minlength=len(found))
+    both = sum(int(record[f"{name}_{counter}"]) for counter in COUNTERS.values())
+    slowest = int(record[f"{name}_SLOWEST_RANK"])
+    if 0 <= slowest < len(found) and int(record[f"{name}_SLOWEST_RANK_BYTES"]) == both:
+        found[slowest] = total
+        return found
+    return None
