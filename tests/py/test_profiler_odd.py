@@ -10,8 +10,18 @@ import pytest
 
 HOW = (
     "no_descriptors closed little_stack small_files no_address_space no_processes handler handler_threads fork_threads "
-    "threads clone_memory clone_vfork spawn execveat dlmopen descriptors_gone at_exit"
+    "threads cancel cancel_asynchronous cancelled_before clone_memory clone_vfork spawn execveat dlmopen "
+    "descriptors_gone at_exit"
 ).split()
+
+CANCELLATION_POINTS = (
+    "accept aio_suspend clock_nanosleep close connect creat fcntl fdatasync fsync getmsg lockf mq_receive "
+    "mq_send mq_timedreceive mq_timedsend msgrcv msgsnd msync nanosleep open openat pause poll pread pselect "
+    "pthread_cond_timedwait pthread_cond_wait pthread_join pthread_testcancel putmsg pwrite read readv recv "
+    "recvfrom recvmsg select sem_timedwait sem_wait send sendmsg sendto sigpause sigsuspend sigtimedwait "
+    "sigwait sigwaitinfo sleep system tcdrain usleep wait waitid waitpid write writev"
+).split()
+"""Where POSIX lets a cancelled thread end, for certain."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -30,3 +40,12 @@ def test_the_program_does_not_notice(how: str, before: list[str], tmp_path: Path
     assert (done.stdout, done.returncode) == (alone.stdout, alone.returncode)
     sentences = 2 if how == "small_files" else 1  # neither the spool nor the log has room
     assert done.stderr.count("\n") <= sentences, done.stderr
+
+
+def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
+    """It would leave the library's locks held; the program's own calls are made without any."""
+    command = ["nm", "-D", "--undefined-only", harness.LIBRARY]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    needed = {line.split()[-1].partition("@")[0].removesuffix("64") for line in listing.splitlines()}
+    assert "sigaddset" in needed
+    assert needed.isdisjoint(CANCELLATION_POINTS)

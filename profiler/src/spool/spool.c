@@ -258,18 +258,22 @@ static void *extend(size_t bytes)
     return pages;
 }
 
-/* Called with locks held, in a folder that may be a remote one. SIGXFSZ is held back where it can come. */
+/* Called with locks held, in a folder that may be a remote one: neither a signal handler nor a cancellation
+ * may end the thread here. SIGXFSZ is held back where it can come. */
 void *spool_extend(size_t bytes)
 {
+    int cancellable;
     sigset_t all, before;
     if (iolens_spool.refused)
         return NULL;
     sigfillset(&all);
     sigdelset(&all, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
     spin_patience++;
     void *pages = extend(bytes);
     spin_patience--;
+    pthread_setcancelstate(cancellable, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pages;
 }

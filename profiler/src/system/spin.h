@@ -14,12 +14,12 @@ struct spin {
 
 enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
 
-/* Holders that wait for the system, of any lock, and cannot be jumped out of meanwhile: signals are held
+/* Holders that wait for the system, of any lock, and do not end meanwhile: signals and cancellation are held
  * back. */
 extern atomic_int spin_patience;
 
-/* A lock that a signal handler jumped out of is never given back; after SPIN_TURNS it is taken for abandoned.
- */
+/* A lock that a signal handler jumped out of is never given back, nor that of a thread which let itself be
+ * cancelled at any instruction; after SPIN_TURNS it is taken for abandoned. */
 static inline void spin_wait(struct spin *lock)
 {
     for (int turn = 0; turn < SPIN_TURNS;
