@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,15 @@ import pandas as pd
 import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.log import Job, Mount, read_log
+from iolens.log.fixed import overflowed
 from iolens.log.layouts import MODULES
-from iolens.metrics import balance, cost, files, mpiio, operations, processes, shared, striping, timespans, traces
+from iolens.metrics import balance, cost, files, mpiio, operations, ost, processes, shared, striping, timespans, traces
+from iolens.pages import job_words, words
+from iolens.pages.cells import NUMBER
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
+from iolens.pages.exhibits.striping import TARGET_BYTES
+from iolens.pages.exhibits.timeline import PLACES, mapped_layers
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 MIB = 1 << 20
@@ -417,3 +423,117 @@ def test_bytes_below_mpi_io() -> None:
     mpi = frame("MPI-IO", [{"id": 1, "rank": -1, "BYTES_WRITTEN": 100, "BYTES_READ": 0}])
     posix = frame("POSIX", [{"id": 1, "rank": -1, "BYTES_WRITTEN": 150}, {"id": 2, "rank": 0, "BYTES_WRITTEN": 9}])
     assert mpiio.byte_ratios(job({"MPI-IO": mpi, "POSIX": posix})) == {"read": None, "write": 1.5}
+
+
+def headline(made: Job) -> str:
+    """The first sentence of a job's summary."""
+    return job_words.verdicts(made)[0]
+
+
+def test_the_headline_counts_each_byte_once() -> None:
+    mpi = frame("MPI-IO", [{"id": 1, "rank": -1, "BYTES_WRITTEN": 32 * MIB}])
+    posix = frame("POSIX", [{"id": 1, "rank": 0, "BYTES_WRITTEN": 40 * MIB}, {"id": 2, "rank": 0, "BYTES_READ": MIB}])
+    stdio = frame("STDIO", [{"id": 3, "rank": 0, "BYTES_WRITTEN": 16 << 30, "F_WRITE_TIME": 2.0}])
+    made = job({"MPI-IO": mpi, "POSIX": posix, "STDIO": stdio})
+    assert list(cost.moved_once(made).items()) == [("STDIO", 16 << 30), ("MPI-IO", 32 * MIB), ("POSIX", MIB)]
+    assert headline(made) == "Transferred 16 GiB through STDIO at 8 GiB/s (estimate)."
+    even = job({"MPI-IO": mpi, "POSIX": posix})
+    assert headline(even) == "Transferred 32 MiB through MPI-IO, and 1 MiB through POSIX."
+
+
+def test_daos_moves_bytes_of_files_heatmaps_and_its_own_place() -> None:
+    dfs = frame("DFS", [{"id": 1, "rank": 0, "BYTES_WRITTEN": 3 * MIB, "F_WRITE_TIME": 1.0}])
+    below = frame("DAOS", [{"id": 9, "rank": 0, "BYTES_WRITTEN": 3 * MIB}])
+    bins = pd.DataFrame({"module": "DFS", "rank": [0], "bin": [0], "width": [1.0], "written": [3 * MIB], "read": [0]})
+    made = job({"DFS": dfs, "DAOS": below, "HEATMAP": bins}, {1: "/a"})
+    place = files.file_systems(made).iloc[0]
+    assert (place["mount"], place["type"], place["bytes_written"]) == ("(DAOS)", "daos", 3 * MIB)
+    assert list(files.all_files(made)["id"]) == [1]
+    assert balance.rank_bytes(made)["written"].sum() == 3 * MIB
+    assert "DFS" in mapped_layers(made)
+    assert cost.moved_once(made) == {"DFS": 3 * MIB}
+    mpi = frame("MPI-IO", [{"id": 7, "rank": 0, "BYTES_WRITTEN": 3 * MIB}])
+    assert cost.moved_once(job({"DFS": dfs, "MPI-IO": mpi})) == {"MPI-IO": 3 * MIB}
+
+
+def lustre(rows: list[tuple[int, tuple[int, ...]]]) -> pd.DataFrame:
+    """A layout of one component a file: id and targets."""
+    columns = {"rank": 0, "component": 0, "stripe_size": MIB, "mirror": -1, "extent_start": 0, "extent_end": -1}
+    return pd.DataFrame(
+        [{"id": key, **columns, "stripe_count": len(osts), "osts": osts, "pool": ""} for key, osts in rows]
+    )
+
+
+def test_a_file_with_stripes_is_on_lustre_whatever_a_container_mounts() -> None:
+    posix = frame("POSIX", [{"id": 1, "rank": 0, "BYTES_WRITTEN": MIB}, {"id": 2, "rank": 0, "BYTES_WRITTEN": 1}])
+    made = job({"POSIX": posix, "LUSTRE": lustre([(1, (3, 4))])}, {1: "/data/a", 2: "/data/b"})
+    assert [(row.mount, row.type, row.files) for row in files.file_systems(made).itertuples()] == [
+        ("/", "lustre", 1),
+        ("/", "ext4", 1),
+    ]
+    assert job_words.main_file_system(made) == "/ (lustre)"
+
+
+def test_bytes_of_single_stripes_are_those_of_their_targets_and_a_slow_one_is_named() -> None:
+    own = [{"id": n, "rank": n, "BYTES_WRITTEN": 8 * MIB, "F_WRITE_TIME": 8.0 if n == 2 else 1.0} for n in range(4)]
+    made = job({"POSIX": frame("POSIX", own), "LUSTRE": lustre([(n, (10 + n,)) for n in range(4)])})
+    table = ost.target_bytes(made).table
+    assert list(table["bytes"]) == [8 * MIB] * 4
+    assert list(table["seconds"]) == [1.0, 1.0, 8.0, 1.0]
+    assert list(ost.slow_targets(made)["ost"]) == [12]
+    assert TARGET_BYTES.table(made).note.startswith(
+        "Target 12 was slow: a process that used it moved 1 MiB a second, one of the median target 8 MiB."
+    )
+    striped = job({"POSIX": frame("POSIX", own), "LUSTRE": lustre([(0, (1, 2)), (1, (1,))])})
+    assert ost.target_bytes(striped).table is None
+
+
+def test_a_single_process_shares_with_nobody() -> None:
+    posix = frame("POSIX", [SHARED])
+    alone = replace(job({"POSIX": posix}, {1: "/a"}), nprocs=1)
+    assert timespans.shared_spans(alone).empty
+    assert list(timespans.rank_spans(alone)["rank"]) == [0]
+    spent = cost.average_io(alone).groupby("kind")["seconds"].sum()
+    assert (spent["shared"], spent["independent"]) == (0.0, 4.4)
+    assert not timespans.shared_spans(job({"POSIX": posix}, {1: "/a"})).empty
+    assert timespans.shared_spans(job({"POSIX": posix}, {1: "<STDOUT>"})).empty
+
+
+def test_bytes_that_posix_did_not_see_are_a_gap_and_no_ratio() -> None:
+    mpi = frame("MPI-IO", [{"id": 1, "rank": 0, "BYTES_WRITTEN": 5 * MIB}])
+    made = job({"MPI-IO": mpi, "POSIX": frame("POSIX", [{"id": 1, "rank": 0, "OPENS": 1}])})
+    assert mpiio.byte_ratios(made) == {"read": None, "write": None}
+    assert "POSIX saw none of 5 MiB that MPI-IO wrote" in job_words.verdicts(made)[1]
+
+
+def test_what_a_log_does_not_know_is_no_fact_of_it() -> None:
+    known, of_log = job_words.facts(job({}))
+    assert {"MPI library", "compiler", "storage"}.isdisjoint(dict(of_log))
+    assert dict(known)["run time"] == "10 s"
+    whole = replace(job({}), version="3.21", run_time=1.0)
+    assert dict(job_words.facts(whole)[0])["run time"] == "at most 1 s (this log counts whole seconds)"
+    assert dict(job_words.facts(replace(whole, run_time=37517.0))[0])["run time"] == "10 h 25 min"
+
+
+def test_large_numbers_have_the_unit_that_people_use() -> None:
+    assert [words.duration(value) for value in (0.5, 98.7, 99.7, 125, 37517, None)] == [
+        *("0.50 s", "98.7 s", "1 min 40 s", "2 min 5 s", "10 h 25 min", "n/a")
+    ]
+    assert [words.speed(value) for value in (24530, 673, 0.5, None)] == ["24.0 GiB/s", "673 MiB/s", "512 KiB/s", "n/a"]
+    assert words.seconds(37517.2) == "37,517"
+    assert all(NUMBER.match(cell) for cell in ("10 h 25 min", "1 min 40 s", "24.0 GiB/s", "37,517", "98.7 s"))
+
+
+def test_an_overflow_is_remarked() -> None:
+    values = np.array([[5, -1, -9], [5, -7, 3]])
+    said = overflowed(values, ["POSIX_READS", "POSIX_BYTES_READ", "POSIX_STRIDE1_STRIDE"])
+    assert said == "POSIX_BYTES_READ overflowed to negative values, which count as 0: sums are too small."
+    assert overflowed(np.array([[5, -1, 3]]), ["a", "b", "c"]) == ""
+
+
+def test_a_trace_that_ended_early_says_of_how_many_calls() -> None:
+    traced = pd.DataFrame({"id": 1, "rank": 0, "op": "write", "offset": [0, 8], "length": 8, "start": 0.1, "end": 0.2})
+    made = job({"POSIX": frame("POSIX", [{"id": 1, "rank": 0, "WRITES": 1000000}]), "DXT_POSIX": traced}, {1: "/a"})
+    assert (traces.places(made, "DXT_POSIX").calls, traces.places(made, "DXT_POSIX").made) == (2, 1000000)
+    (block,) = PLACES.figures(made)
+    assert "2 of 1,000,000 calls of all ranks were traced" in block.caption

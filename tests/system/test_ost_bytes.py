@@ -55,7 +55,7 @@ def test_they_are_those_that_the_storage_moved(programs: Path, tmp_path: Path) -
     without = replace(job, private={})
     traced = target_bytes(without)
     assert traced.table is not None
-    assert traced.table.to_dict("list") == found.table.to_dict("list")
+    assert traced.table.equals(found.table)
     untraced = replace(without, frames={key: frame for key, frame in job.frames.items() if "DXT" not in key})
     assert target_bytes(untraced).table is None
     assert "DXT" in target_bytes(untraced).reason

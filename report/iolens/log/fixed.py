@@ -26,9 +26,11 @@ def read_fixed(log: Container, region: Region) -> tuple[pd.DataFrame, str]:
     for name in module.head:
         ids[name] = native(records[name]) if name in (records.dtype.names or ()) else np.zeros(len(records), "u8")
     times, note = numbers(native(records["f"]))
+    counts = native(records["i"])
+    note = " ".join(part for part in (note, overflowed(counts, whole)) if part)
     parts = [
         pd.DataFrame(ids),
-        pd.DataFrame(native(records["i"]), columns=whole),
+        pd.DataFrame(counts, columns=whole),
         pd.DataFrame(times, columns=doubles),
     ]
     frame = pd.concat(parts, axis=1)
@@ -61,6 +63,20 @@ def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
     if not wrong.any():
         return values, ""
     return np.where(wrong, -1.0, values), f"{int(wrong.sum())} values are no numbers and taken as not recorded."
+
+
+def overflowed(values: np.ndarray, names: list[str]) -> str:
+    """A note about counters that cannot be negative and are: old profilers overflowed. -1 means not recorded.
+
+    Distances between accesses (STRIDE) may be negative.
+    """
+    places = [place for place, name in enumerate(names) if not name.endswith("_STRIDE")]
+    columns = np.any(values < -1, axis=0).tolist()
+    wrong = [names[place] for place in places if columns[place]] if len(values) else []
+    if not wrong:
+        return ""
+    more = f" and {len(wrong) - 3} other counters" if len(wrong) > 3 else ""
+    return f"{', '.join(wrong[:3])}{more} overflowed to negative values, which count as 0: sums are too small."
 
 
 def modernised(module: Module, frame: pd.DataFrame, ids: list[str]) -> tuple[pd.DataFrame, str]:

@@ -87,6 +87,18 @@ class Job:
         )
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know about the records of modules that could be read or not, in sentences."""
+        said = [(module.name, module.note) for module in self.modules if module.note]
+        unread = [(module.name, f"not read: {module.unread}.") for module in self.modules if module.unread]
+        return tuple(f"{name}: {text}" for name, text in [*said, *unread])
+
+    @property
+    def whole_seconds(self) -> bool:
+        """Whether the log knows begin and end in whole seconds only, so that the run time is too long by up to one."""
+        return tuple(int(part) for part in self.version.split(".")) < (3, 41)
+
+    @property
     def storage(self) -> str | None:
         """What the job's processes were told of the storage below their files, such as "emulated"; None: nothing."""
         info = self.private.get("job")

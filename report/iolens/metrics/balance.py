@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.metrics.files import LOWEST
+from iolens.metrics.files import lowest_of
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @once_per_job
 def rank_bytes(job: Job) -> pd.DataFrame | None:
-    """Bytes `read` and `written` by each rank (index) at POSIX and STDIO, from the heat maps; None without them."""
+    """Bytes `read` and `written` by each rank (index) at the lowest layers, from the heat maps; None without them."""
     frame = job.frames.get("HEATMAP")
     if frame is None:
         return None
-    found = frame[frame["module"].isin(LOWEST)].groupby("rank")[["read", "written"]].sum()
+    found = frame[frame["module"].isin(lowest_of(set(frame["module"])))].groupby("rank")[["read", "written"]].sum()
     return found.reindex(np.arange(max(job.nprocs, 1)), fill_value=0)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.metrics.files import LOWEST, lowest
 from iolens.metrics.layers import LAYERS, MIB, io_time, seconds, total
 from iolens.metrics.once import once_per_job
 
@@ -79,11 +80,40 @@ def performance_rows(job: Job) -> pd.DataFrame:
 
 
 @once_per_job
+def moved_once(job: Job) -> dict[str, int]:
+    """The bytes that the program moved, each of them once, by the layer that it called: most bytes first.
+
+    A file that MPI-IO moved bytes of counts there, any other at POSIX: so buffering and data sieving below MPI-IO are
+    not counted, and what went past MPI-IO is. STDIO calls nothing that is recorded as POSIX. Bytes of DFS (or of DAOS,
+    which lies below it) count as far as they are more than those of MPI-IO's files that POSIX did not see, for these
+    may be the same. Layers without bytes are left out.
+    """
+    moved = {name: by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.frames}
+    upper, below = moved.get("MPI-IO", {}), moved.get("POSIX", {})
+    unseen = sum(each for key, each in upper.items() if not below.get(key))
+    found = {
+        "MPI-IO": sum(upper.values()),
+        "POSIX": sum(each for key, each in below.items() if not upper.get(key)),
+        "STDIO": sum(moved.get("STDIO", {}).values()),
+    }
+    objects = "DFS" if "DFS" in moved else "DAOS"
+    found[objects] = max(0, sum(moved.get(objects, {}).values()) - unseen)
+    return dict(sorted(((name, each) for name, each in found.items() if each), key=lambda pair: -pair[1]))
+
+
+def by_file(job: Job, name: str) -> dict[int, int]:
+    """Bytes read and written of each file by one layer."""
+    frame, prefix = job.frames[name], LAYERS[name].prefix
+    moved = sum(frame[f"{prefix}_BYTES_{kind}"].clip(lower=0) for kind in ("READ", "WRITTEN"))
+    return {int(key): int(each) for key, each in moved.groupby(frame["id"]).sum().items()}
+
+
+@once_per_job
 def average_io(job: Job) -> pd.DataFrame:
     """Average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
 
-    Independent: records of one rank; shared: records of all ranks together (rank -1). POSIX and STDIO are added:
-    neither contains the other. Sums divided by the number of processes; metadata moves no bytes (NaN).
+    Independent: records of one rank; shared: records of all of several ranks together (rank -1). The lowest layers are
+    added: none contains another. Sums divided by the number of processes; metadata moves no bytes (NaN).
     """
     import pandas as pd
 
@@ -91,11 +121,9 @@ def average_io(job: Job) -> pd.DataFrame:
     for kind in ("independent", "shared"):
         for what, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN"), ("metadata", None)):
             spent, moved = 0.0, 0
-            for name in ("POSIX", "STDIO"):
-                frame = job.frames.get(name)
-                if frame is None:
-                    continue
-                part = frame[(frame["rank"] < 0) == (kind == "shared")]
+            for name in lowest(job):
+                frame = job.frames[name]
+                part = frame[((frame["rank"] < 0) & (job.nprocs > 1)) == (kind == "shared")]
                 time = {"read": "READ", "write": "WRITE", "metadata": "META"}[what]
                 spent += seconds(part, f"{name}_F_{time}_TIME")
                 moved += (total(part, f"{name}_{counter}") or 0) if counter else 0

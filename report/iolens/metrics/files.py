@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +15,24 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-LOWEST = ("POSIX", "STDIO")
-"""The layers at which bytes reach a file; neither contains the other's calls."""
+LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
+"""The layers at which bytes reach a file; none contains another's calls, but DAOS those of DFS."""
+
+LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "squashfs")
+"""Types of mount points whose files have no stripes: where one has, the log's mount table is that of a container."""
 
 CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
+
+
+@once_per_job
+def lowest(job: Job) -> list[str]:
+    """The job's layers at which bytes reach a file, each byte in one of them."""
+    return lowest_of(job.frames)
+
+
+def lowest_of(layers: Collection[str]) -> list[str]:
+    """Those of some layers at which bytes reach a file: of DFS and DAOS the upper one, DFS."""
+    return [name for name in LOWEST if name in layers and not (name == "DAOS" and "DFS" in layers)]
 
 
 @once_per_job
@@ -70,12 +84,12 @@ def paths(job: Job, ids: Iterable[int]) -> list[str]:
 
 @once_per_job
 def all_files(job: Job) -> pd.DataFrame:
-    """`files` of POSIX and STDIO together, one row a path, with `module` (the first that saw it)."""
+    """`files` of the `lowest` layers together, one row a path, with `module` (the first that saw it)."""
     import pandas as pd
 
-    parts = [files(job, name).assign(module=name) for name in LOWEST if name in job.frames]
+    parts = [files(job, name).assign(module=name) for name in lowest(job)]
     if not parts:
-        return pd.DataFrame(columns=["path", "bytes_read", "bytes_written", "seconds", "size", "module"])
+        return pd.DataFrame(columns=["id", "path", "bytes_read", "bytes_written", "seconds", "size", "module"])
     if len(parts) == 1:
         return parts[0]
     both = pd.concat(parts, ignore_index=True)
@@ -86,7 +100,7 @@ def all_files(job: Job) -> pd.DataFrame:
 
 @once_per_job
 def file_counts(job: Job) -> pd.DataFrame:
-    """Number, average and largest size of the files per `category`, over POSIX and STDIO.
+    """Number, average and largest size of the files per `category`, over the `lowest` layers.
 
     The size of a file is the highest offset that the job touched in it, plus one: a file may be larger. Read-only:
     bytes were read and none written. The log does not tell which files the job created.
@@ -126,25 +140,41 @@ def costly_files(job: Job) -> pd.DataFrame:
 
 @once_per_job
 def file_systems(job: Job) -> pd.DataFrame:
-    """Bytes written and read and the number of files per mount point, over POSIX and STDIO, most bytes first.
+    """Bytes written and read and the number of files per mount point, over the `lowest` layers, most bytes first.
 
     Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN without any), bytes_read,
     read_share, options (as mounted on the first rank's node, empty where the log has none). A path belongs to the
     longest mount point that is one of its parents; standard streams and names without a path stand under
-    `(no mount point)`.
+    `(no mount point)`, objects of DAOS under `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount
+    table of a container says.
     """
     found = all_files(job)
     kinds = {mount.point: mount.kind for mount in job.mounts}
+    striped = striped_files(job)
     where = mounts_of(found["path"], kinds)
-    table = found.assign(mount=where, files=1).groupby("mount", as_index=False)
-    sums = table[["files", "bytes_written", "bytes_read"]].sum()
-    sums.insert(1, "type", [kinds.get(mount, "") for mount in sums["mount"]])
+    places = [
+        ("(DAOS)", "daos")
+        if module in ("DFS", "DAOS")
+        else (mount, "lustre" if key in striped and kinds.get(mount, "") in LOCAL else kinds.get(mount, ""))
+        for key, mount, module in zip(found["id"], where, found["module"], strict=True)
+    ]
+    table = found.assign(mount=[place for place, _ in places], type=[kind for _, kind in places], files=1)
+    sums = table.groupby(["mount", "type"], as_index=False)[["files", "bytes_written", "bytes_read"]].sum()
     sums["bytes"] = sums["bytes_written"] + sums["bytes_read"]
     for kind in ("written", "read"):
         sums[f"{kind}_share"] = sums[f"bytes_{kind}"] / (sums[f"bytes_{kind}"].sum() or float("nan"))
     options = mount_options(job)
     sums["options"] = [options.get(mount, "") for mount in sums["mount"]]
     return sums.sort_values(["bytes", "mount"], ascending=[False, True], ignore_index=True).drop(columns="bytes")
+
+
+@once_per_job
+def striped_files(job: Job) -> set[int]:
+    """The ids of files that lie on a Lustre target; none on storage that answers as Lustre does (emulated)."""
+    frame = job.frames.get("LUSTRE")
+    if frame is None or job.storage not in (None, "lustre"):
+        return set()
+    return {int(key) for key, osts in zip(frame["id"], frame["osts"], strict=True) if osts}
 
 
 @once_per_job

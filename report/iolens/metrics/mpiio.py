@@ -87,8 +87,8 @@ def aggregators(job: Job) -> pd.DataFrame | None:
 def byte_ratios(job: Job) -> dict[str, float | None]:
     """Bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files that both saw.
 
-    1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from or stayed in a
-    buffer or another layer. None without such files or bytes.
+    1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from a buffer, or went a way
+    that is not recorded. None without such files or bytes; `unseen` says where POSIX saw none.
     """
     mpi, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
     if mpi is None or posix is None:
@@ -98,7 +98,25 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
         below, above = total(both, f"POSIX_{counter}"), total(theirs, f"MPIIO_{counter}")
-        found[kind] = below / above if below is not None and above else None
+        found[kind] = below / above if below and above else None
+    return found
+
+
+@once_per_job
+def unseen(job: Job) -> dict[str, int]:
+    """Bytes that MPI-IO moved of files of which POSIX saw none moved, by `read` and `write`: a gap in what is recorded.
+
+    MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
+    also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there.
+    """
+    mpi, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
+    found = {"read": 0, "write": 0}
+    if mpi is None or "DFS" in job.frames or "DAOS" in job.frames:
+        return found
+    for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
+        above = mpi.groupby("id")[f"MPIIO_{counter}"].sum().clip(lower=0)
+        below = above * 0 if posix is None else posix.groupby("id")[f"POSIX_{counter}"].sum().reindex(above.index)
+        found[kind] = int(above[~(below > 0)].sum())
     return found
 
 

@@ -47,8 +47,22 @@ def operations_called(job: Job) -> pd.DataFrame:
 def stream_calls(job: Job, operation: str) -> int:
     """Calls of a STDIO operation on standard streams."""
     frame, layer = job.frames["STDIO"], LAYERS["STDIO"]
-    streams = frame[frame["id"].isin([key for key, name in job.names.items() if name in STREAMS])]
+    streams = frame[frame["id"].isin(stream_ids(job))]
     return total(streams, *(f"{layer.prefix}_{counter}" for counter in layer.operations[operation])) or 0
+
+
+@once_per_job
+def stream_ids(job: Job) -> list[int]:
+    """The records of standard input, output and error."""
+    return [key for key, name in job.names.items() if name in STREAMS]
+
+
+@once_per_job
+def file_bytes(job: Job, name: str) -> int:
+    """Bytes that a layer moved to and from files, without standard streams."""
+    frame, prefix = job.frames[name], LAYERS[name].prefix
+    inside = frame[~frame["id"].isin(stream_ids(job))]
+    return sum(total(inside, f"{prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
 
 
 def sized_layers(job: Job) -> list[str]:

@@ -3,7 +3,8 @@
 A byte at offset `o` of a file lies on stripe (o // stripe_size) % stripe_count of the component whose extent holds it
 (Lustre's RAID-0 layout, counted from the start of the file). The private region `ost_bytes` has been counted so during
 the run (profiler/LOG.md); from other logs the same comes out of the layout and single transfers (DXT_POSIX), exactly;
-POSIX records alone do not say where in a file the bytes went.
+POSIX records alone do not say where in a file the bytes went, unless all files have a single stripe: then bytes and
+times of a file are those of its target, and a slow target shows.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
+FEWEST_TARGETS = 3
+"""Targets without which none of them can be called slow."""
 SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
 
 
 @dataclass(frozen=True)
 class TargetBytes:
-    """`table`: one row a target: ost, ranks, files, bytes_read, bytes_written, bytes; None for `reason`.
+    """`table`: one row a target: ost, ranks, files, bytes_read, bytes_written, bytes, seconds (in reads and writes, all
+    ranks added up) and bytes_per_second of it, both NaN where not known; None for `reason`.
 
     `unplaced`: bytes whose target is not known: mirrored files, a file's part on a metadata target.
     """
@@ -44,13 +48,18 @@ def target_bytes(job: Job) -> TargetBytes:
     if rows is None:
         return TargetBytes(None, reason)
     known = rows[rows["ost"] >= 0]
+    known = known if "seconds" in known else known.assign(seconds=np.nan)
     table = known.groupby("ost", as_index=False).agg(
         ranks=("rank", "nunique"),
+        shared=("rank", lambda ranks: (ranks < 0).any()),
         files=("file", "nunique"),
         bytes_read=("bytes_read", "sum"),
         bytes_written=("bytes_written", "sum"),
+        seconds=("seconds", lambda each: each.sum(skipna=False)),
     )
     table["bytes"] = table["bytes_read"] + table["bytes_written"]
+    table["ranks"] = table["ranks"].astype(float).where(~table.pop("shared"), job.nprocs)
+    table["bytes_per_second"] = table["bytes"] / table["seconds"].where(table["seconds"] > 0)
     unplaced = int(rows.loc[rows["ost"] < 0, ["bytes_read", "bytes_written"]].sum().sum())
     if table.empty:
         return TargetBytes(None, "no bytes were moved to or from a file whose target is known", unplaced)
@@ -73,7 +82,7 @@ def stripe_ranks(job: Job, limit: int = 15) -> pd.DataFrame | None:
     import pandas as pd
 
     rows, _ = stripe_bytes(job)
-    if rows is None:
+    if rows is None or "seconds" in rows:  # of single stripes there is nothing to say
         return None
     rows = rows[rows["ost"] >= 0].assign(bytes=lambda part: part["bytes_read"] + part["bytes_written"])
     found = []
@@ -99,6 +108,21 @@ def imbalance(table: pd.DataFrame) -> float:
 
 
 @once_per_job
+def slow_targets(job: Job) -> pd.DataFrame | None:
+    """The targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as the
+    median target, slowest first, with `median` (bytes a second of it). None where times are not known; a target with
+    less than half of the mean bytes of a target is left out, for its time may be all latency.
+    """
+    table = target_bytes(job).table
+    if table is None or len(table) < FEWEST_TARGETS or table["bytes_per_second"].isna().all():
+        return None
+    table = table[table["bytes"] >= table["bytes"].mean() / 2]
+    median = float(table["bytes_per_second"].median())
+    slow = table[table["bytes_per_second"] < median / 2]
+    return slow.sort_values("bytes_per_second", ignore_index=True).assign(median=median)
+
+
+@once_per_job
 def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
     """Bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
     import pandas as pd
@@ -109,6 +133,9 @@ def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
     layouts = job.frames.get("LUSTRE")
     if layouts is None or layouts.empty:
         return None, "the log has no layouts of files"
+    single = from_single_stripes(job, layouts)
+    if single is not None:
+        return single, ""
     traced = job.frames.get("DXT_POSIX")
     posix = job.frames.get("POSIX")
     if traced is None or posix is None:
@@ -121,6 +148,43 @@ def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
     if stdio is not None and stdio.loc[stdio["id"].isin(layouts["id"]), SENT].to_numpy().any():
         return None, "stdio moved bytes as well, which are not traced (DXT)"
     return from_traces(traced, layouts.drop_duplicates(["id", "component"])), ""
+
+
+def from_single_stripes(job: Job, layouts: pd.DataFrame) -> pd.DataFrame | None:
+    """COLUMNS and `seconds` from sums per file, where each file that moved bytes lies on one target; else None."""
+    import pandas as pd
+
+    moved = all_records(job)
+    moved = moved[moved["file"].isin(layouts["id"])]
+    layouts = layouts[layouts["id"].isin(moved["file"])].drop_duplicates(["id", "component"])
+    whole = (layouts["component"] == 0) & (layouts["osts"].map(len) == 1)
+    if layouts.empty or not whole.all() or not layouts["id"].is_unique:
+        return None
+    where = dict(zip(layouts["id"], (osts[0] for osts in layouts["osts"]), strict=True))
+    return moved.assign(component=0, stripe=0, ost=pd.Series(moved["file"].map(where), dtype="int64"))
+
+
+def all_records(job: Job) -> pd.DataFrame:
+    """Records of POSIX and STDIO that moved bytes: file, rank, bytes_read, bytes_written, seconds (all its ranks)."""
+    import pandas as pd
+
+    parts = [
+        pd.DataFrame(
+            {
+                "file": frame["id"],
+                "rank": frame["rank"],
+                "bytes_read": frame[f"{name}_BYTES_READ"].clip(lower=0),
+                "bytes_written": frame[f"{name}_BYTES_WRITTEN"].clip(lower=0),
+                "seconds": frame[[f"{name}_F_READ_TIME", f"{name}_F_WRITE_TIME"]].clip(lower=0).sum(axis=1),
+            }
+        )
+        for name, frame in ((name, job.frames.get(name)) for name in ("POSIX", "STDIO"))
+        if frame is not None
+    ]
+    if not parts:
+        return pd.DataFrame(columns=["file", "rank", "bytes_read", "bytes_written", "seconds"])
+    found = pd.concat(parts, ignore_index=True)
+    return found[(found["bytes_read"] > 0) | (found["bytes_written"] > 0)]
 
 
 def from_traces(traced: pd.DataFrame, layouts: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.metrics.files import LOWEST, paths
+from iolens.metrics.files import lowest, paths
 from iolens.metrics.layers import io_time
 from iolens.metrics.once import once_per_job
 
@@ -24,15 +24,13 @@ def variance(job: Job, limit: int = 20) -> pd.DataFrame:
 
     Columns: id, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest,
     sigma_seconds, sigma_bytes (standard deviations over these ranks), path. The time of a rank is its read, write
-    and metadata time. Empty for a single process.
+    and metadata time. DFS and DAOS keep no deviations (NaN). Empty for a single process.
     """
     import pandas as pd
 
     parts = []
-    for name in LOWEST:
-        frame = job.frames.get(name)
-        if frame is None or job.nprocs < 2:
-            continue
+    for name in lowest(job) if job.nprocs > 1 else ():
+        frame = job.frames[name]
         found = pd.concat([by_all(frame, name, job.nprocs), by_some(frame, name)], ignore_index=True)
         parts.append(found[found["slowest_seconds"] > 0].nlargest(limit, "slowest_seconds"))
     if not parts:
@@ -52,7 +50,8 @@ def by_all(frame: pd.DataFrame, name: str, nprocs: int) -> pd.DataFrame:
         columns[f"{side}_seconds"] = shared[f"{name}_F_{side.upper()}_RANK_TIME"]
         columns[f"{side}_bytes"] = shared[f"{name}_{side.upper()}_RANK_BYTES"]
     for what, column in (("TIME", "sigma_seconds"), ("BYTES", "sigma_bytes")):
-        columns[column] = np.sqrt(shared[f"{name}_F_VARIANCE_RANK_{what}"].clip(lower=0))
+        variance = f"{name}_F_VARIANCE_RANK_{what}"
+        columns[column] = np.sqrt(shared[variance].clip(lower=0)) if variance in shared else np.nan
     return pd.DataFrame(columns)
 
 

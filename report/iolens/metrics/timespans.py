@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.metrics.files import LOWEST, paths
+from iolens.metrics.files import lowest, paths
 from iolens.metrics.once import once_per_job
+from iolens.metrics.operations import stream_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 def spans(job: Job) -> pd.DataFrame:
     """The time from the first access's start to the last one's end of every record.
 
-    Columns: id, rank (-1: all), kind (`read`, `write`), start, end; POSIX and STDIO; records without an access of
-    the kind (timestamp 0) are left out.
+    Columns: id, rank (-1: all of several), kind (`read`, `write`), start, end; the lowest layers; records without an
+    access of the kind (timestamp 0) are left out.
     """
     import pandas as pd
 
     parts = []
-    for name in LOWEST:
-        frame = job.frames.get(name)
-        if frame is None:
-            continue
+    for name in lowest(job):
+        frame = job.frames[name]
+        if job.nprocs == 1:
+            frame = frame.assign(rank=0)
         for kind in ("read", "write"):
             start, end = (f"{name}_F_{kind.upper()}_{edge}_TIMESTAMP" for edge in ("START", "END"))
             seen = frame.loc[frame[end] > 0, ["id", "rank", start, end]]
@@ -49,9 +50,12 @@ def rank_spans(job: Job) -> pd.DataFrame:
 
 @once_per_job
 def shared_spans(job: Job, limit: int = 20) -> pd.DataFrame:
-    """The spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`."""
+    """The spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`.
+
+    Standard streams are left out.
+    """
     found = spans(job)
-    shared = found[found["rank"] < 0]
+    shared = found[(found["rank"] < 0) & ~found["id"].isin(stream_ids(job))]
     length = (shared["end"] - shared["start"]).rename("length")
     longest = shared.assign(length=length).groupby("id")["length"].max().nlargest(limit).index
     kept = shared[shared["id"].isin(longest)].sort_values(["start", "id"], ignore_index=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.files import paths
+from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
 TRACES = {"DXT_MPIIO": "MPI-IO", "DXT_POSIX": "POSIX"}
 """Modules of single transfers, and the layer of each."""
+
+COUNTED = [
+    (layer, f"{LAYERS[layer].prefix}_{counter}")
+    for layer in TRACES.values()
+    for operation, counters in LAYERS[layer].operations.items()
+    if operation.endswith(("read", "write"))
+    for counter in counters
+]
+"""Layer and counter of every kind of read and write."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,8 @@ class Places:
     seconds: float
     """From the start of the job to the right edge of the last column."""
     calls: int
+    made: int
+    """Calls on the file that the layer's own records count: more than `calls` where tracing ended early."""
 
 
 @once_per_job
@@ -97,7 +109,16 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
         grids[op] = covered(
             cells(low, rows), cells(high, rows), cells(begin, columns), cells(stop, columns), rows, columns
         )
-    return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, seconds, len(frame))
+    made = calls_made(job, TRACES[module], busiest, len(frame))
+    return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, seconds, len(frame), made)
+
+
+def calls_made(job: Job, layer: str, key: int, least: int) -> int:
+    """Reads and writes of a file that a layer counted; `least` where it has no record of it, or fewer."""
+    frame, names = job.frames.get(layer), [name for kind, name in COUNTED if kind == layer]
+    if frame is None:
+        return least
+    return max(least, int(frame.loc[frame["id"] == key, names].clip(lower=0).to_numpy().sum()))
 
 
 def cells(values: np.ndarray, count: int) -> np.ndarray:

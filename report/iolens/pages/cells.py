@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-NUMBER = re.compile(r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|B|KiB|MiB|GiB|TiB|PiB|MiB/s|GiB/s))?$|^n/a$|^--$|^$")
+NUMBER = re.compile(
+    r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|[KMGTPE]?i?B(/s)?))?$|^[\d,]+ (h|min) \d+ (min|s)$|^n/a$|^--$|^$"
+)
 """What is set flush right."""
 
 DOTS = "…"

@@ -40,7 +40,7 @@ class Column:
 
     def is_shown(self, frame: pd.DataFrame) -> bool:
         """Whether there is anything to show."""
-        return not self.optional or bool(frame[list(self.sources)].any(axis=None))
+        return not self.optional or bool(frame[list(self.sources)].fillna(0).any(axis=None))
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ def subtitle(job: Job) -> str:
             f"job {job.jobid}",
             words.plural(job.nprocs, "process"),
             words.moment(job.start),
-            f"{words.seconds(job.run_time)} s",
+            run_time(job),
         ]
     )
 
@@ -45,7 +45,7 @@ def labels(job: Job) -> list[str]:
 
 
 def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
-    """Two columns of name and value."""
+    """Two columns of name and value, without what this log does not know."""
     info = job.private.get("job")
     info = info if isinstance(info, dict) else {}
     hosts = [str(host) for host in info.get("hosts", [])]
@@ -56,7 +56,7 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
         ["job, user", f"{job.jobid}, {job.uid}"],
         ["processes", f"{job.nprocs:,}" + (f" on {words.plural(len(hosts), 'host')}" if hosts else "")],
         ["started", words.moment(job.start)],
-        ["run time", f"{words.seconds(job.run_time)} s"],
+        ["run time", run_time(job)],
     ]
     right = [
         ["log", job.path.name],
@@ -67,7 +67,14 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
         ["storage", str(info.get("storage") or words.NONE)],
         ["main file system", main_file_system(job)],
     ]
-    return left, right
+    return [fact for fact in left if fact[1] != words.NONE], [fact for fact in right if fact[1] != words.NONE]
+
+
+def run_time(job: Job) -> str:
+    """The run time; logs of old formats know whole seconds only."""
+    if job.whole_seconds and job.run_time < 10:
+        return f"at most {job.run_time:.0f} s (this log counts whole seconds)"
+    return words.duration(job.run_time)
 
 
 def component(info: dict[str, Any]) -> str:
@@ -97,14 +104,17 @@ def main_file_system(job: Job) -> str:
 
 def verdicts(job: Job) -> list[str]:
     """The first sentences: how much, how fast, who wrote."""
-    performances = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written > 0]
-    if not performances:
+    moved = cost.moved_once(job)
+    if not moved:
         return ["This log records no bytes read or written."]
-    upper = next((one for one in performances if one.module == "MPI-IO"), None)
-    main = upper or max(performances, key=lambda one: one.bytes_read + one.bytes_written)
-    moved = main.bytes_read + main.bytes_written
-    speed = f" at {words.ratio(main.mib_per_second)} MiB/s (estimate)" if main.mib_per_second is not None else ""
-    said = [f"Transferred {words.size(moved)} through {main.module}{speed}."]
+    main, *others = moved
+    rate = cost.performance(job, main).mib_per_second
+    speed = f" at {words.speed(rate)} (estimate)" if rate is not None else ""
+    said = [f"Transferred {words.size(moved[main])} through {main}{speed}."]
+    more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]
+    if more:
+        said[0] = f"{said[0][:-1]}, and {' and '.join(more)}."
+    said += gaps(job)
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
         first = wrote.iloc[0]
@@ -115,3 +125,12 @@ def verdicts(job: Job) -> list[str]:
             f"{words.exact_size(first['common_write'])}."
         )
     return said
+
+
+def gaps(job: Job) -> list[str]:
+    """Bytes that one layer moved and the one below it did not see."""
+    return [
+        f"POSIX saw none of {words.size(lost)} that MPI-IO {verb}: they went a way that this log does not record."
+        for verb, lost in zip(("read", "wrote"), mpiio.unseen(job).values(), strict=True)
+        if lost
+    ]

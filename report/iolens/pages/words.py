@@ -50,8 +50,28 @@ def seconds(value: float | None) -> str:
     if value == 0:
         return "0"
     if value >= 0.01:
-        return f"{value:.2f}" if value < 10 else digits(value)
+        return f"{value:.2f}" if value < 10 else f"{value:,.0f}" if value >= 1000 else digits(value)
     return f"{value:.4f}" if value >= 0.00005 else "< 0.0001"
+
+
+def duration(value: float | None) -> str:
+    """A time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min."""
+    if value is None or value != value:
+        return NONE
+    if value < 99.5:
+        return f"{seconds(value)} s"
+    whole = round(value)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    minutes = round(value / 60)
+    return f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def speed(mib_per_second: float | None) -> str:
+    """MiB/s in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
+    return (
+        NONE if mib_per_second is None or mib_per_second != mib_per_second else f"{size(mib_per_second * (1 << 20))}/s"
+    )
 
 
 def ratio(value: float | None) -> str:

@@ -33,10 +33,10 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("files", "files", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
-        Column("I/O time, s", "seconds", words.seconds),
-        Column("MiB/s", "mib_per_second", words.ratio),
+        Column("I/O time", "seconds", words.duration),
+        Column("speed", "mib_per_second", words.speed),
     ],
-    note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. MiB/s: "
+    note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. Speed: "
     "all bytes over that time (an estimate; n/a without I/O time). A layer's time contains that of the layers "
     "below it.",
 )
@@ -63,5 +63,5 @@ AVERAGE_IO: Exhibit[Job] = Exhibit(
         Column("seconds", "seconds", words.seconds),
         Column("transferred", "bytes", words.size),
     ],
-    note="POSIX and STDIO. Shared: files that all ranks opened and the profiler merged into one record.",
+    note="At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record.",
 )

@@ -38,6 +38,13 @@ def target_note(job: Job) -> str:
     if found.table is None:
         return ""
     note = f"The busiest target moved {words.ratio(ost.imbalance(found.table))} times the mean of these targets."
+    slow = ost.slow_targets(job)
+    if slow is not None and len(slow):
+        first = slow.iloc[0]
+        note = (
+            f"Target {int(first['ost'])} was slow: a process that used it moved {words.size(first['bytes_per_second'])}"
+            f" a second, one of the median target {words.size(first['median'])}. {note}"
+        )
     if found.unplaced:
         note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
     return note
@@ -98,6 +105,8 @@ TARGET_BYTES: Exhibit[Job] = Exhibit(
         Column("files", "files", words.count),
         Column("written", "bytes_written", words.size),
         Column("read", "bytes_read", words.size),
+        Column("all ranks, s", "seconds", words.seconds, optional=True),
+        Column("a second of a rank", "bytes_per_second", words.size, optional=True),
     ],
     note=target_note,
     draw=target_bytes_figure,

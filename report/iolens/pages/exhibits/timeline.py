@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import timespans, traces
+from iolens.metrics import operations, timespans, traces
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -23,16 +23,24 @@ def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """A map a layer."""
     from iolens.figures.activity import activity_map
 
-    for module in ("MPI-IO", "POSIX", "STDIO"):
+    for module in mapped_layers(job):
         grids = timespans.activity(job, module)
         if grids is None or grids[0].shape[1] < FEWEST_BINS or not (grids[0].any() or grids[1].any()):
             continue
         written, read, width = grids
         each = -(-job.nprocs // len(written))
         row = "each rank" if each == 1 else f"{each} neighbouring ranks"
-        caption = f"Bytes of {row} in bins of {words.seconds(width)} s; above: all ranks together."
+        caption = f"Bytes of {row} in bins of {words.duration(width)}; above: all ranks together."
         figure = activity_map(written, read, width, job.nprocs)
         yield FigureBlock(figure, caption, title=f"{module}: bytes over time")
+
+
+def mapped_layers(job: Job) -> list[str]:
+    """The layers with bytes over time worth a map: standard streams alone are not."""
+    frame = job.frames.get("HEATMAP")
+    seen = set() if frame is None else set(frame["module"])
+    found = [name for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS") if name in seen]
+    return [name for name in found if name != "STDIO" or "STDIO" not in job.frames or operations.file_bytes(job, name)]
 
 
 def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -43,7 +51,8 @@ def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         one = traces.places(job, module)
         if one is None:
             continue
-        caption = f"{one.path}: {one.calls} traced calls of all ranks; the file that moved most bytes."
+        count = f"{one.calls:,}" + (f" of {one.made:,}" if one.made != one.calls else "")
+        caption = f"{one.path}: {count} calls of all ranks were traced; the file that moved most bytes."
         if layer == "MPI-IO":
             caption += " Accesses through a view are drawn in one piece from their first byte on."
         figure = place_map(one.written, one.read, one.end, one.seconds)
