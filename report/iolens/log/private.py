@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FOOTER = struct.Struct("<8sQQQ")
 MAGIC = b"iolens01"
-DTYPE = re.compile(r"<[iuf]8|<i4|S[1-9][0-9]{0,5}")
+DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True)
