@@ -25,11 +25,11 @@
 #define ON_PRINTF(...)   FNV(__VA_ARGS__, (void)0, if (ret > 0) stdio_on_write(&c, stdout, ret))
 
 #define ON_FREAD(...)   FN(__VA_ARGS__, stdio_on_items_read(&c, stream, size, items, ret))
-#define ON_FGETC(...)   FN(__VA_ARGS__, if (ret != EOF) stdio_on_read(&c, stream, 1))
-#define ON_GETCHAR(...) FN(__VA_ARGS__, if (ret != EOF) stdio_on_read(&c, stdin, 1))
+#define ON_FGETC(...)   FN(__VA_ARGS__, stdio_on_letter(&c, stream, ret))
+#define ON_GETCHAR(...) FN(__VA_ARGS__, stdio_on_letter(&c, stdin, ret))
 #define ON_GETW(...)    FN(__VA_ARGS__, stdio_on_word(&c, stream, ret))
-#define ON_FGETS(...)   FN(__VA_ARGS__, stdio_on_line(&c, stream, ret, length))
-#define ON_GETLINE(...) FN(__VA_ARGS__, if (ret > 0) stdio_on_read(&c, stream, ret))
+#define ON_FGETS(...)   FN(__VA_ARGS__, stdio_on_string(&c, stream, ret, length))
+#define ON_GETLINE(...) FN(__VA_ARGS__, stdio_on_line(&c, stream, ret))
 
 #define SCANNING(stream) stdio_before_scan(&c, stream)
 #define SCANNED(stream)  stdio_on_scan(&c, stream, ret)

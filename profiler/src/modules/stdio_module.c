@@ -218,13 +218,28 @@ void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, siz
     on_items(c, stream, STDIO_WRITES, size, asked, done);
 }
 
-void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room)
+void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room)
 {
-    int64_t bytes = line ? (int64_t)strlen(line) : 0;
-    if (!line)
-        return;
-    stdio_on_read(c, stream, bytes);
-    if (bytes < room - 1 && (bytes == 0 || line[bytes - 1] != '\n'))
+    int64_t bytes = string ? (int64_t)strlen(string) : 0;
+    if (string)
+        stdio_on_read(c, stream, bytes);
+    if (bytes < room - 1 && (bytes == 0 || string[bytes - 1] != '\n'))
+        stdio_on_drift(stream);
+}
+
+void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes)
+{
+    if (bytes > 0)
+        stdio_on_read(c, stream, bytes);
+    else
+        stdio_on_drift(stream);
+}
+
+void stdio_on_letter(const struct call *c, FILE *stream, int letter)
+{
+    if (letter != EOF)
+        stdio_on_read(c, stream, 1);
+    else
         stdio_on_drift(stream);
 }
 

@@ -55,10 +55,13 @@ void stdio_on_flush(const struct call *c, FILE *stream);
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 /* What fgets read into `room` bytes: counted up to the first byte of 0, though more may have been read. */
-void stdio_on_line(const struct call *c, FILE *stream, const char *line, int room);
+void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room);
+/* What getline and fgetc returned. */
+void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
+void stdio_on_letter(const struct call *c, FILE *stream, int letter);
 void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
 void stdio_on_unget(FILE *stream);
-/* The position moved, and nothing was counted. */
+/* The position moved, and nothing was counted; a read of nothing may have written what was buffered. */
 void stdio_on_drift(FILE *stream);
 void stdio_on_seek(const struct call *c, FILE *stream, int result); /* one that failed may have flushed */
 
