@@ -12,6 +12,7 @@ import pytest
 
 MODULES = harness.ROOT / "profiler/src/modules"
 LIBC = [harness.ROOT / "calls" / f"{name}.def" for name in ("posix", "stdio")]
+SAMPLING = sorted((harness.ROOT / "profiler/src/sampling").glob("*.def"))
 OTHERS = [MODULES / f"{name}.def" for name in ("async", "hdf5", "pnetcdf")]
 PROFILER_KINDS = [MODULES / f"{name}_kinds.h" for name in ("posix", "stdio")]
 STORAGE_KINDS = [harness.ROOT / "storage/src/kinds.h"]
@@ -20,7 +21,10 @@ NEEDED = {
     "ld-linux-x86-64.so.2",
     "ld-linux-aarch64.so.1",
 }
-BY_HAND = {"_exit", "_Exit", "vfork", "syscall", "prctl"}  # they do not return as functions do, or not always
+BY_HAND = {
+    *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # they do not return as functions do, or not always
+    *("pthread_create", "thrd_create", "sigaction", "signal"),
+}
 
 # Rows that no test program calls, each with the reason.
 WAIVED = {
@@ -60,6 +64,12 @@ def profiler_rows() -> set[str]:
     return wrapped(PROFILER_KINDS) | {name for _, name in rows(OTHERS)}
 
 
+def waits() -> set[str]:
+    """The calls that a signal would end early."""
+    text = "".join(table.read_text() for table in SAMPLING)
+    return set(re.findall(r"^WAIT\(\w+, *(\w+)", text, re.MULTILINE))
+
+
 def pnetcdf_accesses() -> set[str]:
     """The functions of PnetCDF that move data, of which the short rows of pnetcdf.def stand for many each."""
     types = "text schar uchar short ushort int uint long float double longlong ulonglong".split()
@@ -78,8 +88,9 @@ def exported(library: Path) -> set[str]:
 def test_exports_are_the_rows() -> None:
     names = {name for name in exported(harness.LIBRARY) if not name.startswith("iolens_")}
     assert len(pnetcdf_accesses()) == 550
-    assert names == profiler_rows() | pnetcdf_accesses() | BY_HAND
+    assert names == profiler_rows() | waits() | pnetcdf_accesses() | BY_HAND
     assert len(profiler_rows()) > 200
+    assert len(waits()) > 20
 
 
 def test_exports_of_the_storage_are_the_rows() -> None:
@@ -103,7 +114,7 @@ def test_exports_of_the_adapter_are_the_rows() -> None:
 
 def test_every_row_is_called_by_a_test_program() -> None:
     text = "".join(path.read_text() for path in (harness.ROOT / "tests/c").glob("*.c"))
-    names = profiler_rows() | wrapped(STORAGE_KINDS)
+    names = profiler_rows() | waits() | wrapped(STORAGE_KINDS)
     missing = {name for name in names if not re.search(rf"\b{name}\b", text)}
     assert missing == set(WAIVED)
 

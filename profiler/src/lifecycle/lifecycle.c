@@ -23,6 +23,7 @@
 #include "../ranks/serial.h"
 #include "../spool/spool.h"
 #include "../runtime/wrap.h"
+#include "../sampling/sampling.h"
 
 enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB, DEFAULT_MEMORY = 512 };
 
@@ -50,7 +51,11 @@ static void start_arenas(void)
     iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
 }
 
-static void before_fork(void) { iolens.recorded_at_fork = atomic_load(&iolens.wiped.recording); }
+static void before_fork(void)
+{
+    iolens.recorded_at_fork = atomic_load(&iolens.wiped.recording);
+    sampling_before_fork();
+}
 
 /* A child starts afresh, with its parent's descriptors and streams. */
 static void after_fork(void)
@@ -67,12 +72,14 @@ static void after_fork(void)
     spool_after_fork();
     clock_start(&iolens.clock);
     atomic_store(&iolens.wiped.recording, true);
+    sampling_start_child();
     iolens_busy = false;
 }
 
 static bool log_is_wanted(void)
 {
-    return settings_true(iolens.settings.nonmpi) && (iolens_registry.used > 0 || iolens.settings.logfile);
+    return settings_true(iolens.settings.nonmpi) &&
+           (iolens_registry.used > 0 || iolens.settings.logfile || sampling_has_samples());
 }
 
 /* The records stay in the spool when the log cannot be written. */
@@ -91,6 +98,7 @@ static void finish_alone(void)
         return;
     int saved_errno = errno;
     iolens_busy = true;
+    sampling_stop();
     if (!iolens.transport && log_is_wanted())
         write_log(&serial_transport);
     else if (!iolens.transport)
@@ -135,15 +143,17 @@ __attribute__((constructor)) static void start(void)
             settings_print(&iolens.settings);
         clock_start(&iolens.clock);
         iolens_wipe_in_children();
-        pthread_atfork(before_fork, NULL, after_fork);
+        pthread_atfork(before_fork, sampling_after_fork, after_fork);
         at_quick_exit(finish_alone); /* registered first, so called last */
         iolens.wiped.recording = true;
+        sampling_start();
     }
     errno = saved_errno;
 }
 
 void lifecycle_end(const char *why)
 {
+    sampling_stop();
     if (iolens.transport)
         return;
     iolens.closed = why;
@@ -178,10 +188,20 @@ static void mute(void)
 {
     iolens.muted = true;
     atomic_store(&iolens.wiped.recording, false);
+    sampling_stop();
     recording_reset();
 }
 
-IOLENS_EXPORT void iolens_pause(bool on) { iolens_busy = on; }
+/* MPI_Init counts as one wait: what it starts is not interrupted. */
+IOLENS_EXPORT void iolens_pause(bool on)
+{
+    static __thread bool held __attribute__((tls_model("initial-exec")));
+    iolens_busy = on;
+    if (on)
+        held = sampling_hold();
+    else
+        sampling_release(held);
+}
 
 IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transport)
 {
@@ -206,6 +226,7 @@ IOLENS_EXPORT void iolens_parallel_finish(void)
         return;
     iolens.muted = false;
     iolens_busy = true;
+    sampling_stop();
     write_log(transport);
     iolens_busy = false;
 }

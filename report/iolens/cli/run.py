@@ -17,6 +17,10 @@ from iolens.lab.run.log_place import log_place, named
 from iolens.lab.say import say
 from iolens.lab.storage.emulated import EMULATED
 
+DEFAULT_HZ = 100.0
+LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
+"""What the profiler takes as IOLENS_SAMPLE."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `iolens run`."""
@@ -39,7 +43,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
     )
     parser.add_argument("--dxt", action="store_true", help="trace every single transfer (DXT), not only counters")
+    parser.add_argument(
+        "--sample",
+        type=samples_per_second,
+        nargs="?",
+        const=DEFAULT_HZ,
+        metavar="HZ",
+        help=f"interrupt every thread so often a second (default {DEFAULT_HZ:g}) and count where it is",
+    )
+    parser.add_argument(
+        "--timer", choices=("wall", "cpu"), default="wall", help="what --sample runs by: all time, or the processor's"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def samples_per_second(text: str) -> float:
+    """A rate; raises when it is none."""
+    try:
+        rate = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no number; write -- before the command") from None
+    if not LEAST_HZ <= rate <= LARGEST_HZ:
+        raise argparse.ArgumentTypeError(f"{text} is not from {LEAST_HZ:g} to {LARGEST_HZ:g} samples per second")
+    return rate
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,6 +95,8 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path) -> Setup:
     application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
+    if args.sample:
+        application |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
     storage = EMULATED if args.storage_mount else None
     if storage:
         application |= storage.environment(args.storage_mount, f"job-{uuid.uuid4().hex[:12]}")

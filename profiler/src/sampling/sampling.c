@@ -1,0 +1,158 @@
+#include "sampling.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../callers/objects.h"
+#include "../runtime/context.h"
+#include "../tables/process_table.h"
+#include "../unwind/unwind.h"
+#include "signals.h"
+#include "store.h"
+#include "threads.h"
+
+#define LEAST_HZ   0.1
+#define LARGEST_HZ 10000.0
+
+static struct {
+    int signal; /* 0: not sampled */
+    struct sampling *state;
+    pthread_key_t key; /* its destructor is called when a thread ends */
+} iolens_sampling;
+
+static __thread struct sampled_thread *own __attribute__((tls_model("initial-exec")));
+static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
+
+/* A signal may arrive late: behind the end of recording it is taken, and nothing is done. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct sampling *sampling = iolens_sampling.state;
+    struct sampled_thread *thread = thread_of(sampling, info);
+    int saved_errno = errno;
+    if (!thread)
+        signals_forward(number, info, context);
+    else if (thread == own && atomic_load(&iolens.wiped.recording))
+        sample_take(sampling, thread, context, 1 + (info->si_overrun > 0 ? info->si_overrun : 0));
+    errno = saved_errno;
+}
+
+static double rate(const char *text)
+{
+    char *end;
+    errno = 0;
+    double hz = strtod(text, &end);
+    if (*text == '\0' || strcmp(text, "0") == 0)
+        return 0;
+    if (errno == 0 && *end == '\0' && hz >= LEAST_HZ && hz <= LARGEST_HZ)
+        return hz;
+    iolens_say("IOLENS_SAMPLE=%s is not a number of samples per second from %g to %g; no samples are taken",
+               text, LEAST_HZ, LARGEST_HZ);
+    return 0;
+}
+
+static bool by_processor(const char *timer)
+{
+    if (strcmp(timer, "wall") != 0 && strcmp(timer, "cpu") != 0)
+        iolens_say("IOLENS_SAMPLE_TIMER=%s is neither wall nor cpu; wall is used", timer);
+    return strcmp(timer, "cpu") == 0;
+}
+
+static void leave(void *thread)
+{
+    if (thread == own)
+        thread_end(iolens_sampling.state, own);
+    own = NULL;
+}
+
+/* All memory that the handler cannot ask for itself. */
+static bool make_states(double hz, bool processor)
+{
+    struct sampling *state = table_state(TABLE_sampling);
+    if (!state || !table_state(TABLE_samples) || !table_state(TABLE_call_nodes))
+        return false;
+    state->hz = hz;
+    state->by_processor = processor;
+    iolens_sampling.state = state;
+    return true;
+}
+
+void sampling_start(void)
+{
+    double hz = rate(iolens.settings.sample);
+    if (hz == 0 || !make_states(hz, by_processor(iolens.settings.sample_timer)))
+        return;
+    unwind_start();
+    objects_look();
+    if (pthread_key_create(&iolens_sampling.key, leave) != 0)
+        return;
+    iolens_sampling.signal = signals_take(on_signal);
+    if (iolens_sampling.signal == 0)
+        iolens_say("no real-time signal is free; no samples are taken");
+    sampling_enter();
+}
+
+/* The signal may be held back from before an exec, or by the thread that made this one. */
+void sampling_enter(void)
+{
+    struct sampling *sampling = iolens_sampling.state;
+    if (iolens_sampling.signal == 0 || own || !atomic_load(&iolens.wiped.recording))
+        return;
+    struct sampled_thread *thread = thread_begin(sampling, iolens_sampling.signal);
+    if (!thread) {
+        sampling->refused++;
+        return;
+    }
+    own = thread;
+    pthread_setspecific(iolens_sampling.key, thread);
+    signals_let(iolens_sampling.signal);
+}
+
+void sampling_before_fork(void) { held_for_fork = sampling_hold(); }
+
+void sampling_after_fork(void) { sampling_release(held_for_fork); }
+
+void sampling_start_child(void)
+{
+    const struct sampling *before = iolens_sampling.state;
+    own = NULL;
+    if (iolens_sampling.signal == 0)
+        return;
+    if (!make_states(before->hz, before->by_processor))
+        iolens_sampling.signal = 0;
+    sampling_enter();
+}
+
+void sampling_stop(void)
+{
+    if (iolens_sampling.signal != 0)
+        threads_stop(iolens_sampling.state);
+}
+
+bool sampling_has_samples(void)
+{
+    const struct sampling *sampling = table_state_known(TABLE_sampling);
+    for (int64_t i = 0; sampling && i < sampling->threads; i++)
+        if (sampling->thread[i].samples > 0)
+            return true;
+    return false;
+}
+
+int sampling_signal(void) { return iolens_sampling.signal; }
+
+bool sampling_here(void) { return own && own->life == THREAD_ALIVE; }
+
+bool sampling_hold(void) { return sampling_here() && !signals_block(iolens_sampling.signal); }
+
+void sampling_release(bool held)
+{
+    struct sampled_thread *thread = own;
+    if (!held || !thread)
+        return;
+    thread->released = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    signals_let(iolens_sampling.signal);
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->released = false;
+}

@@ -1,0 +1,38 @@
+/* Sampling: a timer per thread interrupts it at a steady rate, and where it was is counted. */
+#ifndef IOLENS_SAMPLING_H
+#define IOLENS_SAMPLING_H
+
+#include <stdbool.h>
+
+/* When recording begins, in the main thread; does nothing unless IOLENS_SAMPLE asks for it. */
+void sampling_start(void);
+
+/* The calling thread is about to fork, and has forked. */
+void sampling_before_fork(void);
+void sampling_after_fork(void);
+
+/* In the child, when it is ready to record: it has no timers yet. */
+void sampling_start_child(void);
+
+/* No thread is interrupted from now on. */
+void sampling_stop(void);
+
+/* Whether any sample was taken. */
+bool sampling_has_samples(void);
+
+/* The calling thread gets a timer, until it ends. */
+void sampling_enter(void);
+
+/* The signal of the timers; 0: this process is not sampled. */
+int sampling_signal(void);
+
+/* True in a thread that has a timer. */
+bool sampling_here(void);
+
+/* Hold the signal back in this thread while it waits in a call that a signal would end early, and let it
+ * through again: the sample that comes then counts for all of the wait. False: it was not let through before,
+ * and is not to be let through. */
+bool sampling_hold(void);
+void sampling_release(bool held);
+
+#endif

@@ -1,0 +1,48 @@
+/* What sampling keeps, in the states of two process tables: `samples`, how often each call chain was met, and
+ * `sampling`, the threads and their timers. */
+#ifndef IOLENS_SAMPLING_STATE_H
+#define IOLENS_SAMPLING_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../tables/keyed.h"
+#include "../unwind/registers.h"
+
+enum { SAMPLED_THREADS = 1024, SAMPLED_FRAMES = 128 };
+
+/* Key and value of the state of `samples`. */
+struct sample_key {
+    uint32_t thread, region, node, blocked;
+};
+
+struct sample_count {
+    _Atomic int64_t count;
+};
+
+extern const struct keyed_shape sample_shape;
+
+enum { THREAD_UNUSED, THREAD_ALIVE, THREAD_LEAVING, THREAD_ENDED };
+
+/* A thread and its timer. Times are in seconds of the clock that the timer runs by. */
+struct sampled_thread {
+    _Atomic int32_t life;
+    int32_t kernel_id, timer;
+    struct stack_span stack;
+    bool released;               /* the signal was held back in a wait, which ends now */
+    double begin, last, earlier; /* earlier: of threads that had this place before */
+    double handler_time;
+    int64_t samples, stacks, cut;
+};
+
+/* The state of `sampling`. */
+struct sampling {
+    double hz;
+    int64_t by_processor;    /* 0: CLOCK_MONOTONIC, else the thread's processor time */
+    _Atomic int64_t threads; /* places that were used */
+    _Atomic int64_t refused; /* threads that got no timer */
+    struct sampled_thread thread[SAMPLED_THREADS];
+};
+
+#endif

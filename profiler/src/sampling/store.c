@@ -1,0 +1,80 @@
+#include "store.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../callers/call_nodes.h"
+#include "../runtime/context.h"
+#include "../runtime/region.h"
+#include "../tables/process_table.h"
+#include "../unwind/objects.h"
+#include "../unwind/unwind.h"
+#include "threads.h"
+
+enum { MOST_ROWS = 65536 };
+
+static const struct sample_key other_key = {.thread = UINT32_MAX, .node = CALL_NODE_OTHER, .blocked = 1};
+
+const struct keyed_shape sample_shape = {.key_bytes = sizeof(struct sample_key),
+                                         .value_bytes = sizeof(struct sample_count),
+                                         .most = MOST_ROWS,
+                                         .other = &other_key,
+                                         .in_handlers = true};
+
+/* Whether the kernel ended a system call to deliver the signal: the program counter is at the instruction
+ * again, which will be repeated, or behind it with EINTR as the result. */
+static bool in_a_wait(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    static const uint8_t call[] = {0x0f, 0x05};
+    struct unwind_object object;
+    uintptr_t at = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    if (!unwind_object_at(at, &object) || at - object.begin < sizeof call || object.end - at < sizeof call)
+        return false;
+    bool ended = memcmp((const char *)at - sizeof call, call, sizeof call) == 0;
+    return memcmp((const char *)at, call, sizeof call) == 0 ||
+           (ended && context->uc_mcontext.gregs[REG_RAX] == -EINTR);
+#else
+    (void)context;
+    return false;
+#endif
+}
+
+/* At the end of a wait the innermost frames are those that let the signal through: the first of this library
+ * stands for the call that waited. */
+static size_t skip_release(const uintptr_t *frames, size_t count)
+{
+    struct unwind_object own, object;
+    size_t first = 0;
+    if (!unwind_object_at((uintptr_t)sample_take, &own))
+        return 0;
+    while (first < count && !(unwind_object_at(frames[first], &object) && object.begin == own.begin))
+        first++;
+    return first < count ? first : 0;
+}
+
+void sample_take(struct sampling *sampling, struct sampled_thread *thread, const ucontext_t *context,
+                 int64_t weight)
+{
+    double begin = clock_now(&iolens.clock);
+    uintptr_t frames[SAMPLED_FRAMES];
+    struct keyed *samples = table_state_known(TABLE_samples);
+    struct unwound found = unwind_context(context, thread->stack, frames, SAMPLED_FRAMES);
+    size_t first = thread->released ? skip_release(frames, found.count) : 0;
+    struct sample_key key = {.thread = (uint32_t)(thread - sampling->thread),
+                             .region = iolens_region,
+                             .node = CALL_NODE_NONE,
+                             .blocked = thread->released || weight > 1 || in_a_wait(context)};
+    for (size_t i = found.count; i-- > first;)
+        key.node = call_node(key.node, frames[i], i == 0);
+    struct keyed_row *row = samples ? keyed_find(samples, &sample_shape, &key) : NULL;
+    if (row) {
+        struct sample_count *value = keyed_value(row, &sample_shape);
+        atomic_fetch_add_explicit(&value->count, weight, memory_order_relaxed);
+        thread->samples += weight;
+    }
+    thread->stacks++;
+    thread->cut += !found.whole;
+    thread->last = sampling->by_processor ? thread_now(sampling, thread) : begin;
+    thread->handler_time += clock_now(&iolens.clock) - begin;
+}

@@ -1,0 +1,111 @@
+#include "threads.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../runtime/context.h"
+#include "../unwind/unwind.h"
+
+#define NS_PER_SECOND 1e9
+
+/* sigev_notify_thread_id, which glibc does not name. */
+#define THREAD_ID(event) ((event)._sigev_un._tid)
+
+/* The clock of any thread's processor time, from the kernel's <linux/posix-timers.h>: ~id in the upper bits,
+ * "of a thread" and "as scheduled" below. */
+static clockid_t processor_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
+
+double thread_now(const struct sampling *sampling, const struct sampled_thread *thread)
+{
+    struct timespec now = {0, 0};
+    if (!sampling->by_processor)
+        return clock_now(&iolens.clock);
+    syscall(SYS_clock_gettime, processor_clock(thread->kernel_id), &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / NS_PER_SECOND;
+}
+
+static struct sampled_thread *take_place_of(struct sampling *sampling, int32_t life)
+{
+    for (int64_t i = 0; i < SAMPLED_THREADS; i++) {
+        struct sampled_thread *thread = &sampling->thread[i];
+        int32_t expected = life;
+        if (thread->life != life || !atomic_compare_exchange_strong(&thread->life, &expected, THREAD_ALIVE))
+            continue;
+        int64_t used = sampling->threads;
+        while (used <= i && !atomic_compare_exchange_weak(&sampling->threads, &used, i + 1))
+            continue;
+        return thread;
+    }
+    return NULL;
+}
+
+/* The first signal comes after a part of the interval that differs among threads, so that they are not all
+ * interrupted at once. */
+static struct itimerspec interval(const struct sampling *sampling, int32_t kernel_id)
+{
+    long long ns = (long long)(NS_PER_SECOND / sampling->hz);
+    long long first = 1 + (long long)((uint32_t)kernel_id * UINT32_C(2654435769) / 4294967296.0 * (double)ns);
+    struct itimerspec times = {{ns / 1000000000, ns % 1000000000}, {first / 1000000000, first % 1000000000}};
+    return times;
+}
+
+/* By system calls: before glibc 2.34 these functions are in a library of their own. */
+static bool start_timer(const struct sampling *sampling, struct sampled_thread *thread, int number)
+{
+    clockid_t clock = sampling->by_processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+    struct sigevent event;
+    struct itimerspec times = interval(sampling, thread->kernel_id);
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = number;
+    event.sigev_value.sival_ptr = thread;
+    THREAD_ID(event) = thread->kernel_id;
+    return syscall(SYS_timer_create, clock, &event, &thread->timer) == 0 &&
+           syscall(SYS_timer_settime, thread->timer, 0, &times, NULL) == 0;
+}
+
+struct sampled_thread *thread_begin(struct sampling *sampling, int number)
+{
+    struct sampled_thread *thread = take_place_of(sampling, THREAD_UNUSED);
+    if (!thread)
+        thread = take_place_of(sampling, THREAD_ENDED);
+    if (!thread)
+        return NULL;
+    thread->kernel_id = (int32_t)syscall(SYS_gettid);
+    thread->stack = unwind_stack();
+    thread->begin = thread->last = thread_now(sampling, thread);
+    if (start_timer(sampling, thread, number))
+        return thread;
+    thread->life = thread->samples > 0 ? THREAD_ENDED : THREAD_UNUSED;
+    return NULL;
+}
+
+/* A thread and the end of recording may come here at once. A place without samples has nothing to keep but
+ * the time. */
+void thread_end(struct sampling *sampling, struct sampled_thread *thread)
+{
+    int32_t alive = THREAD_ALIVE;
+    if (!atomic_compare_exchange_strong(&thread->life, &alive, THREAD_LEAVING))
+        return;
+    syscall(SYS_timer_delete, thread->timer);
+    thread->earlier += thread_now(sampling, thread) - thread->begin;
+    thread->begin = thread->last = 0;
+    thread->life = thread->samples > 0 ? THREAD_ENDED : THREAD_UNUSED;
+}
+
+void threads_stop(struct sampling *sampling)
+{
+    for (int64_t i = 0; i < sampling->threads; i++)
+        thread_end(sampling, &sampling->thread[i]);
+}
+
+struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info)
+{
+    struct sampled_thread *thread = info->si_value.sival_ptr;
+    uintptr_t first = (uintptr_t)sampling->thread, at = (uintptr_t)thread;
+    bool ours = info->si_code == SI_TIMER && at >= first && at < first + sizeof sampling->thread &&
+                (at - first) % sizeof *thread == 0;
+    return ours ? thread : NULL;
+}

@@ -1,0 +1,24 @@
+/* The places of sampled threads and their timers. */
+#ifndef IOLENS_SAMPLING_THREADS_H
+#define IOLENS_SAMPLING_THREADS_H
+
+#include <signal.h>
+
+#include "state.h"
+
+/* A place and a running timer that raises `number` in the calling thread; NULL: there is none. */
+struct sampled_thread *thread_begin(struct sampling *sampling, int number);
+
+/* The thread ends; its place is free for another one. */
+void thread_end(struct sampling *sampling, struct sampled_thread *thread);
+
+/* Stop all timers. */
+void threads_stop(struct sampling *sampling);
+
+/* The thread that a signal of a timer is for; NULL: it is none of ours. */
+struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info);
+
+/* Now, by the clock of a thread's timer. */
+double thread_now(const struct sampling *sampling, const struct sampled_thread *thread);
+
+#endif

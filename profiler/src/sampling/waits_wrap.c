@@ -1,0 +1,129 @@
+/* Waits that a signal would end early, and the program's own use of signals: a program that is sampled must
+ * not notice. The signal is held back during the wait; what comes then counts for all of it. */
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../runtime/wrap.h"
+#include "sampling.h"
+#include "signals.h"
+
+/* They have no prototypes unless the program asks for checks. */
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+                size_t bytes);
+
+/* Nor in a C library before 2.35. */
+int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
+                 const sigset_t *mask);
+
+#define WAIT(ret_t, name, ...) static __typeof__(&name) real_##name;
+#include "waits.def"
+#include "masked_waits.def"
+#include "signal_waits.def"
+#undef WAIT
+static __typeof__(&sigaction) real_sigaction;
+static __typeof__(&signal) real_signal;
+
+/* When the library is loaded: some of these are called from signal handlers, where nothing may be looked up.
+ */
+__attribute__((constructor)) static void resolve_all(void)
+{
+#define WAIT(ret_t, name, ...) (void)&REAL(name);
+#include "waits.def"
+#include "masked_waits.def"
+#include "signal_waits.def"
+#undef WAIT
+    (void)&REAL(sigaction);
+    (void)&REAL(signal);
+}
+
+static void release(bool held)
+{
+    int saved_errno = errno;
+    sampling_release(held);
+    errno = saved_errno;
+}
+
+static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
+{
+    if (!mask)
+        return NULL;
+    *copy = *mask;
+    sigaddset(copy, sampling_signal());
+    return copy;
+}
+
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+{
+    *copy = *set;
+    sigdelset(copy, sampling_signal());
+    return copy;
+}
+
+#define WAIT(ret_t, name, params, args, waits)                                                               \
+    IOLENS_EXPORT ret_t name params                                                                          \
+    {                                                                                                        \
+        if (!sampling_here() || !(waits))                                                                    \
+            return REAL(name) args;                                                                          \
+        bool held = sampling_hold();                                                                         \
+        ret_t ret = REAL(name) args;                                                                         \
+        release(held);                                                                                       \
+        return ret;                                                                                          \
+    }
+#include "waits.def"
+#undef WAIT
+
+#define WAIT(ret_t, name, params, args)                                                                      \
+    IOLENS_EXPORT ret_t name params                                                                          \
+    {                                                                                                        \
+        sigset_t copy;                                                                                       \
+        if (!sampling_here())                                                                                \
+            return REAL(name) args;                                                                          \
+        bool held = sampling_hold();                                                                         \
+        mask = with_ours(mask, &copy);                                                                       \
+        ret_t ret = REAL(name) args;                                                                         \
+        release(held);                                                                                       \
+        return ret;                                                                                          \
+    }
+#include "masked_waits.def"
+#undef WAIT
+
+#define WAIT(ret_t, name, params, args)                                                                      \
+    IOLENS_EXPORT ret_t name params                                                                          \
+    {                                                                                                        \
+        sigset_t copy;                                                                                       \
+        if (sampling_signal() == 0)                                                                          \
+            return REAL(name) args;                                                                          \
+        bool held = sampling_hold();                                                                         \
+        set = without_ours(set, &copy);                                                                      \
+        ret_t ret = REAL(name) args;                                                                         \
+        release(held);                                                                                       \
+        return ret;                                                                                          \
+    }
+#include "signal_waits.def"
+#undef WAIT
+
+IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    if (number != 0 && number == sampling_signal())
+        return signals_share(action, before);
+    return REAL(sigaction)(number, action, before);
+}
+
+IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+    if (number == 0 || number != sampling_signal())
+        return REAL(signal)(number, handler);
+    signals_share(&action, &before);
+    return before.sa_handler;
+}

@@ -1,0 +1,32 @@
+#include "registers.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The words between a frame's variables, too. */
+#if defined(__has_feature) || defined(__SANITIZE_ADDRESS__)
+__attribute__((no_sanitize_address))
+#endif
+static uintptr_t
+plain_word(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
+
+static bool copied_word(uintptr_t address, uintptr_t *word)
+{
+    struct iovec to = {word, sizeof *word}, from = {(void *)address, sizeof *word};
+    return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L) == (long)sizeof *word;
+}
+
+bool stack_word(const struct stack_span *stack, uintptr_t address, uintptr_t *word)
+{
+    if (address % sizeof *word != 0)
+        return false;
+    if (address < stack->low || address > stack->high - sizeof *word)
+        return copied_word(address, word);
+    *word = plain_word(address);
+    return true;
+}

@@ -1,0 +1,184 @@
+#include "unwind.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cfi.h"
+#include "expression.h"
+
+enum { WORD = sizeof(uintptr_t) };
+
+/* The numbers of registers in registers.h are those of one architecture. */
+#if defined(__x86_64__)
+static const bool has_tables = true;
+#else
+static const bool has_tables = false;
+#endif
+
+/* A main stack may grow to here when it is not limited: far less than lies between it and other memory then.
+ */
+static const rlim_t LARGEST_STACK = (rlim_t)1 << 36;
+
+static uintptr_t stack_end; /* of the main thread; 0: not known */
+
+void unwind_start(void)
+{
+    const uintptr_t *end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+    stack_end = end ? *end : 0;
+    unwind_objects_start();
+}
+
+static struct stack_span main_stack(void)
+{
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LARGEST_STACK;
+    return (struct stack_span){stack_end - (limited ? limit.rlim_cur : LARGEST_STACK), stack_end};
+}
+
+struct stack_span unwind_stack(void)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    struct stack_span span = {0, 0};
+    if (syscall(SYS_getpid) == syscall(SYS_gettid) && stack_end)
+        return main_stack();
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return span;
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0)
+        span = (struct stack_span){(uintptr_t)low, (uintptr_t)low + bytes};
+    pthread_attr_destroy(&attributes);
+    return span;
+}
+
+static bool saved_value(const struct rule *rule, unsigned number, uintptr_t frame,
+                        const struct registers *registers, const struct stack_span *stack, uintptr_t *value)
+{
+    uintptr_t place = frame + (uintptr_t)(intptr_t)rule->value;
+    switch (rule->kind) {
+    case RULE_SAME:
+        *value = registers->value[number];
+        return register_known(registers, number);
+    case RULE_OFFSET:
+        return stack_word(stack, place, value);
+    case RULE_VALUE_OFFSET:
+        *value = place;
+        return true;
+    case RULE_REGISTER:
+        *value = rule->from < REGISTER_COUNT ? registers->value[rule->from] + (uintptr_t)rule->value : 0;
+        return register_known(registers, rule->from);
+    case RULE_EXPRESSION:
+        return expression_value(rule, registers, stack, &frame, &place) && stack_word(stack, place, value);
+    case RULE_VALUE_EXPRESSION:
+        return expression_value(rule, registers, stack, &frame, value);
+    default:
+        return false;
+    }
+}
+
+/* From a frame's registers to its caller's. False when there is no caller, or it cannot be known. */
+static bool apply(const struct cfi_row *row, struct registers *registers, const struct stack_span *stack)
+{
+    struct registers caller = {.known = 1u << REGISTER_STACK};
+    uintptr_t frame;
+    bool known = row->frame.kind == RULE_VALUE_EXPRESSION
+                     ? expression_value(&row->frame, registers, stack, NULL, &frame)
+                     : saved_value(&row->frame, 0, 0, registers, stack, &frame);
+    if (!known)
+        return false;
+    caller.value[REGISTER_STACK] = frame;
+    for (unsigned r = 0; r < REGISTER_COUNT; r++)
+        if ((r != REGISTER_STACK || row->saved[r].kind != RULE_SAME) &&
+            saved_value(&row->saved[r], r, frame, registers, stack, &caller.value[r]))
+            caller.known |= 1u << r;
+    *registers = caller;
+    return register_known(registers, REGISTER_RETURN);
+}
+
+/* Without a table: where a function begins with pushing the frame pointer and setting it. */
+static bool follow_frame_pointer(struct registers *registers, const struct stack_span *stack)
+{
+    uintptr_t at = registers->value[REGISTER_FRAME], frame, caller;
+    if (!register_known(registers, REGISTER_FRAME) || at < registers->value[REGISTER_STACK] ||
+        at < stack->low || at >= stack->high || !stack_word(stack, at, &frame) ||
+        !stack_word(stack, at + WORD, &caller))
+        return false;
+    *registers =
+        (struct registers){.known = 1u << REGISTER_FRAME | 1u << REGISTER_STACK | 1u << REGISTER_RETURN};
+    registers->value[REGISTER_FRAME] = frame;
+    registers->value[REGISTER_STACK] = at + 2 * WORD;
+    registers->value[REGISTER_RETURN] = caller;
+    return true;
+}
+
+/* The register for the return address holds the address of the frame's own instruction; `called`: a return
+ * address, which may be the first of the next function when the call was the last of its own. */
+static struct unwound walk(struct registers *registers, bool called, const struct stack_span *stack,
+                           uintptr_t *frames, size_t most)
+{
+    struct unwound unwound = {0};
+    while (unwound.count < most) {
+        struct unwind_object object;
+        struct cfi_row row;
+        uintptr_t at = registers->value[REGISTER_RETURN], before = registers->value[REGISTER_STACK];
+        if (at == 0) {
+            unwound.whole = true;
+            break;
+        }
+        frames[unwound.count++] = at;
+        bool described =
+            has_tables && unwind_object_at(at - called, &object) && cfi_row_at(&object, at - called, &row);
+        if (described && row.saved[REGISTER_RETURN].kind == RULE_UNDEFINED) {
+            unwound.whole = true;
+            break;
+        }
+        bool found = described ? apply(&row, registers, stack) : follow_frame_pointer(registers, stack);
+        bool signal_frame = described && row.signal_frame;
+        if (!found || (!signal_frame && registers->value[REGISTER_STACK] <= before))
+            break;
+        called = !signal_frame;
+    }
+    return unwound;
+}
+
+#if defined(__x86_64__)
+struct unwound unwind_context(const ucontext_t *context, struct stack_span stack, uintptr_t *frames,
+                              size_t most)
+{
+    static const int order[REGISTER_COUNT] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                              REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                              REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    struct registers registers = {.known = (1u << REGISTER_COUNT) - 1};
+    for (int r = 0; r < REGISTER_COUNT; r++)
+        registers.value[r] = (uintptr_t)context->uc_mcontext.gregs[order[r]];
+    return walk(&registers, false, &stack, frames, most);
+}
+#elif defined(__aarch64__)
+/* By frame pointers alone, which its compilers keep. */
+struct unwound unwind_context(const ucontext_t *context, struct stack_span stack, uintptr_t *frames,
+                              size_t most)
+{
+    enum { FRAME_POINTER = 29 };
+    struct registers registers = {.known =
+                                      1u << REGISTER_FRAME | 1u << REGISTER_STACK | 1u << REGISTER_RETURN};
+    registers.value[REGISTER_FRAME] = (uintptr_t)context->uc_mcontext.regs[FRAME_POINTER];
+    registers.value[REGISTER_STACK] = (uintptr_t)context->uc_mcontext.sp;
+    registers.value[REGISTER_RETURN] = (uintptr_t)context->uc_mcontext.pc;
+    return walk(&registers, false, &stack, frames, most);
+}
+#endif
+
+struct unwound unwind_callers(uintptr_t here, uintptr_t frame, struct stack_span stack, uintptr_t *frames,
+                              size_t most)
+{
+    struct registers registers = {.known = 1u << REGISTER_STACK | 1u << REGISTER_RETURN};
+    registers.value[REGISTER_STACK] = frame + 2 * WORD;
+    registers.value[REGISTER_RETURN] = here;
+    if (stack_word(&stack, frame, &registers.value[REGISTER_FRAME]))
+        registers.known |= 1u << REGISTER_FRAME;
+    return walk(&registers, true, &stack, frames, most);
+}

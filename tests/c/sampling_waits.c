@@ -1,0 +1,242 @@
+/* A program that is sampled must not notice: no wait ends early, and all signals are the program's own. Prints a line
+ * for each difference; exit code 1 when there is one. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+
+enum { MS = 30 };
+
+static const struct timespec wait_time = {0, MS * 1000000};
+static int failures, epoll, queue, semaphores;
+static volatile sig_atomic_t alarms, profiles, shared;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+static void check(const char *name, int is_right, double begin)
+{
+    double took = now() - begin;
+    if (is_right && took > 0.9e-3 * MS)
+        return;
+    printf("%s ended after %.1f ms: %s\n", name, 1e3 * took, strerror(errno));
+    failures++;
+}
+
+#define CHECK(name, call, expected)                                                                                    \
+    do {                                                                                                               \
+        double begin = now();                                                                                          \
+        errno = 0;                                                                                                     \
+        long got = call;                                                                                               \
+        check(name, got == (expected) && errno != EINTR, begin);                                                       \
+    } while (0)
+
+static void on_alarm(int number) { alarms++, (void)number; }
+static void on_profile(int number) { profiles++, (void)number; }
+static void on_shared(int number) { shared++, (void)number; }
+
+static void alarm_in(int milliseconds)
+{
+    struct itimerval once = {{0, 0}, {0, milliseconds * 1000}};
+    setitimer(ITIMER_REAL, &once, NULL);
+}
+
+static void *later(void *argument)
+{
+    struct {
+        long type;
+        char text[8];
+    } message = {1, "x"};
+    struct sembuf up = {0, 1, 0};
+    (void)argument;
+    nanosleep(&wait_time, NULL);
+    msgsnd(queue, &message, sizeof message.text, 0);
+    nanosleep(&wait_time, NULL);
+    semop(semaphores, &up, 1);
+    return NULL;
+}
+
+static void times(void)
+{
+    fd_set none;
+    struct timeval time = {0, MS * 1000};
+    struct timespec left;
+    struct epoll_event event;
+    sigset_t empty;
+    FD_ZERO(&none);
+    sigemptyset(&empty);
+    CHECK("poll", poll(NULL, 0, MS), 0);
+    CHECK("__poll_chk", __poll_chk(NULL, 0, MS, 0), 0);
+    CHECK("select", select(0, &none, NULL, NULL, &time), 0);
+    CHECK("epoll_wait", epoll_wait(epoll, &event, 1, MS), 0);
+    CHECK("nanosleep", nanosleep(&wait_time, &left), 0);
+    CHECK("clock_nanosleep", clock_nanosleep(CLOCK_REALTIME, 0, &wait_time, &left), 0);
+    CHECK("thrd_sleep", thrd_sleep(&wait_time, &left), 0);
+    CHECK("usleep", usleep(MS * 1000), 0);
+    CHECK("sleep", sleep(1), 0);
+    CHECK("ppoll", ppoll(NULL, 0, &wait_time, &empty), 0);
+    CHECK("ppoll without a mask", ppoll(NULL, 0, &wait_time, NULL), 0);
+    CHECK("__ppoll_chk", __ppoll_chk(NULL, 0, &wait_time, &empty, 0), 0);
+    CHECK("pselect", pselect(0, NULL, NULL, NULL, &wait_time, &empty), 0);
+    CHECK("epoll_pwait", epoll_pwait(epoll, &event, 1, MS, &empty), 0);
+    CHECK("epoll_pwait2", epoll_pwait2(epoll, &event, 1, &wait_time, &empty), 0);
+}
+
+static void other_threads(void)
+{
+    struct {
+        long type;
+        char text[8];
+    } message;
+    struct sembuf down = {0, -1, 0};
+    pthread_t thread;
+    pthread_create(&thread, NULL, later, NULL);
+    CHECK("msgrcv", msgrcv(queue, &message, sizeof message.text, 0, 0), (long)sizeof message.text);
+    CHECK("semop", semop(semaphores, &down, 1), 0);
+    pthread_join(thread, NULL);
+    double begin = now();
+    int got = semtimedop(semaphores, &down, 1, &wait_time);
+    check("semtimedop", got == -1 && errno == EAGAIN, begin);
+}
+
+static int in_c11(void *argument) { return thrd_sleep(argument, NULL); }
+
+static void other_kinds_of_threads(void)
+{
+    int result = -1;
+    thrd_t thread;
+    thrd_create(&thread, in_c11, (void *)&wait_time);
+    thrd_join(thread, &result);
+    if (result != 0) {
+        printf("thrd_sleep in a thread of its own gave %d\n", result);
+        failures++;
+    }
+}
+
+/* These end with a signal of the program's own, and with no other. */
+static void signals(void)
+{
+    sigset_t all, empty, old;
+    siginfo_t info;
+    int number = 0;
+    sigfillset(&all);
+    sigemptyset(&empty);
+    signal(SIGALRM, on_alarm);
+    double begin = now();
+    alarm_in(MS);
+    pause();
+    check("pause", alarms == 1, begin);
+
+    sigprocmask(SIG_BLOCK, &all, &old);
+    begin = now();
+    alarm_in(MS);
+    sigsuspend(&empty);
+    check("sigsuspend", alarms == 2, begin);
+    alarm_in(MS);
+    CHECK("sigwait", sigwait(&all, &number), 0);
+    alarm_in(MS);
+    CHECK("sigwaitinfo", sigwaitinfo(&all, &info), SIGALRM);
+    alarm_in(MS);
+    CHECK("sigtimedwait", sigtimedwait(&all, &info, NULL), SIGALRM);
+    int fd = signalfd(-1, &all, 0);
+    struct signalfd_siginfo read_info = {0};
+    alarm_in(MS);
+    CHECK("signalfd", read(fd, &read_info, sizeof read_info), (long)sizeof read_info);
+    if (number != SIGALRM || read_info.ssi_signo != SIGALRM) {
+        printf("a wait for all signals ended with %d and %u\n", number, read_info.ssi_signo);
+        failures++;
+    }
+    close(fd);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+static void spend(double seconds)
+{
+    for (double end = now() + seconds; now() < end;)
+        continue;
+}
+
+/* The program's own timers tick on, its handlers are called, and setting all signals to what they were does not end
+ * the process. */
+static void own_signals(void)
+{
+    struct itimerval every = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
+    signal(SIGPROF, on_profile);
+    setitimer(ITIMER_PROF, &every, NULL);
+    while (profiles < 5)
+        spend(0.01);
+    setitimer(ITIMER_PROF, &never, NULL);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        struct sigaction mine = {.sa_handler = on_shared}, before, after;
+        sigaction(number, &mine, &before);
+        raise(number);
+        sigaction(number, NULL, &after);
+        if (before.sa_handler != SIG_DFL || after.sa_handler != on_shared || shared != 1) {
+            printf("signal %d: the handler was called %d times\n", number, (int)shared);
+            failures++;
+        }
+        shared = 0;
+        signal(number, SIG_DFL);
+    }
+    spend(0.05);
+    if (shared != 0) {
+        printf("the program's handlers got %d signals that nobody sent\n", (int)shared);
+        failures++;
+    }
+}
+
+/* A signal that nobody handles ends the process, as it would. */
+static void default_action(void)
+{
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            raise(number);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        if (WIFSIGNALED(status) && WTERMSIG(status) == number)
+            continue;
+        printf("signal %d did not end the process: status %x\n", number, status);
+        failures++;
+    }
+}
+
+int main(void)
+{
+    epoll = epoll_create1(0);
+    queue = msgget(IPC_PRIVATE, 0600);
+    semaphores = semget(IPC_PRIVATE, 1, 0600);
+    times();
+    other_threads();
+    other_kinds_of_threads();
+    signals();
+    own_signals();
+    default_action();
+    msgctl(queue, IPC_RMID, NULL);
+    semctl(semaphores, 0, IPC_RMID);
+    fclose(fopen("made", "w"));
+    return failures > 0;
+}
