@@ -1,5 +1,5 @@
-/* A program that is sampled must not notice: no wait ends early, and all signals are the program's own. Prints a line
- * for each difference; exit code 1 when there is one. */
+/* A program that is sampled must not notice: no wait ends early, and all signals are the program's own.
+ * Prints a line for each difference; exit code 1 when there is one. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -44,12 +44,12 @@ static void check(const char *name, int is_right, double begin)
     failures++;
 }
 
-#define CHECK(name, call, expected)                                                                                    \
-    do {                                                                                                               \
-        double begin = now();                                                                                          \
-        errno = 0;                                                                                                     \
-        long got = call;                                                                                               \
-        check(name, got == (expected) && errno != EINTR, begin);                                                       \
+#define CHECK(name, call, expected)                                                                          \
+    do {                                                                                                     \
+        double begin = now();                                                                                \
+        errno = 0;                                                                                           \
+        long got = call;                                                                                     \
+        check(name, got == (expected) && errno != EINTR, begin);                                             \
     } while (0)
 
 static void on_alarm(int number) { alarms++, (void)number; }
@@ -177,8 +177,8 @@ static void spend(double seconds)
         continue;
 }
 
-/* The program's own timers tick on, its handlers are called, and setting all signals to what they were does not end
- * the process. */
+/* The program's own timers tick on, its handlers are called, and setting all signals to what they were does
+ * not end the process. */
 static void own_signals(void)
 {
     struct itimerval every = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};

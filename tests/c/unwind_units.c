@@ -1,5 +1,5 @@
-/* The unwinder against what the compiler knows: chains of calls through frames of many shapes, and through a signal
- * handler. Prints a line for each that is wrong; exit code 1 when there is one. */
+/* The unwinder against what the compiler knows: chains of calls through frames of many shapes, and through a
+ * signal handler. Prints a line for each that is wrong; exit code 1 when there is one. */
 #include <alloca.h>
 #include <signal.h>
 #include <stdio.h>
@@ -108,7 +108,8 @@ __attribute__((noinline)) static int deep(int depth)
     return kept;
 }
 
-/* Interrupted anywhere, also in the first instructions of functions and in the stubs of the dynamic linker. */
+/* Interrupted anywhere, also in the first instructions of functions and in the stubs of the dynamic linker.
+ */
 static volatile sig_atomic_t whole, all;
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
@@ -179,8 +180,8 @@ int main(void)
     }
     anywhere();
 
-    found = unwind_callers((uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0), stack,
-                           frames, MOST);
+    found = unwind_callers((uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0),
+                           stack, frames, MOST);
     expected[expected_count++] = (uintptr_t)__builtin_return_address(0);
     compare("from a function");
     return failures > 0 || !caught;
