@@ -1,4 +1,4 @@
-"""A made-up job with the private tables of the processor half."""
+"""A made-up job with the private tables of the processor half, as profiler/TABLES.md has their columns."""
 
 from __future__ import annotations
 
@@ -8,16 +8,40 @@ from typing import Any
 import pandas as pd
 from iolens.log import Job
 
+RANKS = 4
+FRAMES = [
+    # node, parent, object, offset, leaf, function, source, line
+    (0, -1, 0, 0x100, 0, "main", "/src/app.c", 10),
+    (1, 0, 0, 0x200, 0, "step", "/src/app.c", 20),
+    (2, 1, 0, 0x300, 1, "solve", "/src/solve.c", 31),
+    (3, 1, 0, 0x308, 1, "solve", "/src/solve.c", 32),
+    (4, 1, 1, 0x400, 0, "PMPI_Allreduce", "", 0),
+    (5, 4, 1, 0x500, 1, "opal_progress", "", 0),
+    (6, 0, 1, 0x600, 0, "MPI_File_write_all", "", 0),
+    (7, 6, 2, 0x700, 1, "pwrite64", "", 0),
+    (8, 1, 3, 0x800, 1, "sin", "", 0),
+    (9, 0, 4, 0x900, 0, "H5Dwrite", "", 0),
+    (10, 9, 1, 0x650, 0, "MPI_File_write_at", "", 0),
+    (11, 0, 0, 0x120, 0, "exchange", "/src/app.c", 40),
+]
+OBJECTS = [
+    "/home/me/app",
+    "/usr/lib/libmpi.so.40",
+    "/usr/lib/libc.so.6",
+    "/usr/lib/libm.so.6",
+    "/usr/lib/libhdf5.so.103",
+]
 
-def job(nprocs: int = 4, frames: dict[str, pd.DataFrame] | None = None, **private: Any) -> Job:
+
+def job(nprocs: int = RANKS, frames: dict[str, pd.DataFrame] | None = None, **private: Any) -> Job:
     """A job of so many processes that ran 10 s."""
     return Job(
         path=Path("made.darshan"),
         version="3.41",
         byte_order="little",
         compression="zlib",
-        exe="/bin/app",
-        command="/bin/app -x",
+        exe="/home/me/app",
+        command="/home/me/app -x",
         uid=1,
         jobid=7,
         start=0.0,
@@ -31,3 +55,58 @@ def job(nprocs: int = 4, frames: dict[str, pd.DataFrame] | None = None, **privat
         frames=frames or {},
         private=private,
     )
+
+
+def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:
+    """The same rows for each rank; a function among the values is asked with the rank."""
+    made = [
+        (rank, *(value(rank) if callable(value) else value for value in row)) for rank in range(RANKS) for row in rows
+    ]
+    return pd.DataFrame(made, columns=["rank", *columns.split()])
+
+
+def tables() -> dict[str, pd.DataFrame]:
+    """Every table: four ranks in a ring, the higher the rank the more it computes and the less it waits."""
+    sizes = " ".join(f"size_{number}" for number in range(7))
+    return {
+        "objects": every_rank([(n, "ab" * 20, path) for n, path in enumerate(OBJECTS)], "object build_id path"),
+        "call_nodes": every_rank([row[:5] for row in FRAMES], "node parent object offset leaf"),
+        "call_frames": every_rank([(row[0], *row[5:]) for row in FRAMES], "node function source line"),
+        "samples": every_rank(
+            [
+                (0, 1, 2, lambda rank: 300 + 100 * rank, 0),
+                (0, 1, 3, 100, 0),
+                (0, 1, 5, lambda rank: 300 - 100 * rank, 0),
+                (0, 0, 7, 100, 1),
+                (0, 0, 8, 50, 0),
+                (0, 0, 10, 50, 1),
+            ],
+            "thread region node count kind",
+        ),
+        "region_names": every_rank([(1, 0, 1, "solve"), (2, 1, 7, "")], "region parent id label"),
+        "regions": every_rank(
+            [(0, 1, 10, lambda rank: 4.0 + rank, lambda rank: 3.0 + rank, 0.1, 1.0), (0, 2, 20, 1.0, 1.0, 0.01, 0.2)],
+            "thread region calls time exclusive_time min_time max_time",
+        ),
+        "mpi_calls": every_rank(
+            [
+                ("MPI_Send", 1, 100, 0.5, 0.001, 0.01, 0.0, 100 * 8192, 0, 100, 0, 0, 0, 100, 0, 0, 0),
+                ("MPI_Recv", 1, 100, 0.5, 0.001, 0.02, 0.0, 0, 100 * 8192, 0, 0, 0, 0, 0, 0, 0, 0),
+                ("MPI_Allreduce", 0, 10, lambda rank: 3.0 - rank, 0.1, 1.0, 0.0, 80, 80, 10, 10, 0, 0, 0, 0, 0, 0),
+                ("MPI_Barrier", 0, 1, 0.25, 0.25, 0.25, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                ("MPI_Init", 0, 1, 0.25, 0.25, 0.25, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+            ],
+            f"function region calls time min_time max_time sync_time bytes_sent bytes_received messages {sizes}",
+        ),
+        "mpi_sites": every_rank(
+            [
+                ("MPI_Send", 1, 11, 100, 0.5, lambda rank: 8192 * 100 * (1 + rank), 0, 100, 0, 0, 0, 100, 0, 0, 0),
+                ("MPI_Allreduce", 0, 1, 10, lambda rank: 3.0 - rank, 80, 80, 10, 10, 0, 0, 0, 0, 0, 0),
+            ],
+            f"function region node calls time bytes_sent bytes_received messages {sizes}",
+        ),
+        "mpi_peers": every_rank(
+            [(lambda rank: (rank + 1) % RANKS, 100, 8192 * 100, 100, 8192 * 100, lambda rank: int(rank % 2 == 0))],
+            "peer messages bytes received_messages received_bytes on_node",
+        ),
+    }

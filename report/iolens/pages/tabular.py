@@ -13,13 +13,22 @@ if TYPE_CHECKING:
     from iolens.pages.blocks import Table
 
 WIDTH = 110
+LONGEST = 60
+"""Columns of a text that is no path."""
 HEAD = 10
 """Columns that a head may take before it is broken."""
 
 
 def flat(table: Table) -> str:
-    """One line a row; numbers flush right."""
-    return "\n".join([table.title, "", *lines(table.columns, table.rows), *noted(table.note)])
+    """One line a row, more for long texts; numbers flush right."""
+    rows = [part for row in table.rows for part in folded(row)]
+    return "\n".join([table.title, "", *lines(table.columns, rows), *noted(table.note)])
+
+
+def folded(row: Sequence[str]) -> list[list[str]]:
+    """A row whose texts go over several lines where they are long; a path stays whole."""
+    cells = [wrap(cell, LONGEST, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
+    return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]
 
 
 def drilled(table: Table, depths: Sequence[int], levels: Sequence[str]) -> str:

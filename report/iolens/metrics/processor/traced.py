@@ -5,19 +5,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.groups import MPI
 from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.mpi import mpi_rows
+from iolens.metrics.processor.private import table
+from iolens.metrics.processor.regions import region_paths
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
 
+COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
+
 
 @once_per_job
 def traced_rows(job: Job) -> pd.DataFrame | None:
-    """rank, group, function, file, region, calls, time (seconds); None where nothing was timed."""
+    """rank, group, function, file, region, calls, time (seconds); None where nothing was timed.
+
+    I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups. An empty file or region:
+    it has none, or none is known.
+    """
     import pandas as pd
 
-    moved = rank_io(job)
-    parts = [] if moved is None else [moved[["rank", "group", "function", "file", "calls", "time"]].assign(region="")]
+    parts = []
+    moved, messages, others = rank_io(job), mpi_rows(job), table(job, "traced")
+    if moved is not None:
+        parts.append(moved.assign(region="")[COLUMNS])
+    if messages is not None:
+        parts.append(messages.assign(group=MPI, file="")[COLUMNS])
+    if others is not None:
+        region = region_paths(job, others["rank"], others["region"])
+        parts.append(others.assign(file="", region=region, group=others["group"].str.upper())[COLUMNS])
     return pd.concat(parts, ignore_index=True) if parts else None

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.pages.exhibits import about, cost, files, mpiio, operations, ranks, ranks_io, striping, timeline
+from iolens.pages.exhibits import (
+    about,
+    cost,
+    files,
+    mpi,
+    mpiio,
+    operations,
+    ranks,
+    ranks_io,
+    samples,
+    striping,
+    time,
+    timeline,
+)
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -29,6 +42,21 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     timeline.SHARED_SPANS,
     ranks.RANK_BALANCE,
     ranks.PROCESSES,
+    time.TIME_PARTS,
+    time.EFFICIENCIES,
+    time.STEPS,
+    samples.PROFILE,
+    samples.LINES,
+    samples.CALLERS,
+    samples.CALLTREE,
+    samples.REGIONS,
+    mpi.MPI_CALLS,
+    mpi.MPI_MESSAGES,
+    mpi.MPI_SITES,
+    mpi.MPI_CALLERS,
+    mpi.MPI_PEERS,
+    mpi.MPI_DISTANCE,
+    mpi.MPI_NODES,
     ranks_io.LOAD_BALANCE,
     ranks_io.PROGRAM_TIME,
     ranks_io.MEMORY,

@@ -1,0 +1,68 @@
+"""To which group a function belongs: MPI, MPI-IO, POSIX, STDIO, BLAS, MATH, OMP, the user's own, or the rest (ETC)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+USER, MPI, MPIIO, POSIX, STDIO, BLAS, FFT, MATH, OMP, HEAP, STRING, TOOL, ETC = (
+    *("USER", "MPI", "MPI-IO", "POSIX", "STDIO", "BLAS", "FFT", "MATH", "OMP", "HEAP", "STRING", "IOLENS", "ETC"),
+)
+
+CALLS: Mapping[str, str] = {
+    POSIX: r"(__libc_|__|_)?(p?(read|write)v?2?|pread64v?2?|pwrite64v?2?|open(at)?|creat|close|l?seek|[lf]?stat|fstatat"
+    r"|f(data)?sync|sync_file_range|f?truncate|unlink(at)?|rename(at2?)?|mkdir(at)?|rmdir|mmap|msync|sendfile"
+    r"|copy_file_range|fallocate|posix_fadvise|opendir|readdir|fcntl)(64)?(_nocancel)?",
+    STDIO: r"_?(IO_)?f(open|close|read|write|flush|seek|tell|puts|gets|printf|scanf|putc|getc)(64|_unlocked|_internal)?"
+    r"|_?v?f?printf(_internal)?|_IO_(new_)?(file_\w+|do_write|flush_all)|puts|putchar|getline|new_do_write",
+    HEAP: r"(__libc_)?(malloc|calloc|realloc|free|memalign|posix_memalign|aligned_alloc)|_int_(malloc|free|realloc)"
+    r"|malloc_consolidate|sysmalloc|unlink_chunk",
+    STRING: r"(__)?(mem|str)(cpy|set|move|cmp|len|chr|cat|dup|ncpy|ncmp)(_\w+)?",
+    OMP: r"(GOMP|omp|gomp|__kmpc?|kmp)_\w+",
+    BLAS: r"(cblas_)?[sdcz](gemm|gemv|trsm|trmm|syrk|axpy|dotu?c?|scal|nrm2|copy|swap|ger)_?",
+}
+"""Names of functions whose library says nothing, for the C library holds several groups and programs may link it
+statically."""
+
+OBJECTS: Mapping[str, str] = {
+    TOOL: r"libiolens.*|libost\.so.*",
+    MPIIO: r"mca_(io|fcoll|fbtl|fs|sharedfp)_.*|libmca_common_ompio.*|libromio.*",
+    MPI: r"lib(mpi|mpich|open-pal|open-rte|mca_common|pmix|prrte|psm|fabric|uc[pstm]|ibverbs|hwloc|event).*"
+    r"|(mca|pmix)_.*",
+    BLAS: r"lib(open)?blas.*|liblapack.*|libmkl.*|libblis.*|libscalapack.*|libatlas.*",
+    FFT: r"libfftw.*",
+    MATH: r"libm[-.].*|libmvec.*|libquadmath.*",
+    OMP: r"lib(gomp|iomp|omp)\d?.*",
+    ETC: r"lib(c|dl|rt|pthread|gfortran|stdc\+\+|gcc_s|z|bz2|crypto|ssl|unwind|dw|elf)[-.].*"
+    r"|lib(hdf5|netcdf|pnetcdf)[-_.].*|ld-.*|ld\.so.*|\[?(vdso|linux-).*",
+}
+"""Names of files of libraries."""
+
+
+@lru_cache(maxsize=1 << 16)
+def group_of(function: str, path: str) -> str:
+    """The group of a function in the object file `path` (a program or a library)."""
+    name = mpi_name(function)
+    if name:
+        return MPIIO if name.startswith("MPI_File_") else MPI
+    library = PurePosixPath(path).name
+    owner = next((group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library)), USER)
+    if owner in (ETC, USER):
+        plain = next((group for group, pattern in CALLS.items() if re.fullmatch(pattern, function)), owner)
+        return plain if owner == ETC or plain in (OMP, BLAS) else owner
+    return owner
+
+
+C_NAME = re.compile(r"P?(MPI_\w+)")
+FORTRAN_NAME = re.compile(r"p?mpi_(\w+?)(_f08|_f08ts)?_{1,2}")
+
+
+@lru_cache(maxsize=1 << 12)
+def mpi_name(function: str) -> str:
+    """The C name of an MPI function, however Fortran or the profiling interface spell it; empty for others."""
+    plain, fortran = C_NAME.fullmatch(function), FORTRAN_NAME.fullmatch(function)
+    if plain:
+        return plain[1]
+    return f"MPI_{fortran[1].capitalize()}" if fortran else ""

@@ -1,0 +1,126 @@
+"""The step-by-step recipe: balance, hot spots, communication, computation, I/O, each with what this log says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iolens.metrics import cost
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor import time
+from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.balance import load_balance
+from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
+from iolens.metrics.processor.peers import mpi_nodes
+from iolens.metrics.processor.samples import lines, profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+ALL = 0.0
+"""Threshold: every row."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to look at, what the log says, and which table says more. `share`: per cent of the time that it is about."""
+
+    step: str
+    evidence: str
+    look: str
+    share: float = float("nan")
+
+
+@once_per_job
+def steps(job: Job) -> pd.DataFrame | None:
+    """The recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not known).
+
+    None where neither MPI was traced nor the program sampled.
+    """
+    import pandas as pd
+
+    if time.rank_time(job) is None:
+        return None
+    found = (imbalance_step(job), hot_step(job), communication_step(job), computation_step(job), io_step(job))
+    return pd.DataFrame([vars(one) for one in found])
+
+
+def parts_of(job: Job) -> dict[str, float]:
+    """Shares of the time by part, per cent."""
+    found = time.time_parts(job)
+    return {} if found is None else dict(zip(found["part"], found["share"], strict=True))
+
+
+def imbalance_step(job: Job) -> Step:
+    """1: what the slowest rank does more of than the others."""
+    each = time.rank_time(job)
+    if each is None or len(each) < 2:
+        return Step("1. balance the load", "n/a: one rank", "load_balance")
+    compute = each[time.COMPUTE]
+    lost = 100 * (float(compute.max()) - float(compute.mean())) / float(each.sum(axis=1).max() or 1)
+    said = f"rank {compute.idxmax()} computes {compute.max():.3g} s, an average one {compute.mean():.3g} s"
+    table = load_balance(job, Ask(("function",), ALL))
+    if table is not None and table["imbalance"].notna().any():
+        worst = table.loc[table["imbalance"].idxmax()]
+        if worst["imbalance"] > 0:
+            uneven, rank = f"{worst['imbalance_percent']:.1f}%", f"rank {worst['most_rank']:.0f}"
+            said += f"; of calls, {worst['name']} is most uneven: {uneven} ({rank})"
+    return Step("1. balance the load", said, "load_balance", lost)
+
+
+def hot_step(job: Job) -> Step:
+    """2: the functions that take most samples."""
+    table = profile(job)
+    if table is None:
+        return Step("2. find the hot spots", "n/a: not sampled (iolens run --sample)", "profile")
+    top = table[table["level"] == "function"].nlargest(3, "samples")
+    said = ", ".join(f"{row.name} {row.share:.1f}%" for row in top.itertuples(index=False))
+    return Step(
+        "2. find the hot spots", said or "no function has 0.95 % of the samples", "profile", float(top["share"].sum())
+    )
+
+
+def communication_step(job: Job) -> Step:
+    """3: time in MPI, the function that took most, message sizes, messages between nodes."""
+    name = "3. communicate less, and earlier"
+    shares = parts_of(job)
+    share = sum(shares.get(part, 0.0) for part in (time.WAITING, time.TRANSFER))
+    calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=ALL)), mpi_nodes(job)
+    said = [f"{shares.get(time.WAITING, 0.0):.1f}% waiting, {shares.get(time.TRANSFER, 0.0):.1f}% transfer"]
+    if calls is None:
+        said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
+    elif len(calls) > 1:
+        said.append(f"most in {calls.loc[1, 'name']} ({calls.loc[1, 'calls']:.0f} calls a rank)")
+    if sent is not None and sent.loc[0, "messages"] > 0:
+        said.append(f"{sent.loc[0, 'bytes_sent'] / sent.loc[0, 'messages']:.0f} bytes a message")
+    between = 0.0 if where is None else float(where.loc[where["where"] == "between nodes", "share"].sum())
+    if between:
+        said.append(f"{between:.0f}% of the bytes between nodes (rank_order)")
+    return Step(name, "; ".join(said), "mpi_calls", share)
+
+
+def computation_step(job: Job) -> Step:
+    """4: computing, and the line that takes most of it."""
+    share, table = parts_of(job).get(time.COMPUTE, 0.0), lines(job)
+    said = f"{share:.1f}% computing"
+    if table is not None:
+        hot = table[table["level"] == "line"]
+        paths = table[table["level"] == "source"]
+        if len(hot):
+            place = hot["samples"].idxmax()
+            source = paths.loc[: place + 1, "name"].iloc[-1]
+            said += f"; most samples at {source}, {hot.loc[place, 'name']}: {hot.loc[place, 'share']:.1f}%"
+        else:
+            said += "; lines n/a: the program has no debug information (compile with -g)"
+    return Step("4. compute faster", said, "lines", share)
+
+
+def io_step(job: Job) -> Step:
+    """5: time in I/O and how much a call moves."""
+    share = parts_of(job).get(time.IO, 0.0)
+    said = [f"{share:.1f}% in I/O"]
+    used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
+    said += [f"{one.module} {(one.bytes_read + one.bytes_written) / 2**20:.3g} MiB" for one in used]
+    return Step("5. write and read at scale", "; ".join(said), "file_output", share)

@@ -1,0 +1,160 @@
+"""One answer first: how much of the time was computing, waiting, moving messages, and I/O; and POP's efficiencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.groups import MPI, MPIIO, POSIX, STDIO
+from iolens.metrics.processor.imbalance import load_balance
+from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.mpi import mpi_rows
+from iolens.metrics.processor.samples import sample_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+COMPUTE, WAITING, TRANSFER, START, IO = "compute", "MPI waiting", "MPI transfer", "MPI start and end", "I/O"
+PARTS = (COMPUTE, WAITING, TRANSFER, START, IO)
+
+WAITS = (
+    r"MPI_(Barrier|Ibarrier|Wait|Waitall|Waitany|Waitsome|Test|Testall|Testany|Testsome|Probe|Iprobe|Mprobe|Improbe)"
+)
+STARTS = r"MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)"
+IO_GROUPS = (MPIIO, POSIX, STDIO)
+
+
+@once_per_job
+def rank_time(job: Job) -> pd.DataFrame | None:
+    """Seconds of each rank (index) by PARTS; None where neither MPI was traced nor the program sampled.
+
+    Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, and
+    in the timed barrier before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize;
+    MPI transfer all other MPI time, so waiting inside receives and collectives is in it. Computing is the rest of the
+    run time. I/O that the log knows of all ranks together is spread evenly.
+
+    Sampled: the shares of the samples of each rank's first thread, as parts of the run time, by the same names.
+    """
+    traced = mpi_rows(job)
+    if traced is not None:
+        return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job))
+    rows = sample_rows(job)
+    return None if rows is None else from_samples(job.run_time, rows)
+
+
+def is_traced(job: Job) -> bool:
+    """Whether `rank_time` comes from calls; else from samples."""
+    return mpi_rows(job) is not None
+
+
+def mpi_part(functions: pd.Series[str]) -> np.ndarray:
+    """The part that each MPI function belongs to."""
+    starts, waits = functions.str.fullmatch(STARTS), functions.str.fullmatch(WAITS)
+    return np.where(starts, START, np.where(waits, WAITING, TRANSFER))
+
+
+def from_calls(run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFrame | None) -> pd.DataFrame:
+    """`rank_time` of timed calls."""
+    import pandas as pd
+
+    found = pd.DataFrame(0.0, index=pd.RangeIndex(ranks, name="rank"), columns=list(PARTS))
+    synced = mpi.get("sync_time", 0.0)
+    mpi = mpi.assign(part=mpi_part(mpi["function"]), synced=synced)
+    for part in (WAITING, TRANSFER, START):
+        found[part] += by_rank(mpi[mpi["part"] == part], "time", ranks)
+    moved_over = by_rank(mpi[mpi["part"] == TRANSFER], "synced", ranks)
+    found[WAITING] += moved_over
+    found[TRANSFER] -= moved_over
+    if moved is not None:
+        found[IO] += by_rank(moved, "time", ranks)
+    found[COMPUTE] = (run_time - found[list(PARTS[1:])].sum(axis=1)).clip(lower=0.0)
+    return found
+
+
+def by_rank(rows: pd.DataFrame, column: str, ranks: int) -> np.ndarray:
+    """Sums of each rank; what is known of all together (rank -1) is spread evenly."""
+    values, who = rows[column].to_numpy(dtype=float), rows["rank"].to_numpy(dtype=np.int64)
+    found = np.bincount(who[who >= 0], values[who >= 0], minlength=ranks)[:ranks]
+    return np.asarray(found + values[who < 0].sum() / ranks)
+
+
+def from_samples(run_time: float, rows: pd.DataFrame) -> pd.DataFrame:
+    """`rank_time` of samples."""
+    first = rows.groupby("rank")["thread"].transform("min")
+    rows = rows[(rows["thread"] == first) & (rows["rank"] >= 0)]
+    part = np.where(
+        rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, mpi_part(rows["function"]), COMPUTE)
+    )
+    counts = rows.assign(part=part).groupby(["rank", "part"])["samples"].sum().unstack(fill_value=0)
+    counts = counts.reindex(columns=list(PARTS), fill_value=0)
+    return counts.div(counts.sum(axis=1), axis=0) * run_time
+
+
+@once_per_job
+def time_parts(job: Job) -> pd.DataFrame | None:
+    """Of each part: seconds of an average rank, share (per cent), least and most with their ranks. As `rank_time`."""
+    import pandas as pd
+
+    each = rank_time(job)
+    if each is None:
+        return None
+    whole = float(each.sum(axis=1).mean())
+    rows = [
+        (part, values.mean(), 100 * values.mean() / whole, values.min(), values.idxmin(), values.max(), values.idxmax())
+        for part, values in each.items()
+        if values.any()
+    ]
+    return pd.DataFrame(rows, columns=["part", "seconds", "share", "least", "least_rank", "most", "most_rank"])
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """A factor between 0 and 1, its definition, and why it is not known (NaN)."""
+
+    name: str
+    value: float
+    definition: str
+    unknown: str = ""
+
+
+@once_per_job
+def efficiencies(job: Job) -> pd.DataFrame | None:
+    """POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
+
+    Parallel efficiency = load balance x I/O efficiency x communication efficiency, after the POP Standard Metrics
+    (pop-coe.eu) with I/O as a factor of its own, so that what a rank spends in I/O counts as neither computing nor MPI.
+    c: seconds of computing of a rank, o: of I/O, T: the run time. None for a single process.
+    """
+    import pandas as pd
+
+    each = rank_time(job)
+    if each is None or job.nprocs < 2 or job.run_time <= 0:
+        return None
+    compute, both, whole = each[COMPUTE], each[COMPUTE] + each[IO], float(each.sum(axis=1).max())
+    busiest = float(both.max())
+    found = (
+        Efficiency("parallel efficiency", float(compute.mean()) / whole, "avg(c) / T; the product of the next three"),
+        Efficiency("load balance", load_balance(float(compute.max()), float(compute.mean())), "avg(c) / max(c)"),
+        Efficiency(
+            "I/O efficiency", float(compute.max()) / busiest if busiest else float("nan"), "max(c) / max(c + o)"
+        ),
+        Efficiency("communication efficiency", busiest / whole, "max(c + o) / T"),
+        Efficiency(
+            "serialisation and transfer",
+            float("nan"),
+            "the two factors of communication efficiency",
+            "not known: POP tells them apart by simulating an ideal network",
+        ),
+        Efficiency(
+            "computational scaling",
+            float("nan"),
+            "sum of c on the fewest ranks / sum of c on these",
+            "not known: takes runs on several numbers of ranks",
+        ),
+    )
+    return pd.DataFrame([vars(one) for one in found])

@@ -1,0 +1,177 @@
+"""MPI: time in calls, messages by size and call site, and who sent to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import mpi, peers
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+SOURCE = "iolens run --trace mpi"
+BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")
+SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip(BINS, mpi.SIZES, strict=True)]
+
+
+def message_columns(_: Job) -> Sequence[Column]:
+    """Share, bytes and messages, and the sizes that occur."""
+    return [
+        NAME,
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes_sent", words.size),
+        Column("Imb.%", "imbalance_percent", words.points),
+        Column("Msg Count", "messages", words.guarded),
+        *SIZES,
+    ]
+
+
+def size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """How many messages of which size."""
+    from iolens.figures.messages import message_bars
+
+    total = found.iloc[0]
+    if total["messages"]:
+        counts = dict(zip(BINS, (float(total[name]) for name in mpi.SIZES), strict=True))
+        yield FigureBlock(message_bars(counts), "Of an average rank.", title="Messages by size")
+
+
+def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The matrix of bytes by sender and receiver."""
+    from iolens.figures.peers import peer_map
+
+    matrix, group = peers.peer_matrix(job)
+    caption = "" if group == 1 else f"A row and a column stand for {group} ranks."
+    yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver")
+
+
+def distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Bytes over the distance of ranks."""
+    from iolens.figures.messages import distance_bars
+
+    yield FigureBlock(distance_bars(found), "Distance: |receiver - sender|.", title="Bytes by distance of the ranks")
+
+
+def peer(number: int) -> str:
+    """A rank; -1: several."""
+    return "others" if number < 0 else str(number)
+
+
+MPI_CALLS: Exhibit[Job] = Exhibit(
+    name="mpi_calls",
+    title="MPI calls",
+    metric=mpi.mpi_calls,
+    columns=[
+        NAME,
+        *shares("Time", "time"),
+        Column("of it in barriers, s", "sync_time", guarded_seconds, optional=True),
+        Column("Calls", "calls", words.guarded),
+        Column("shortest, s", "min_time", guarded_seconds),
+        Column("longest, s", "max_time", guarded_seconds),
+        Column("sent", "bytes_sent", words.size),
+        Column("received", "bytes_received", words.size),
+    ],
+    note="Of an average rank; shortest and longest of a single call on any. Imb. Time: slowest rank less mean; "
+    "Imb. Time%: 100 (max - avg) / max N / (N - 1).",
+    asked=True,
+    drilled=True,
+    levels=mpi.CALLS.known,
+    source=SOURCE,
+)
+
+MPI_MESSAGES: Exhibit[Job] = Exhibit(
+    name="mpi_messages",
+    title="MPI messages by size",
+    metric=mpi.mpi_messages,
+    columns=message_columns,
+    needs="messages",
+    note="Sent by an average rank; a collective counts what the rank itself contributes. Sizes are of single messages.",
+    draw=size_figure,
+    asked=True,
+    drilled=True,
+    levels=mpi.CALLS.known,
+    source=SOURCE,
+)
+
+MPI_CALLERS: Exhibit[Job] = Exhibit(
+    name="mpi_callers",
+    title="MPI messages by call site",
+    metric=mpi.mpi_callers,
+    columns=message_columns,
+    needs="messages",
+    note="Sent by an average rank, and by the ranks that sent most, median and least.",
+    asked=True,
+    drilled=True,
+    levels=mpi.SITES.known,
+    source=SOURCE,
+    apart=True,
+)
+
+MPI_SITES: Exhibit[Job] = Exhibit(
+    name="mpi_sites",
+    title="Time in MPI by call site",
+    metric=mpi.mpi_sites,
+    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
+    note="Of an average rank, and of the ranks with the most, the median and the least.",
+    asked=True,
+    drilled=True,
+    levels=mpi.SITES.known,
+    source=SOURCE,
+    apart=True,
+)
+
+MPI_PEERS: Exhibit[Job] = Exhibit(
+    name="mpi_peers",
+    title="Pairs of ranks with the most bytes",
+    metric=peers.mpi_peers,
+    columns=[
+        Column("sender", "rank", peer),
+        Column("receiver", "peer", peer),
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes", words.size),
+        Column("Msg Count", "messages", words.count),
+        Column("same node", ("on_node", "peer"), lambda same, peer: "" if peer < 0 else "yes" if same else "no"),
+    ],
+    note="Point-to-point and one-sided messages, without those of collectives.",
+    draw=peer_figure,
+    asked=True,
+    source=SOURCE,
+    apart=True,
+)
+
+MPI_DISTANCE: Exhibit[Job] = Exhibit(
+    name="mpi_distance",
+    title="Messages by distance of the ranks",
+    metric=peers.mpi_distance,
+    columns=[
+        Column("distance", "distance", words.count),
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes", words.size),
+        Column("Msg Count", "messages", words.count),
+    ],
+    note="Distance: |receiver - sender|; of all ranks together.",
+    draw=distance_figure,
+    source=SOURCE,
+    apart=True,
+)
+
+MPI_NODES: Exhibit[Job] = Exhibit(
+    name="mpi_nodes",
+    title="Messages within and between nodes",
+    metric=peers.mpi_nodes,
+    columns=[
+        Column("", "where"),
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes", words.size),
+        Column("Msg Count", "messages", words.count),
+    ],
+    note="Point-to-point and one-sided messages of all ranks; those of collectives are in none of the rows.",
+    source=SOURCE,
+)

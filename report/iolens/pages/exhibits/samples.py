@@ -1,0 +1,107 @@
+"""Where the time of the processors went: groups, functions, lines, chains of callers, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import regions, samples
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+SOURCE = "iolens run --sample"
+COLUMNS = [NAME, *shares("Samp", "samples", "")]
+NOTE = (
+    "Samples of an average rank. Imb. Samp: rank with the most less mean; Imb. Samp%: 100 (max - avg) / max N / "
+    "(N - 1). A sample in a library belongs to the MPI, I/O or library call that the program made."
+)
+
+
+def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """A bar a function, the busiest first."""
+    from iolens.figures.profile import profile_bars
+
+    groups = found["name"].where(found["level"] == "group").ffill()
+    functions = found.assign(group=groups)[found["level"] == "function"]
+    if len(functions):
+        yield FigureBlock(profile_bars(functions), "Share of all samples.", title="Functions with most samples")
+
+
+PROFILE: Exhibit[Job] = Exhibit(
+    name="profile",
+    title="Profile by function group and function",
+    metric=samples.profile,
+    columns=COLUMNS,
+    note=NOTE,
+    draw=profile_figure,
+    asked=True,
+    drilled=True,
+    levels=samples.LEVELS.known,
+    source=SOURCE,
+)
+
+LINES: Exhibit[Job] = Exhibit(
+    name="lines",
+    title="Profile by source line",
+    metric=samples.lines,
+    columns=COLUMNS,
+    note=NOTE + " Lines: of functions whose program has debug information (-g).",
+    asked=True,
+    drilled=True,
+    levels=samples.LEVELS.known,
+    source=SOURCE,
+    apart=True,
+)
+
+CALLERS: Exhibit[Job] = Exhibit(
+    name="callers",
+    title="Functions and who called them",
+    metric=samples.callers,
+    columns=COLUMNS,
+    note=NOTE,
+    asked=True,
+    drilled=True,
+    levels=samples.LEVELS.known,
+    source=SOURCE,
+    apart=True,
+)
+
+CALLTREE: Exhibit[Job] = Exhibit(
+    name="calltree",
+    title="Call tree",
+    metric=samples.calltree,
+    columns=COLUMNS,
+    note="From the outside to the inside; a row has its own samples and those of all it called.",
+    asked=True,
+    drilled=True,
+    levels=(*samples.LEVELS.known, "frame"),
+    source=SOURCE,
+    apart=True,
+)
+
+REGIONS: Exhibit[Job] = Exhibit(
+    name="regions",
+    title="Regions that the program marks",
+    metric=regions.regions,
+    columns=[
+        NAME,
+        *shares("Time", "exclusive_time"),
+        Column("with inner ones, s", "time", guarded_seconds),
+        Column("Calls", "calls", words.guarded),
+        Column("shortest, s", "min_time", guarded_seconds),
+        Column("longest, s", "max_time", guarded_seconds),
+    ],
+    note="Of an average rank, its threads together. Time: without the regions inside; shortest and longest of a single "
+    "visit, with them.",
+    asked=True,
+    drilled=True,
+    levels=regions.LEVELS.known,
+    source="a program that marks regions (iolens_region_begin, PAT_region_begin)",
+)

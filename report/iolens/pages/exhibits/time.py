@@ -1,0 +1,92 @@
+"""Computing, MPI and I/O: where the time of the ranks went, how efficient they are, and what to look at next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import steps, time
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+SOURCE = "iolens run --trace mpi, or --sample"
+
+
+def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The average rank above, and each rank below."""
+    from iolens.figures.time_shares import rank_time_bars, total_time_bar
+
+    each = time.rank_time(job)
+    if each is not None:
+        yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
+        if len(each) > 1:
+            yield FigureBlock(rank_time_bars(each), how(job), title="And of each rank")
+
+
+def how(job: Job) -> str:
+    """Where the numbers come from."""
+    if not time.is_traced(job):
+        return "From samples: shares of each rank's first thread, as parts of the run time."
+    return (
+        "From timed calls. MPI waiting: barriers, waits, tests and probes; waiting inside receives and collectives is "
+        "in MPI transfer. Computing: the rest of the run time."
+    )
+
+
+TIME_PARTS: Exhibit[Job] = Exhibit(
+    name="time_parts",
+    title="Computing, MPI and I/O",
+    metric=time.time_parts,
+    columns=[
+        Column("", "part"),
+        Column("share", "share", words.points),
+        Column("average rank, s", "seconds", words.seconds),
+        Column("least, s", "least", words.seconds),
+        Column("rank", "least_rank", words.count),
+        Column("most, s", "most", words.seconds),
+        Column("rank", "most_rank", words.count),
+    ],
+    note=how,
+    draw=time_figure,
+    source=SOURCE,
+)
+
+
+def value(number: float, unknown: str) -> str:
+    """An efficiency, or that it is not known."""
+    return "not known" if unknown or number != number else f"{number:.3f}"
+
+
+EFFICIENCIES: Exhibit[Job] = Exhibit(
+    name="efficiencies",
+    title="Efficiencies after POP",
+    metric=time.efficiencies,
+    columns=[
+        Column("", "name"),
+        Column("value", ("value", "unknown"), value),
+        Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
+    ],
+    note="c: computing, o: I/O, of a rank; T: the run time. 1 is best. I/O is a factor of its own here; POP counts it "
+    "as computing.",
+    source=SOURCE,
+)
+
+STEPS: Exhibit[Job] = Exhibit(
+    name="steps",
+    title="Step by step",
+    metric=steps.steps,
+    columns=[
+        Column("step", "step"),
+        Column("of the time", "share", words.points),
+        Column("what this log says", "evidence"),
+        Column("table", "look"),
+    ],
+    note="In this order; after each change, compare answers and times. The table: iolens table NAME LOG.",
+    source=SOURCE,
+)

@@ -1,0 +1,197 @@
+"""MPI, samples, call chains, regions, time and efficiencies of a made-up job of four ranks, by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from iolens.log import Job
+from iolens.metrics.processor import mpi, peers, regions, samples, steps, time
+from iolens.metrics.processor.ask import Ask, conditions, levels
+from iolens.metrics.processor.groups import group_of, mpi_name
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.job import write_job_pdf
+from processor_example import job, tables
+
+
+@pytest.fixture(scope="module")
+def made() -> Job:
+    return job(**tables())
+
+
+def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
+    """Some columns, row by row."""
+    assert frame is not None
+    return list(frame[list(columns)].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize(
+    ("function", "path", "group"),
+    [
+        ("mpi_send_", "/lib/libmpi_mpifh.so.40", "MPI"),
+        ("mpi_allreduce_f08_", "/home/me/app", "MPI"),
+        ("PMPI_File_write_all", "/lib/libmpi.so.40", "MPI-IO"),
+        ("mpi_helper", "/home/me/app", "USER"),
+        ("opal_progress", "/lib/libopen-pal.so.40", "MPI"),
+        ("mca_io_ompio_file_write", "/lib/openmpi/mca_io_ompio.so", "MPI-IO"),
+        ("__libc_pwrite64", "/lib/libc.so.6", "POSIX"),
+        ("__read_nocancel", "/lib/libc.so.6", "POSIX"),
+        ("read", "/home/me/app", "USER"),  # a program's own function of that name
+        ("_IO_file_xsgetn", "/lib/libc.so.6", "STDIO"),
+        ("__memcpy_avx_unaligned_erms", "/lib/libc.so.6", "STRING"),
+        ("sin", "/lib/libm.so.6", "MATH"),
+        ("dgemm_", "/home/me/app", "BLAS"),
+        ("GOMP_parallel", "/lib/libgomp.so.1", "OMP"),
+        ("H5Dwrite", "/lib/libhdf5.so.103", "ETC"),
+        ("x_solve_", "/home/me/bt.A.x", "USER"),
+    ],
+)
+def test_groups(function: str, path: str, group: str) -> None:
+    assert group_of(function, path) == group
+
+
+def test_names_of_mpi_functions() -> None:
+    said = ["mpi_file_write_all_", "mpi_send__", "mpi_bcast_f08_", "PMPI_Wait", "MPI_Init", "mpi_helper", "step"]
+    assert [mpi_name(name) for name in said] == [
+        *("MPI_File_write_all", "MPI_Send", "MPI_Bcast", "MPI_Wait", "MPI_Init", "", ""),
+    ]
+
+
+def test_profile(made: Job) -> None:
+    found = samples.profile(made)
+    assert rows_of(found, "depth", "name", "samples") == [
+        (0, "Total", 900.0),
+        *((1, "USER", 550.0), (2, "solve", 550.0)),
+        *((1, "MPI", 150.0), (2, "MPI_Allreduce", 150.0)),
+        *((1, "MPI-IO", 150.0), (2, "MPI_File_write_all", 100.0), (2, "MPI_File_write_at", 50.0)),
+        *((1, "MATH", 50.0), (2, "sin", 50.0)),
+    ]
+    assert found is not None
+    assert found.loc[2, ["imbalance", "most", "most_rank"]].tolist() == [150.0, 700.0, 3.0]
+    states = samples.profile(made, Ask(levels("state,function"), where=conditions("region=(outside)")))
+    assert rows_of(states, "name", "samples")[:3] == [
+        *(("Total", 200.0), ("blocked or not known", 150.0), ("MPI_File_write_all", 100.0)),
+    ]
+
+
+def test_lines_callers_and_call_tree(made: Job) -> None:
+    lines = rows_of(samples.lines(made), "level", "name", "samples")
+    assert lines[3:6] == [("source", "solve.c", 550.0), ("line", "line 31", 450.0), ("line", "line 32", 100.0)]
+    callers = rows_of(samples.callers(made), "depth", "name", "samples")
+    assert callers[1:4] == [(1, "solve", 550.0), (2, "step", 550.0), (3, "main", 550.0)]
+    assert callers[9:12] == [(1, "MPI_File_write_at", 50.0), (2, "H5Dwrite", 50.0), (3, "main", 50.0)]
+    tree = rows_of(samples.calltree(made), "depth", "name", "samples")
+    assert tree[1:5] == [(1, "main", 900.0), (2, "step", 750.0), (3, "solve", 550.0), (3, "MPI_Allreduce", 150.0)]
+
+
+def test_samples_without_names_or_chains() -> None:
+    found = tables()
+    del found["call_frames"]
+    named = samples.profile(job(**found))
+    assert named is not None
+    assert "app+0x300" in set(named["name"])
+    del found["call_nodes"]
+    lost = samples.profile(job(**found))
+    assert rows_of(lost, "name") == [("Total",), ("ETC",), ("(chain not kept)",)]
+
+
+def test_mpi_calls_and_messages(made: Job) -> None:
+    calls = mpi.mpi_calls(made)
+    assert calls is not None
+    first = calls.iloc[1]
+    assert (first["name"], first["time"], first["imbalance"], first["calls"]) == ("MPI_Allreduce", 1.5, 1.5, 10.0)
+    assert first["imbalance_percent"] == pytest.approx(100 * 1.5 / 3 * 4 / 3)
+    assert calls.loc[0, ["min_time", "max_time"]].tolist() == [0.001, 1.0]
+    inside = mpi.mpi_calls(made, Ask(levels("region,function"), 0.0, conditions("region=solve")))
+    assert rows_of(inside, "name") == [("Total",), ("solve",), ("MPI_Recv",), ("MPI_Send",)]
+    sent = mpi.mpi_messages(made, Ask(threshold=0.0))
+    assert rows_of(sent, "name", "messages", "size_0", "size_3")[:3] == [
+        *(("Total", 110.0, 10.0, 100.0), ("MPI_Send", 100.0, 0.0, 100.0), ("MPI_Allreduce", 10.0, 10.0, 0.0)),
+    ]
+
+
+def test_call_sites_down_to_single_ranks(made: Job) -> None:
+    found = rows_of(mpi.mpi_callers(made), "depth", "name", "bytes_sent")
+    each = 8192.0 * 100
+    assert found[1:] == [
+        *((1, "MPI_Send", 2.5 * each), (2, "exchange", 2.5 * each), (3, "main", 2.5 * each)),
+        *((4, "pe.3 (max)", 4 * each), (4, "pe.1 (median)", 2 * each), (4, "pe.0 (min)", each)),
+    ]
+    sites = mpi.mpi_sites(made, Ask(levels("function,caller")))
+    assert rows_of(sites, "name")[1:4] == [("MPI_Allreduce",), ("step",), ("main",)]
+
+
+def test_pairs_distance_and_nodes(made: Job) -> None:
+    each = 8192 * 100
+    assert rows_of(peers.mpi_peers(made), "rank", "peer", "bytes", "on_node")[0] == (0, 1, each, 1)
+    assert rows_of(peers.mpi_distance(made), "distance", "bytes") == [(1, 3 * each), (3, each)]
+    assert rows_of(peers.mpi_nodes(made), "where", "bytes") == [
+        ("between nodes", 2 * each),
+        ("within a node", 2 * each),
+    ]
+    matrix, group = peers.peer_matrix(made)
+    assert (group, matrix.shape, matrix.sum(), matrix[3, 0]) == (1, (4, 4), 4 * each, each)
+    wide, group = peers.peer_matrix(job(1000, mpi_peers=tables()["mpi_peers"]))
+    assert (group, wide.shape, wide[0, 0]) == (8, (125, 125), 4 * each)
+
+
+def test_regions_by_path(made: Job) -> None:
+    found = regions.regions(made)
+    assert rows_of(found, "name", "exclusive_time", "time", "calls") == [
+        *(("Total", 5.5, 6.5, 30.0), ("solve", 4.5, 5.5, 10.0), ("solve/#7", 1.0, 1.0, 20.0)),
+    ]
+
+
+def test_where_the_time_went(made: Job) -> None:
+    each = time.rank_time(made)
+    assert each is not None
+    assert each[time.COMPUTE].tolist() == [5.5, 6.5, 7.5, 8.5]
+    assert each[time.WAITING].tolist() == [0.25] * 4
+    assert each[time.TRANSFER].tolist() == [4.0, 3.0, 2.0, 1.0]
+    assert each[time.START].tolist() == [0.25] * 4
+    assert (each.sum(axis=1) == 10.0).all()
+    synced = tables()
+    synced["mpi_calls"].loc[synced["mpi_calls"]["function"] == "MPI_Allreduce", "sync_time"] = 1.0
+    apart = time.rank_time(job(**synced))
+    assert apart is not None
+    assert apart[time.WAITING].tolist() == [1.25, 1.25, 1.25, 1.25]
+    found = tables()
+    del found["mpi_calls"]
+    sampled = time.rank_time(job(**found))
+    assert sampled is not None
+    assert sampled[time.IO].tolist() == pytest.approx([10 * 150 / 900] * 4)
+    assert sampled[time.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
+
+
+def test_efficiencies_multiply(made: Job) -> None:
+    found = time.efficiencies(made)
+    assert found is not None
+    value = dict(zip(found["name"], found["value"], strict=True))
+    assert value["load balance"] == pytest.approx(7.0 / 8.5)
+    assert value["communication efficiency"] == pytest.approx(0.85)
+    assert value["parallel efficiency"] == pytest.approx(
+        value["load balance"] * value["I/O efficiency"] * value["communication efficiency"]
+    )
+    assert found.set_index("name").loc["computational scaling", "unknown"].startswith("not known")
+    assert time.efficiencies(job(1, **tables())) is None
+
+
+def test_the_recipe(made: Job) -> None:
+    said = dict(rows_of(steps.steps(made), "step", "evidence"))
+    assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7 s")
+    assert said["2. find the hot spots"].startswith("solve 61.1%, MPI_Allreduce 16.7%")
+    assert "50% of the bytes between nodes" in said["3. communicate less, and earlier"]
+    assert "solve.c, line 31: 50.0%" in said["4. compute faster"]
+    only = steps.steps(job(mpi_calls=tables()["mpi_calls"]))
+    assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
+
+
+def test_what_was_not_measured_is_on_no_page(tmp_path: Path) -> None:
+    nothing = job()
+    sourced = [exhibit for exhibit in JOB_EXHIBITS if exhibit.source]
+    assert len(sourced) > 15
+    assert [exhibit.name for exhibit in sourced if exhibit.frame(nothing) is not None] == []
+    write_job_pdf(job(**tables()), tmp_path / "all.pdf")
+    assert (tmp_path / "all.pdf").stat().st_size > 10_000
