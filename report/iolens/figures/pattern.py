@@ -1,35 +1,54 @@
-"""POSIX accesses by the order of their offsets: all, sequential, consecutive."""
+"""POSIX accesses by the order of their offsets: shares of consecutive, of other sequential, and of other ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from iolens.figures.operations import short
-from iolens.figures.sizes import rounded
-from iolens.figures.style import HALF_WIDTH, READ, WRITE, canvas, nothing, styled
+from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-KINDS = ("total", "sequential", "consecutive")
+COLOURS = {"read": READ, "write": WRITE}
+ROOM = 0.09
+"""Share of a bar that has room for its number."""
 
 
 @styled
 def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """`pattern` as metrics.operations.access_pattern gives it."""
-    if not pattern["total"].any():
-        return nothing(width, 1.4, "no POSIX access")
-    figure, axes = canvas(width, 1.9, left=0.42, bottom=0.3, top=0.24)
-    for shift, kind, colour in ((-0.2, "read", READ), (0.2, "write", WRITE)):
-        values = [float(pattern.loc[pattern["kind"] == kind, name].iloc[0]) for name in KINDS]
-        places = [place + shift for place in range(len(KINDS))]
-        axes.bar(places, values, 0.38, color=colour, label=f"{kind}s")
-        for place, value in zip(places, values, strict=True):
-            axes.annotate(rounded(value), (place, value), (0, 1.5), textcoords="offset points", ha="center", fontsize=6)
-    axes.set_xticks(range(len(KINDS)), KINDS)
-    axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_formatter(lambda value, _: short(value))
-    axes.locator_params(axis="y", nbins=5, integer=True)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
+    """`pattern` as metrics.operations.access_pattern gives it: one bar a kind, full where consecutive, then hatched
+    where sequential, then empty."""
+    shown = pattern[pattern["total"] > 0]
+    if shown.empty:
+        return nothing(width, 1.2, "no POSIX access")
+    figure, axes = canvas(width, 0.95 + 0.3 * len(shown), left=0.95, top=0.3)
+    for place, row in enumerate(shown.itertuples()):
+        colour, consecutive = COLOURS[row.kind], 100 * row.consecutive_share
+        parts = (
+            (consecutive, {"color": colour}, "white"),
+            (100 * row.sequential_share - consecutive, {"color": colour, "alpha": 0.45}, INK),
+            (100 - 100 * row.sequential_share, {"color": GRID}, INK),
+        )
+        left = 0.0
+        for size, look, ink in parts:
+            axes.barh(place, size, 0.66, left=left, **look)
+            if size >= 100 * ROOM:
+                axes.text(left + size / 2, place, f"{size:.0f} %", ha="center", va="center", fontsize=6.5, color=ink)
+            left += size
+    axes.set_yticks(range(len(shown)), [f"{short_count(row.total)} {row.kind}s" for row in shown.itertuples()])
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the accesses")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", visible=True)
+    handles = [axes.barh(0, 0, color=shade, alpha=alpha) for shade, alpha in ((INK, 0.8), (INK, 0.4), (GRID, 1.0))]
+    names = ["consecutive", "sequential", "other"]
+    axes.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, columnspacing=1.0)
     return figure
+
+
+def short_count(value: float) -> str:
+    """A count of at most three digits and a letter."""
+    return short(float(f"{value:.3g}"))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.figures.activity import FEW_RANKS, UNITS, unit_of
-from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, META, READ, WRITE, canvas, styled
+from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, READ, WRITE, canvas, styled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-MEMORY, PROGRAM = "#009e73", "#56b4e9"
+MEMORY, PROGRAM, KERNEL = "#cc79a7", "#555555", "#aaaaaa"
 
 
 @styled
@@ -35,7 +35,7 @@ def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     """Seconds of processor time in the kernel on top of those in the program, and their mean; `usage` as above."""
     parts = usage[["user_time", "system_time"]].set_axis(["program", "kernel"], axis=1)
-    return stacked(parts, (PROGRAM, META), "s", width)
+    return stacked(parts, (PROGRAM, KERNEL), "s", width)
 
 
 def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:

@@ -90,7 +90,7 @@ class Job:
     def remarks(self) -> tuple[str, ...]:
         """What to know about the records of modules that could be read or not, in sentences."""
         said = [(module.name, module.note) for module in self.modules if module.note]
-        unread = [(module.name, f"not read: {module.unread}.") for module in self.modules if module.unread]
+        unread = [(module.name, f"{module.unread}.") for module in self.modules if module.unread]
         return tuple(f"{name}: {text}" for name, text in [*said, *unread])
 
     @property

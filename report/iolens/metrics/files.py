@@ -130,12 +130,20 @@ def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
 
 @once_per_job
 def costly_files(job: Job) -> pd.DataFrame:
-    """The `top_files` by time and by bytes together, each file once, those with most time first."""
+    """The `top_files` by time and by bytes together, each file once, those with most time first.
+
+    stripe_count and stripe_size are those of a file's only layout component; 0 without one, or with several.
+    """
     import pandas as pd
 
     both = pd.concat([top_files(job, "seconds"), top_files(job, "bytes")])
-    found = both.drop_duplicates("path")
-    return found.sort_values("seconds", ascending=False, kind="stable", ignore_index=True)
+    found = both.drop_duplicates("id").sort_values("seconds", ascending=False, kind="stable", ignore_index=True)
+    layouts = job.frames.get("LUSTRE")
+    if layouts is None:
+        return found.assign(stripe_count=0, stripe_size=0)
+    single = layouts[layouts["id"].isin(found["id"])].drop_duplicates(["id", "component"])
+    single = single[~single["id"].duplicated(keep=False)].set_index("id")[["stripe_count", "stripe_size"]]
+    return found.join(single, on="id").fillna({"stripe_count": 0, "stripe_size": 0})
 
 
 @once_per_job

@@ -33,16 +33,34 @@ def io_seconds(job: Job) -> float | None:
     None for a log without such records.
     """
     own, shared, known = np.zeros(max(job.nprocs, 1)), 0.0, False
-    for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
-        frame = job.frames.get(name)
-        if frame is None or not len(frame):
-            continue
+    for name, part in highest_records(job):
         known = True
-        above = job.frames.get(ABOVE.get(name, ""))
-        part = frame if above is None else frame[~frame["id"].isin(above["id"])]
         mine, common = rank_seconds(job, name, part, KINDS)
         own, shared = own + mine, shared + common
     return min(job.run_time, float(own.max()) + shared) if known else None
+
+
+@once_per_job
+def io_mean_seconds(job: Job) -> float | None:
+    """Seconds of I/O of an average process over the same records; None for a log without such records."""
+    parts = [
+        float(np.maximum(part[f"{LAYERS[name].prefix}_F_{kind}_TIME"].to_numpy(), 0.0).sum())
+        for name, part in highest_records(job)
+        for kind in KINDS
+    ]
+    return sum(parts) / max(job.nprocs, 1) if parts else None
+
+
+@once_per_job
+def highest_records(job: Job) -> list[tuple[str, pd.DataFrame]]:
+    """Layers and their records of the files that no layer above knows."""
+    found = []
+    for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
+        frame = job.frames.get(name)
+        if frame is not None and len(frame):
+            above = job.frames.get(ABOVE.get(name, ""))
+            found.append((name, frame if above is None else frame[~frame["id"].isin(above["id"])]))
+    return found
 
 
 @once_per_job

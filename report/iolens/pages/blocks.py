@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Style: TypeAlias = Literal["body", "lead", "code", "heading", "note"]
+Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding", "small"]
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ STYLES: dict[str, dict[str, Any]] = {
         "spaceBefore": 4,
         "spaceAfter": 3,
     },
+    "finding": {"fontName": BOLD, "fontSize": 8.5, "leading": 12, "textColor": INK, "spaceBefore": 2, "spaceAfter": 1},
+    "small": {"fontName": PLAIN, "fontSize": 7.5, "leading": 10, "textColor": INK, "spaceAfter": 3},
     "code": {
         "fontName": MONO,
         "fontSize": 7.5,

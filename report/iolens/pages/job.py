@@ -14,10 +14,10 @@ from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS,
 from iolens.pages.exhibits.mpi import MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
+from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.samples import LINES, PROFILE, REGIONS
 from iolens.pages.exhibits.striping import (
-    FILE_LAYOUTS,
     LAYOUTS,
     LUSTRE_CLIENT,
     STRIPE_RANKS,
@@ -25,7 +25,8 @@ from iolens.pages.exhibits.striping import (
     TARGETS,
 )
 from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
-from iolens.pages.exhibits.timeline import ACTIVITY, PLACES, RANK_SPANS, SHARED_SPANS
+from iolens.pages.exhibits.timeline import PLACES, RANK_SPANS, SHARED_SPANS, main_activity, other_activity
+from iolens.pages.job_advice import all_findings, first_findings, judgement
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
 
@@ -39,11 +40,9 @@ def write_job_pdf(job: Job, pdf: Path) -> None:
 
 
 def summary(job: Job) -> list[Block]:
-    """Facts, and what to know first."""
+    """Facts, and how much was transferred."""
     blocks: list[Block] = [Row([Table("", ["", ""], part) for part in facts(job)])]
-    blocks += [Text(sentence, "lead") for sentence in verdicts(job)]
-    blocks += [Text(f"Incomplete. {reason}") for reason in job.partial]
-    return blocks + [Text(f"Not followed: {reason}") for reason in job.unfollowed]
+    return blocks + [Text(sentence) for sentence in verdicts(job)]
 
 
 def byte_ratios(job: Job) -> list[Block]:
@@ -57,7 +56,15 @@ def byte_ratios(job: Job) -> list[Block]:
 
 
 PAGES: tuple[Layout[Job], ...] = (
-    Layout("Job summary", [summary, PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)]),
+    Layout(
+        "Job summary",
+        [judgement, GAUGES.figures, summary, first_findings, main_activity, UNKNOWN.tables],
+    ),
+    Layout("Advice", [all_findings]),
+    Layout(
+        "Where the time went",
+        [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],
+    ),
     Layout(
         "How it was accessed",
         [
@@ -78,7 +85,7 @@ PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "When",
         [
-            ACTIVITY.figures,
+            other_activity,
             PLACES.figures,
             abreast(RANK_SPANS.figures),
             SHARED_SPANS.figures,
@@ -100,7 +107,6 @@ PAGES: tuple[Layout[Job], ...] = (
         [
             LAYOUTS.tables,
             TARGETS.figures,
-            FILE_LAYOUTS.tables,
             TARGET_BYTES.figures,
             TARGET_BYTES.tables,
             STRIPE_RANKS.tables,

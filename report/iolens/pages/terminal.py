@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Table
+from iolens.pages.exhibits.overview import verdict
+from iolens.pages.job_advice import spoken
 from iolens.pages.job_words import facts, labels, title, verdicts
 from iolens.pages.text import pair, paragraph, table_text
 
@@ -59,8 +61,11 @@ def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
         out.lines(pair(name, value, out.width))
     caveats = [f"Incomplete. {reason}" for reason in job.partial]
     caveats += [f"Not followed: {reason}" for reason in job.unfollowed]
+    out.say(verdict(job).sentence, "1")
     for sentence in [*verdicts(job), *caveats]:
-        out.say(sentence, "1")
+        out.say(sentence)
+    for sentence in spoken(job):
+        out.say(sentence)
     for table in tables:
         print()
         out.table(table)

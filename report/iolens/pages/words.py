@@ -62,9 +62,9 @@ def duration(value: float | None) -> str:
         return f"{seconds(value)} s"
     whole = round(value)
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
+        return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
     minutes = round(value / 60)
-    return f"{minutes // 60:,} h {minutes % 60} min"
+    return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 
 def speed(mib_per_second: float | None) -> str:

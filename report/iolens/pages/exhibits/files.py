@@ -25,6 +25,11 @@ def file_counts(job: Job) -> pd.DataFrame:
     return pd.concat([found.astype({"files": object}), unknown.astype(object)], ignore_index=True)
 
 
+def stripes(count: float, size: float) -> str:
+    """A layout of one component: 4 × 1 MiB."""
+    return f"{int(count)} × {words.exact_size(size)}" if count > 0 else ""
+
+
 FILE_COUNTS: Exhibit[Job] = Exhibit(
     name="file_counts",
     title="Files",
@@ -67,6 +72,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
         Column("written", "bytes_written", words.size),
         Column("slowest rank, s", "seconds", words.seconds),
         Column("all ranks, s", "seconds_sum", words.seconds),
+        Column("stripes", ("stripe_count", "stripe_size"), stripes, optional=True),
     ],
     note="Up to 15 with most time of their slowest rank and up to 15 with most bytes, those with most time first.",
 )

@@ -11,6 +11,7 @@ from iolens.pages.exhibits import (
     mpi,
     mpiio,
     operations,
+    overview,
     ranks,
     ranks_io,
     samples,
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from iolens.pages.exhibit import Exhibit
 
 JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
+    overview.GAUGES,
+    overview.FINDINGS,
+    overview.UNKNOWN,
     cost.PERFORMANCE,
     cost.IO_COST,
     operations.OPERATIONS,

@@ -93,6 +93,7 @@ FILE_LAYOUTS: Exhibit[Job] = Exhibit(
         Column("stripe size", "stripe_size", words.exact_size),
         Column("targets (OSTs)", "osts", lambda osts: mpiio.rank_list(sorted(osts))),
     ],
+    apart=True,
 )
 
 TARGET_BYTES: Exhibit[Job] = Exhibit(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import operations, timespans, traces
+from iolens.metrics import cost, operations, timespans, traces
 from iolens.pages import words
-from iolens.pages.blocks import FigureBlock
+from iolens.pages.blocks import Block, FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
@@ -20,19 +20,33 @@ FEWEST_BINS = 3
 
 
 def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A map a layer."""
+    """A map a layer, that of the layer which moved most bytes first."""
     from iolens.figures.activity import activity_map
 
-    for module in mapped_layers(job):
+    moved = cost.moved_once(job)
+    for module in sorted(mapped_layers(job), key=lambda name: -moved.get(name, 0)):
         grids = timespans.activity(job, module)
         if grids is None or grids[0].shape[1] < FEWEST_BINS or not (grids[0].any() or grids[1].any()):
             continue
         written, read, width = grids
         each = -(-job.nprocs // len(written))
         row = "each rank" if each == 1 else f"{each} neighbouring ranks"
-        caption = f"Bytes of {row} in bins of {words.duration(width)}; above: all ranks together."
+        caption = (
+            f"Bytes of {row} in bins of {words.duration(width)}; white: none. Above: all ranks together. Look for "
+            "ranks that move more than others (rows), and for pauses (gaps)."
+        )
         figure = activity_map(written, read, width, job.nprocs)
         yield FigureBlock(figure, caption, title=f"{module}: bytes over time")
+
+
+def main_activity(job: Job) -> list[Block]:
+    """The first of the maps."""
+    return ACTIVITY.figures(job)[:1]
+
+
+def other_activity(job: Job) -> list[Block]:
+    """The other maps."""
+    return ACTIVITY.figures(job)[1:]
 
 
 def mapped_layers(job: Job) -> list[str]:

@@ -1,0 +1,59 @@
+"""Four gauges side by side: a number, where it lies, and its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iolens.figures.style import ALERT, FINE, FULL_WIDTH, GRID, INK, QUIET, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HEIGHT, GAP = 0.92, 0.16
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A gauge in words; `place` and `mark` are where value and bound lie on a bar from 0 to 1, None: not known.
+
+    `good` None: it is not judged.
+    """
+
+    title: str
+    value: str
+    bound: str
+    place: float | None
+    mark: float | None
+    good: bool | None
+
+
+@styled
+def gauge_row(gauges: Sequence[Gauge], width: float = FULL_WIDTH) -> Figure:
+    """The gauges in columns of equal width. Length, number and a word tell what colour tells."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    figure = Figure(figsize=(width, HEIGHT))
+    each = (width - GAP * (len(gauges) - 1)) / len(gauges)
+    for number, gauge in enumerate(gauges):
+        left = number * (each + GAP)
+        colour = QUIET if gauge.good is None else FINE if gauge.good else ALERT
+
+        def put(x: float, y: float, text: str, start: float = left, **look: Any) -> None:
+            figure.text((start + x) / width, y / HEIGHT, text, **look)
+
+        def bar(x: float, y: float, wide: float, high: float, shade: str, start: float = left) -> None:
+            spot = ((start + x) / width, y / HEIGHT)
+            figure.add_artist(Rectangle(spot, wide / width, high / HEIGHT, color=shade, linewidth=0))
+
+        put(0, 0.80, gauge.title, color=INK, fontsize=7.5)
+        put(0, 0.50, gauge.value, color=colour, fontsize=15, fontweight="bold")
+        bar(0, 0.33, each, 0.07, GRID)
+        if gauge.place is not None:
+            bar(0, 0.33, each * min(1.0, max(0.008, gauge.place)), 0.07, colour)
+        if gauge.mark is not None:
+            bar(each * gauge.mark - 0.008, 0.28, 0.016, 0.17, INK)
+        put(0, 0.10, gauge.bound, color=QUIET, fontsize=6.5)
+    return figure

@@ -1,0 +1,139 @@
+"""Four numbers that say whether a job's I/O is worth a look, each with the bound that is usual for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.layers import LAYERS, total
+from iolens.metrics.once import once_per_job
+from iolens.metrics.ost import stripe_bytes
+from iolens.metrics.share import io_mean_seconds, io_seconds, io_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+EFFICIENT = 0.8
+"""The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
+
+INEFFICIENT = 0.2
+"""What it leaves for I/O."""
+
+WHOLE = 1 << 20
+"""Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
+
+SOURCES = {
+    "share": "POP: an efficiency of 0.8 is acceptable",
+    "balance": "POP: a load balance of 0.8 is acceptable",
+    "size": "Lustre's default stripe size",
+    "stripes": "Lustre's manual: as many stripes as processes that write at once",
+}
+
+
+@once_per_job
+def gauges(job: Job) -> pd.DataFrame:
+    """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known), source (of
+    the bound), reason (why the value is not known).
+
+    share: `io_share`, good up to 0.2. balance: mean over ranks of I/O time over that of the slowest (POP's load balance
+    of the I/O), good from 0.8 on. size: mean bytes of a read or write that reaches the file system, good from 1 MiB on.
+    stripes: `targets_in_use`, good from as many as there are ranks that move bytes, or targets as far as the log knows.
+    """
+    import pandas as pd
+
+    share = io_share(job)
+    rows = [
+        ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, "no time is recorded"),
+        ("balance", *at_least(balance(job), EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),
+        ("size", *at_least(mean_size(job), WHOLE), "no single transfers are counted"),
+        ("stripes", *at_least(*targets_in_use(job)), no_stripes(job)),
+    ]
+    found = pd.DataFrame(rows, columns=["gauge", "value", "bound", "good", "reason"])
+    found["reason"] = found["reason"].where(found["value"].isna(), "")
+    return found.assign(source=[SOURCES[name] for name in found["gauge"]]).astype({"value": float, "bound": float})
+
+
+def at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
+    """Value, bound, and whether the value reaches it (0.5 % below is as good)."""
+    return value, bound, None if value is None or bound is None else value >= 0.995 * bound
+
+
+def balance(job: Job) -> float | None:
+    """Mean over ranks of the time in I/O over that of the slowest; None for one process or without such time."""
+    slowest, mean = io_seconds(job), io_mean_seconds(job)
+    return min(1.0, mean / slowest) if job.nprocs > 1 and slowest and mean is not None else None
+
+
+def mean_size(job: Job) -> float | None:
+    """Mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None without any."""
+    for names in (("POSIX", "DFS"), ("MPI-IO",)):
+        moved = calls = 0
+        for name in names:
+            frame = job.frames.get(name)
+            if frame is None:
+                continue
+            layer = LAYERS[name]
+            moved += sum(total(frame, f"{layer.prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
+            counters = [each for kind, each in layer.operations.items() if kind.endswith(("read", "write"))]
+            calls += sum(total(frame, *(f"{layer.prefix}_{one}" for one in each)) or 0 for each in counters)
+        if moved and calls:
+            return moved / calls
+    return None
+
+
+def targets_in_use(job: Job) -> tuple[float | None, float | None]:
+    """The effective number of storage targets, and how many could be of use; None each without layouts.
+
+    With bytes b of each target: (sum of b)^2 / sum of b^2, which is their number when they are even and 1 when one has
+    all. Where a log does not know them, a file's bytes are taken to lie evenly on its stripes. Of use are as many as
+    there are ranks that moved bytes, but no more than the highest target number in the log says that there are.
+    """
+    frame = job.frames.get("LUSTRE")
+    if frame is None or frame.empty:
+        return None, None
+    spread = target_share(job)
+    if not len(spread):
+        return None, None
+    highest = max((max(osts) for osts in frame["osts"] if osts), default=0)
+    return float(spread.sum() ** 2 / (spread**2).sum()), float(max(1, min(movers(job), highest + 1)))
+
+
+def target_share(job: Job) -> np.ndarray:
+    """Bytes of each target that has any, exact or taken as even over the stripes of each file."""
+    rows, _ = stripe_bytes(job)
+    if rows is not None:
+        known = rows[rows["ost"] >= 0]
+        return np.asarray((known["bytes_read"] + known["bytes_written"]).groupby(known["ost"]).sum(), dtype=float)
+    moved: dict[int, float] = {}
+    for name in ("POSIX", "STDIO"):
+        frame = job.frames.get(name)
+        if frame is not None:
+            sums = frame[f"{name}_BYTES_READ"].clip(lower=0) + frame[f"{name}_BYTES_WRITTEN"].clip(lower=0)
+            for key, each in sums.groupby(frame["id"]).sum().items():
+                moved[int(key)] = moved.get(int(key), 0.0) + float(each)
+    layouts = job.frames["LUSTRE"].drop_duplicates("id")
+    spread: dict[int, float] = {}
+    for key, osts in zip(layouts["id"], layouts["osts"], strict=True):
+        for ost in osts:
+            spread[ost] = spread.get(ost, 0.0) + moved.get(int(key), 0.0) / len(osts)
+    return np.array([each for each in spread.values() if each > 0])
+
+
+def movers(job: Job) -> int:
+    """How many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
+    ranks: set[int] = set()
+    layouts = set(job.frames["LUSTRE"]["id"])
+    for name in ("POSIX", "STDIO"):
+        frame = job.frames.get(name)
+        if frame is not None:
+            moved = (frame[f"{name}_BYTES_READ"] > 0) | (frame[f"{name}_BYTES_WRITTEN"] > 0)
+            ranks |= set(frame.loc[moved & frame["id"].isin(layouts), "rank"])
+    return job.nprocs if -1 in ranks else len(ranks)
+
+
+def no_stripes(job: Job) -> str:
+    """Why the number of targets in use is not known."""
+    return "no bytes on striped files" if "LUSTRE" in job.frames else "no stripes are recorded"

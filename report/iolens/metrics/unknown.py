@@ -1,0 +1,62 @@
+"""What a log cannot tell of its job, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics import mpiio, ost
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.time import rank_time
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+@once_per_job
+def unknown(job: Job) -> pd.DataFrame | None:
+    """One row a gap, those that matter most first: what, why. None where there is none.
+
+    Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
+    and places in files where the log does not record them.
+    """
+    import pandas as pd
+
+    rows = [("some records", reason) for reason in job.partial]
+    rows += [("some transfers", reason) for reason in job.unfollowed]
+    rows += [("some numbers", reason) for reason in job.remarks]
+    lost = sum(mpiio.unseen(job).values())
+    if lost:
+        rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them"))
+    rows += [(what, why) for what, why, holds in gaps(job) if holds]
+    return pd.DataFrame(rows, columns=["what", "why"]) if rows else None
+
+
+def gaps(job: Job) -> list[tuple[str, str, bool]]:
+    """What some logs record and others do not: what, why not, and whether it is so here."""
+    frames, private = job.frames, job.private
+    return [
+        (
+            "computation and MPI apart",
+            "the log times I/O alone (iolens run --trace mpi or --sample would tell)",
+            job.nprocs > 1 and rank_time(job) is None,
+        ),
+        (
+            "when bytes moved",
+            "the log has no heat map (Darshan from 3.4 on, and iolens, write one)",
+            "HEATMAP" not in frames,
+        ),
+        (
+            "hints of MPI-IO",
+            "Darshan counts them only; iolens records them",
+            "MPI-IO" in frames and "mpiio_hints" not in private,
+        ),
+        (
+            "bytes per storage target",
+            ost.target_bytes(job).reason,
+            "LUSTRE" in frames and bool(ost.target_bytes(job).reason),
+        ),
+        ("places within files", "single transfers were not traced (DXT)", not {"DXT_POSIX", "DXT_MPIIO"} & set(frames)),
+        ("begin and end to better than a second", "this format counts whole seconds", job.whole_seconds),
+    ]

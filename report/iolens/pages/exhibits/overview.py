@@ -1,0 +1,133 @@
+"""What a reader needs first: four gauges with their bounds, and what the log cannot tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from iolens import advise
+from iolens.metrics import gauges, unknown
+from iolens.metrics.once import once_per_job
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+TITLES = {
+    "share": "I/O share of the run",
+    "balance": "balance of I/O over ranks",
+    "size": "mean transfer",
+    "stripes": "storage targets in use",
+}
+LARGEST = 24
+"""Powers of two that the bar of sizes holds: to 16 MiB."""
+
+
+@once_per_job
+def verdict(job: Job) -> advise.Verdict:
+    """What bounds the run, kept."""
+    return advise.verdict(job)
+
+
+@once_per_job
+def advice(job: Job) -> list[advise.Finding]:
+    """All findings, kept."""
+    return advise.findings(job)
+
+
+@once_per_job
+def findings(job: Job) -> pd.DataFrame | None:
+    """One row a finding of iolens.advise, those that can gain most first; None where there is none.
+
+    Columns: id, severity, title, evidence, why, gain (part of the run time, NaN where nothing bounds it), gain_words,
+    derivation (of the gain), remedy, read_more.
+    """
+    import pandas as pd
+
+    rows = [{key: value for key, value in asdict(one).items() if key != "hints"} for one in advice(job)]
+    return pd.DataFrame(rows).astype({"gain": float}) if rows else None
+
+
+def said(gauge: str, value: float) -> str:
+    """A gauge's value in words."""
+    if value != value:
+        return words.NONE
+    if gauge == "share":
+        return words.share(value)
+    return words.size(value) if gauge == "size" else words.ratio(round(value, 2))
+
+
+def bound_said(gauge: str, bound: float) -> str:
+    """A gauge's bound in words."""
+    return words.NONE if bound != bound else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
+
+
+def judged(good: Any) -> str:
+    """Whether the value is on the right side of its bound."""
+    return words.NONE if good is None or good != good else "yes" if good else "no"
+
+
+def place(gauge: str, value: float, bound: float) -> float | None:
+    """Where a value lies on its bar, from 0 to 1."""
+    if value != value:
+        return None
+    if gauge == "size":
+        return min(1.0, math.log2(max(1.0, value)) / LARGEST)
+    if gauge == "stripes":
+        return min(1.0, value / bound * 0.9) if bound == bound else None
+    return min(1.0, value)
+
+
+def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The four gauges; where nothing is to be gained, none of them is judged."""
+    from iolens.figures.gauges import Gauge, gauge_row
+
+    matters = verdict(job).kind != "nothing"
+    drawn = [
+        Gauge(
+            TITLES[row.gauge],
+            said(row.gauge, row.value),
+            f"bound {bound_said(row.gauge, row.bound)}" if row.value == row.value else row.reason,
+            place(row.gauge, row.value, row.bound),
+            place(row.gauge, row.bound, row.bound) if row.value == row.value else None,
+            bool(row.good) if matters and row.good is not None and row.good == row.good else None,
+        )
+        for row in found.itertuples()
+    ]
+    known = found[found["value"].notna()]
+    sources = "; ".join(f"{TITLES[row.gauge]}: {row.source}" for row in known.itertuples())
+    caption = (
+        f"Green: within the bound; red: outside it; grey: not judged, {'not known' if matters else 'nothing to gain'}."
+    )
+    yield FigureBlock(gauge_row(drawn), f"{caption} Bounds: {sources}." if sources else caption)
+
+
+GAUGES: Exhibit[Job] = Exhibit(
+    name="gauges",
+    title="Four gauges",
+    metric=gauges.gauges,
+    columns=[
+        Column("", "gauge", TITLES.__getitem__),
+        Column("value", ("gauge", "value"), said),
+        Column("bound", ("gauge", "bound"), bound_said),
+        Column("within", "good", judged),
+        Column("the bound is from", "source"),
+    ],
+    draw=gauge_figure,
+)
+
+FINDINGS: Exhibit[Job] = Exhibit("findings", "What to do", findings)
+"""As paragraphs on pages and in the terminal; as rows in exports."""
+
+UNKNOWN: Exhibit[Job] = Exhibit(
+    name="unknown",
+    title="What this log cannot tell",
+    metric=unknown.unknown,
+    columns=[Column("", "what"), Column("", "why")],
+)

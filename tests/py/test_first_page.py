@@ -1,0 +1,164 @@
+"""The first page of a job: what bounds the run, four gauges, findings, and what the log cannot tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from iolens.advise import Finding
+from iolens.log import Job, Mount, read_log
+from iolens.log.layouts import MODULES
+from iolens.metrics.gauges import gauges
+from iolens.metrics.unknown import unknown
+from iolens.pages import job_advice
+from iolens.pages.blocks import Text
+from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
+from iolens.pages.job import PAGES
+from iolens.pages.layout import laid_out
+
+DATA = Path(__file__).parents[1] / "data" / "darshan"
+MIB = 1 << 20
+
+
+def posix(rows: list[dict[str, float]]) -> pd.DataFrame:
+    """POSIX records; counters that are not given are 0."""
+    names = MODULES["POSIX"].names
+    made = pd.DataFrame(
+        [{name: row.get(name.removeprefix("POSIX_"), 0) for name in ("id", "rank", *names)} for row in rows]
+    )
+    return made.astype({name: float for name in names if "_F_" in name})
+
+
+def job(frames: dict[str, pd.DataFrame], **changes: object) -> Job:
+    """A job of 4 processes that ran 10 s."""
+    made = Job(
+        path=Path("made.darshan"),
+        version="3.41",
+        byte_order="little",
+        compression="zlib",
+        exe="/bin/app",
+        command="/bin/app",
+        uid=1,
+        jobid=7,
+        start=0.0,
+        end=10.0,
+        run_time=10.0,
+        nprocs=4,
+        metadata={},
+        mounts=(Mount("lustre", "/scratch"),),
+        names={n: f"/scratch/{n}" for n in range(9)},
+        modules=(),
+        frames=frames,
+    )
+    return replace(made, **changes)
+
+
+UNEVEN = [
+    {"id": n, "rank": n, "WRITES": 4, "BYTES_WRITTEN": 8 * MIB, "F_WRITE_TIME": 8.0 if n == 3 else 2.0}
+    for n in range(4)
+]
+
+
+def layout(targets: list[tuple[int, ...]]) -> pd.DataFrame:
+    """A layout of each file."""
+    fixed = {
+        "rank": 0,
+        "component": 0,
+        "stripe_size": MIB,
+        "mirror": -1,
+        "extent_start": 0,
+        "extent_end": -1,
+        "pool": "",
+    }
+    return pd.DataFrame([{"id": n, "stripe_count": len(osts), "osts": osts, **fixed} for n, osts in enumerate(targets)])
+
+
+def test_each_gauge_by_hand() -> None:
+    found = gauges(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])})).set_index("gauge")
+    assert found["value"].round(6).to_dict() == {
+        "share": 0.8,  # the slowest rank: 8 of 10 s
+        "balance": 0.4375,  # (2 + 2 + 2 + 8) / 4 over 8
+        "size": 2.0 * MIB,
+        "stripes": 1.6,  # 3/4 of the bytes on one target, 1/4 on another: 1 / (9/16 + 1/16)
+    }
+    assert found["bound"].to_dict() == {"share": 0.2, "balance": 0.8, "size": MIB, "stripes": 4.0}
+    assert found["good"].to_dict() == {"share": False, "balance": False, "size": True, "stripes": False}
+    assert (found["reason"] == "").all()
+
+
+def test_what_is_not_known_has_its_reason() -> None:
+    alone = gauges(job({"POSIX": posix(UNEVEN[:1])}, nprocs=1)).set_index("gauge")
+    assert alone["reason"].to_dict() == {
+        "share": "",
+        "balance": "one process",
+        "size": "",
+        "stripes": "no stripes are recorded",
+    }
+    assert gauges(job({}))["value"].isna().all()
+    (figure,) = GAUGES.figures(job({}))
+    assert {"no time is recorded", "one process", "no stripes are recorded"} & {
+        text.get_text() for text in figure.figure.texts
+    }
+
+
+def test_where_nothing_is_to_be_gained_no_gauge_is_red() -> None:
+    small = [row | {"F_WRITE_TIME": row["F_WRITE_TIME"] / 100} for row in UNEVEN]
+    for rows, colours in ((UNEVEN, 3), (small, 1)):
+        made = job({"POSIX": posix(rows)})
+        (figure,) = GAUGES.figures(made)
+        values = [text for text in figure.figure.texts if text.get_fontsize() == 15]
+        assert len({text.get_color() for text in values}) == colours
+    assert verdict(made).kind == "nothing"
+
+
+def finding(number: int, lines: int = 1) -> Finding:
+    """A made-up finding."""
+    return Finding(
+        id=f"f{number}",
+        severity="high",
+        title=f"Title {number}",
+        evidence=f"Evidence {number}.",
+        why="Why.",
+        gain=0.5,
+        gain_words="at most 50 % of the run",
+        remedy="\n".join(["do this"] * lines),
+        read_more="",
+    )
+
+
+def said(blocks: list[object]) -> str:
+    return "\n".join(block.text for block in blocks if isinstance(block, Text))
+
+
+def test_three_findings_stand_on_the_first_page_and_all_on_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = job({"POSIX": posix(UNEVEN)})
+    monkeypatch.setattr(job_advice, "advice", lambda _: [finding(n) for n in range(1, 5)])
+    first = said(job_advice.first_findings(made))
+    assert "3. Title 3: at most 50 % of the run\nEvidence 3. Why.\ndo this" in first
+    assert "Title 4" not in first
+    assert "4. Title 4" in said(job_advice.all_findings(made))
+    monkeypatch.setattr(job_advice, "advice", lambda _: [finding(1)])
+    assert job_advice.all_findings(made) == []
+    monkeypatch.setattr(job_advice, "advice", lambda _: [finding(1, lines=30)])
+    assert said(job_advice.first_findings(made)).count("do this") == job_advice.LINES - 1
+    assert said(job_advice.all_findings(made)).count("do this") == 30
+    monkeypatch.setattr(job_advice, "advice", lambda _: [])
+    assert job_advice.first_findings(made) == []
+
+
+def test_the_first_page_begins_with_what_bounds_the_run() -> None:
+    made = read_log(DATA / "imbalanced-io.darshan")
+    first = laid_out(PAGES, made)[0]
+    assert isinstance(first.blocks[0], Text)
+    assert "% of the run" in first.blocks[0].text
+    assert [type(block).__name__ for block in first.blocks[1:3]] == ["FigureBlock", "Row"]
+
+
+def test_what_a_log_cannot_tell() -> None:
+    made = read_log(DATA / "imbalanced-io.darshan")
+    found = unknown(made).set_index("what")["why"]
+    assert found["some records"] == "POSIX: the profiler ran out of room; some records are missing."
+    assert {"computation and MPI apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
+    assert UNKNOWN.table(made).title == "What this log cannot tell"
