@@ -198,7 +198,7 @@ IOLENS_EXPORT void iolens_pause(bool on)
     static __thread bool held __attribute__((tls_model("initial-exec")));
     iolens_busy = on;
     if (on)
-        held = sampling_hold();
+        held = sampling_hold(NULL);
     else
         sampling_release(held);
 }

@@ -109,7 +109,7 @@ void sampling_enter(void)
     signals_let(iolens_sampling.signal);
 }
 
-void sampling_before_fork(void) { held_for_fork = sampling_hold(); }
+void sampling_before_fork(void) { held_for_fork = sampling_hold(NULL); }
 
 void sampling_after_fork(void) { sampling_release(held_for_fork); }
 
@@ -124,10 +124,17 @@ void sampling_start_child(void)
     sampling_enter();
 }
 
+/* Others may be in a wait, as a helper thread of MPI mostly is. */
 void sampling_stop(void)
 {
-    if (iolens_sampling.signal != 0)
-        threads_stop(iolens_sampling.state);
+    struct sampling *sampling = iolens_sampling.state;
+    if (iolens_sampling.signal == 0)
+        return;
+    for (int64_t i = 0; i < sampling->threads; i++) {
+        struct sampled_thread *thread = &sampling->thread[i];
+        if (thread_end(sampling, thread) && thread != own)
+            sample_unfinished(sampling, thread);
+    }
 }
 
 bool sampling_has_samples(void)
@@ -143,13 +150,22 @@ int sampling_signal(void) { return iolens_sampling.signal; }
 
 bool sampling_here(void) { return own && own->life == THREAD_ALIVE; }
 
-bool sampling_hold(void) { return sampling_here() && !signals_block(iolens_sampling.signal); }
+bool sampling_hold(const struct sampled_wait *wait)
+{
+    if (!sampling_here())
+        return false;
+    bool held = !signals_block(iolens_sampling.signal);
+    if (held && wait)
+        own->wait = *wait;
+    return held;
+}
 
 void sampling_release(bool held)
 {
     struct sampled_thread *thread = own;
     if (!held || !thread)
         return;
+    thread->wait.frame = 0;
     thread->released = true;
     atomic_signal_fence(memory_order_seq_cst);
     signals_let(iolens_sampling.signal);

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct sampled_wait;
+
 /* When recording begins, in the main thread; does nothing unless IOLENS_SAMPLE asks for it. */
 void sampling_start(void);
 
@@ -30,9 +32,10 @@ int sampling_signal(void);
 bool sampling_here(void);
 
 /* Hold the signal back in this thread while it waits in a call that a signal would end early, and let it
- * through again: the sample that comes then counts for all of the wait. False: it was not let through before,
- * and is not to be let through. */
-bool sampling_hold(void);
+ * through again: the sample that comes then counts for all of the wait. When recording ends meanwhile, the
+ * wait counts as far as it went, if it is described; `wait` may be NULL. False: it was not let through
+ * before, and is not to be let through. */
+bool sampling_hold(const struct sampled_wait *wait);
 void sampling_release(bool held);
 
 #endif

@@ -25,12 +25,18 @@ extern const struct keyed_shape sample_shape;
 
 enum { THREAD_UNUSED, THREAD_ALIVE, THREAD_LEAVING, THREAD_ENDED };
 
+/* A call that waits with the signal held back: the function, and where it was called. */
+struct sampled_wait {
+    uintptr_t function, caller, frame;
+};
+
 /* A thread and its timer. Times are in seconds of the clock that the timer runs by. */
 struct sampled_thread {
     _Atomic int32_t life;
     int32_t kernel_id, timer;
     struct stack_span stack;
     bool released;               /* the signal was held back in a wait, which ends now */
+    struct sampled_wait wait;    /* frame 0: none */
     double begin, last, earlier; /* earlier: of threads that had this place before */
     double handler_time;
     int64_t samples, stacks, cut;

@@ -53,28 +53,59 @@ static size_t skip_release(const uintptr_t *frames, size_t count)
     return first < count ? first : 0;
 }
 
+/* The chain of these frames, of which the first `skipped` are left out, from the outside to the inside. */
+static uint32_t chain(const uintptr_t *frames, size_t count, size_t skipped, bool running)
+{
+    uint32_t node = CALL_NODE_NONE;
+    for (size_t i = count; i-- > skipped;)
+        node = call_node(node, frames[i], running && i == 0);
+    return node;
+}
+
+static void count(struct sampled_thread *thread, const struct sample_key *key, int64_t weight)
+{
+    struct keyed *samples = table_state_known(TABLE_samples);
+    struct keyed_row *row = samples ? keyed_find(samples, &sample_shape, key) : NULL;
+    if (!row)
+        return;
+    struct sample_count *value = keyed_value(row, &sample_shape);
+    atomic_fetch_add_explicit(&value->count, weight, memory_order_relaxed);
+    thread->samples += weight;
+}
+
 void sample_take(struct sampling *sampling, struct sampled_thread *thread, const ucontext_t *context,
                  int64_t weight)
 {
     double begin = clock_now(&iolens.clock);
     uintptr_t frames[SAMPLED_FRAMES];
-    struct keyed *samples = table_state_known(TABLE_samples);
     struct unwound found = unwind_context(context, thread->stack, frames, SAMPLED_FRAMES);
-    size_t first = thread->released ? skip_release(frames, found.count) : 0;
+    size_t skipped = thread->released ? skip_release(frames, found.count) : 0;
     struct sample_key key = {.thread = (uint32_t)(thread - sampling->thread),
                              .region = iolens_region,
-                             .node = CALL_NODE_NONE,
+                             .node = chain(frames, found.count, skipped, true),
                              .blocked = thread->released || weight > 1 || in_a_wait(context)};
-    for (size_t i = found.count; i-- > first;)
-        key.node = call_node(key.node, frames[i], i == 0);
-    struct keyed_row *row = samples ? keyed_find(samples, &sample_shape, &key) : NULL;
-    if (row) {
-        struct sample_count *value = keyed_value(row, &sample_shape);
-        atomic_fetch_add_explicit(&value->count, weight, memory_order_relaxed);
-        thread->samples += weight;
-    }
+    count(thread, &key, weight);
     thread->stacks++;
     thread->cut += !found.whole;
     thread->last = sampling->by_processor ? thread_now(sampling, thread) : begin;
     thread->handler_time += clock_now(&iolens.clock) - begin;
+}
+
+void sample_unfinished(struct sampling *sampling, struct sampled_thread *thread)
+{
+    static const struct stack_span none = {UINTPTR_MAX, UINTPTR_MAX};
+    uintptr_t frames[SAMPLED_FRAMES];
+    struct sampled_wait wait = thread->wait;
+    int64_t weight = (int64_t)(thread->earlier * sampling->hz) - thread->samples;
+    if (wait.frame == 0 || weight <= 0 || sampling->by_processor)
+        return;
+    frames[0] = wait.function;
+    struct unwound found = unwind_callers(wait.caller, wait.frame, none, frames + 1, SAMPLED_FRAMES - 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (thread->wait.frame != wait.frame)
+        return;
+    struct sample_key key = {.thread = (uint32_t)(thread - sampling->thread),
+                             .node = chain(frames, found.count + 1, 0, true),
+                             .blocked = true};
+    count(thread, &key, weight);
 }

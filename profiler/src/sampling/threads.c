@@ -84,21 +84,16 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
 
 /* A thread and the end of recording may come here at once. A place without samples has nothing to keep but
  * the time. */
-void thread_end(struct sampling *sampling, struct sampled_thread *thread)
+bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
 {
     int32_t alive = THREAD_ALIVE;
     if (!atomic_compare_exchange_strong(&thread->life, &alive, THREAD_LEAVING))
-        return;
+        return false;
     syscall(SYS_timer_delete, thread->timer);
     thread->earlier += thread_now(sampling, thread) - thread->begin;
     thread->begin = thread->last = 0;
     thread->life = thread->samples > 0 ? THREAD_ENDED : THREAD_UNUSED;
-}
-
-void threads_stop(struct sampling *sampling)
-{
-    for (int64_t i = 0; i < sampling->threads; i++)
-        thread_end(sampling, &sampling->thread[i]);
+    return true;
 }
 
 struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info)

@@ -9,11 +9,8 @@
 /* A place and a running timer that raises `number` in the calling thread; NULL: there is none. */
 struct sampled_thread *thread_begin(struct sampling *sampling, int number);
 
-/* The thread ends; its place is free for another one. */
-void thread_end(struct sampling *sampling, struct sampled_thread *thread);
-
-/* Stop all timers. */
-void threads_stop(struct sampling *sampling);
+/* The thread ends, or is no longer sampled; its place is free for another one. False: that was known. */
+bool thread_end(struct sampling *sampling, struct sampled_thread *thread);
 
 /* The thread that a signal of a timer is for; NULL: it is none of ours. */
 struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info);

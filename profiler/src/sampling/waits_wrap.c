@@ -15,6 +15,7 @@
 #include "../runtime/wrap.h"
 #include "sampling.h"
 #include "signals.h"
+#include "state.h"
 
 /* They have no prototypes unless the program asks for checks. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
@@ -46,6 +47,11 @@ __attribute__((constructor)) static void resolve_all(void)
     (void)&REAL(signal);
 }
 
+/* In the wrapper itself, whose caller is looked at. */
+#define HOLD(name)                                                                                           \
+    sampling_hold(&(struct sampled_wait){(uintptr_t)real_##name, (uintptr_t)__builtin_return_address(0),     \
+                                         (uintptr_t)__builtin_frame_address(0)})
+
 static void release(bool held)
 {
     int saved_errno = errno;
@@ -74,7 +80,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
     {                                                                                                        \
         if (!sampling_here() || !(waits))                                                                    \
             return REAL(name) args;                                                                          \
-        bool held = sampling_hold();                                                                         \
+        bool held = HOLD(name);                                                                              \
         ret_t ret = REAL(name) args;                                                                         \
         release(held);                                                                                       \
         return ret;                                                                                          \
@@ -88,7 +94,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
         sigset_t copy;                                                                                       \
         if (!sampling_here())                                                                                \
             return REAL(name) args;                                                                          \
-        bool held = sampling_hold();                                                                         \
+        bool held = HOLD(name);                                                                              \
         mask = with_ours(mask, &copy);                                                                       \
         ret_t ret = REAL(name) args;                                                                         \
         release(held);                                                                                       \
@@ -103,7 +109,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
         sigset_t copy;                                                                                       \
         if (sampling_signal() == 0)                                                                          \
             return REAL(name) args;                                                                          \
-        bool held = sampling_hold();                                                                         \
+        bool held = HOLD(name);                                                                              \
         set = without_ours(set, &copy);                                                                      \
         ret_t ret = REAL(name) args;                                                                         \
         release(held);                                                                                       \
