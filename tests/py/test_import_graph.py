@@ -17,7 +17,8 @@ LAB = {"lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.la
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "log": {"errors"},
-    "metrics": {"errors", "log"},
+    "symbols": set(),
+    "metrics": {"errors", "log", "symbols"},
     "advise": {"errors", "log", "metrics"},
     "figures": {"errors", "metrics"},
     "lab": {"errors"},
@@ -28,10 +29,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.launchers": {"errors", "lab", "lab.run"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
-    "cli": {"errors", "log", "metrics", "advise", "pages", *LAB},
+    "cli": {"errors", "log", "symbols", "metrics", "advise", "pages", *LAB},
 }
-"""A room to the other rooms that its files may import: log → metrics → figures → pages, metrics → lab → pages, and the
-command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers, sweeps."""
+"""A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
+pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers, sweeps."""
 
 
 def name_of(path: Path) -> str:

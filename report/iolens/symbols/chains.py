@@ -1,0 +1,86 @@
+"""Call chains in functions, as a reader of the program knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WRAPPERS = "libiolens"
+"""How the names of the profiler's own libraries begin."""
+
+RECORDER = "[iolens]"
+"""Stands for the profiler's own work."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A function in a chain; `source` "" and `line` 0 where they are not known, `object` the path of its file."""
+
+    function: str
+    source: str
+    line: int
+    object: str
+
+    @property
+    def module(self) -> str:
+        """The object's name."""
+        return Path(self.object).name
+
+
+def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
+    """Of what `resolve` gave: (rank, node) to the chain that ends there, outermost first, inlined functions included.
+
+    The profiler's wrappers are left out. Where a chain ends in them, the innermost frame is `RECORDER`, inside the
+    function that was wrapped; see `of_a_wait`.
+    """
+    own: dict[tuple[int, int], tuple[Frame, ...]] = {}
+    parents: dict[tuple[int, int], int] = {}
+    columns = ("rank", "node", "parent", "function", "source", "line", "object", "inlined")
+    for rank, node, parent, function, source, line, path, inlined in zip(
+        *(resolved[name] for name in columns), strict=True
+    ):
+        outer = [Frame(place.function, place.source, place.line, path) for place in reversed(inlined)]
+        own[rank, node] = (*outer, Frame(function, source, line, path))
+        parents[rank, node] = parent
+    return {key: joined(key, own, parents) for key in own}
+
+
+def joined(
+    key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
+) -> tuple[Frame, ...]:
+    """One chain. A parent has a lower number than its nodes, so that what is damaged cannot be a circle."""
+    rank, node = key
+    parts: list[tuple[Frame, ...]] = []
+    while (rank, node) in own:
+        parts.append(own[rank, node])
+        parent = parents[rank, node]
+        node = parent if parent < node else -1
+    return without_wrappers(parts)
+
+
+def is_wrapper(frames: tuple[Frame, ...]) -> bool:
+    """Whether a node lies in the profiler."""
+    return frames[-1].module.startswith(WRAPPERS)
+
+
+def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
+    """Of nodes, innermost first: all frames but the profiler's, outermost first."""
+    own = 0
+    while own < len(parts) and is_wrapper(parts[own]):
+        own += 1
+    program = [part for part in parts[own:] if not is_wrapper(part)]
+    frames = tuple(frame for part in reversed(program) for frame in part)
+    if own == 0:
+        return frames
+    wrapped = parts[own - 1][0]
+    return (*frames, Frame(wrapped.function, "", 0, wrapped.object), Frame(RECORDER, "", 0, wrapped.object))
+
+
+def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The chain of a sample of kind 1: the profiler waits in nothing but the function that it wraps."""
+    return chain[:-1] if chain and chain[-1].function == RECORDER else chain

@@ -1,0 +1,155 @@
+"""What an ELF file says without its debug information: build id, symbols, where functions begin.
+
+Read are 64-bit little-endian files (System V ABI, chapter 4; LSB 5, section 10.6 for .eh_frame_hdr); others are as if
+they had no symbols.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+IDENT = b"\x7fELF\x02\x01"
+SYMTAB, DYNSYM, NOTE = 2, 11, 7
+FUNCTION_KINDS = (2, 10)
+"""STT_FUNC, STT_GNU_IFUNC."""
+
+SECTION = np.dtype(
+    {
+        "names": ["name", "type", "address", "offset", "size"],
+        "formats": ["<u4", "<u4", "<u8", "<u8", "<u8"],
+        "offsets": [0, 4, 16, 24, 32],
+        "itemsize": 64,
+    }
+)
+SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+TABLE_FORM = 0x3B
+"""Of .eh_frame_hdr: its table holds pairs of 32-bit numbers relative to itself, sorted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Elf:
+    """An object file: its build id (hex; "" without one), functions by address, and function begins.
+
+    `starts`, `sizes` and `names` go together, sorted by address; `begins` are addresses from the unwind tables, which
+    a stripped file has too. `lines`: it has line numbers.
+    """
+
+    build_id: str
+    starts: NDArray[Any]
+    sizes: NDArray[Any]
+    names: tuple[str, ...]
+    begins: NDArray[Any]
+    lines: bool
+
+    def function_at(self, address: int) -> str:
+        """The name of the function that holds the address; "" when no symbol does."""
+        at = int(np.searchsorted(self.starts, address, "right")) - 1
+        # An alias without a size may stand behind the function itself.
+        while at >= 0 and address - int(self.starts[at]) >= max(int(self.sizes[at]), 1):
+            if self.sizes[at] > 0:
+                return ""
+            at -= 1
+        return self.names[at] if at >= 0 else ""
+
+    def begin_of(self, address: int) -> int | None:
+        """Where the function begins that holds the address, from the unwind tables."""
+        at = int(np.searchsorted(self.begins, address, "right")) - 1
+        return int(self.begins[at]) if at >= 0 else None
+
+
+NOTHING = np.empty(0, np.uint64)
+EMPTY = Elf("", NOTHING, NOTHING, (), NOTHING, False)
+
+
+@lru_cache(maxsize=256)
+def read_elf(path: Path) -> Elf:
+    """The file's tables, read once; without any when it is no such file or is damaged."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return parsed(data) if data[:6] == IDENT else EMPTY
+    except (OSError, ValueError, IndexError, struct.error):
+        return EMPTY
+
+
+def parsed(data: mmap.mmap) -> Elf:
+    """The tables of an ELF file."""
+    sections = named_sections(data)
+    starts, sizes, names = functions(data, sections)
+    return Elf(build_id(data, sections), starts, sizes, names, begins(data, sections), ".debug_line" in sections)
+
+
+def named_sections(data: mmap.mmap) -> dict[str, Any]:
+    """The section headers by name; the later of two of one name."""
+    (offset,) = struct.unpack_from("<Q", data, 0x28)
+    entry, count, strings = struct.unpack_from("<HHH", data, 0x3A)
+    if entry != SECTION.itemsize:
+        return {}
+    headers = np.frombuffer(bytes(data[offset : offset + count * entry]), SECTION)
+    names = content(data, headers[strings])
+    return {text_at(names, int(header["name"])): header for header in headers}
+
+
+def content(data: mmap.mmap, section: Any) -> bytes:
+    """The bytes of a section."""
+    return bytes(data[int(section["offset"]) : int(section["offset"]) + int(section["size"])])
+
+
+def text_at(strings: bytes, offset: int) -> str:
+    """A name in a table of strings."""
+    return strings[offset : strings.index(b"\0", offset)].decode("utf-8", "replace")
+
+
+def build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
+    """The note .note.gnu.build-id in hex."""
+    if ".note.gnu.build-id" not in sections:
+        return ""
+    note = content(data, sections[".note.gnu.build-id"])
+    name, length, _ = struct.unpack_from("<III", note)
+    begin = 12 + (name + 3) // 4 * 4
+    return note[begin : begin + length].hex()
+
+
+def functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
+    """Addresses, sizes and names of defined functions; of several at one address the largest and plainest."""
+    parts, texts = [], []
+    for name, strings in ((".symtab", ".strtab"), (".dynsym", ".dynstr")):
+        if name in sections and strings in sections and int(sections[name]["type"]) in (SYMTAB, DYNSYM):
+            symbols = np.frombuffer(content(data, sections[name]), SYMBOL)
+            defined = symbols[np.isin(symbols["info"] & 0xF, FUNCTION_KINDS) & (symbols["section"] != 0)]
+            parts.append(defined)
+            text = content(data, sections[strings])
+            texts += [text_at(text, int(offset)) for offset in defined["name"]]
+    if not parts:
+        return NOTHING, NOTHING, ()
+    found = np.concatenate(parts)
+    plain = np.array([(len(text) - len(text.lstrip("_"))) * 1000 + len(text) for text in texts])
+    order = np.lexsort((plain, -found["size"].astype(np.int64), found["value"]))
+    _, first = np.unique(found["value"][order], return_index=True)
+    kept = order[first]
+    return found["value"][kept], found["size"][kept], tuple(texts[at].split("@")[0] for at in kept)
+
+
+def begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
+    """The sorted addresses of functions in .eh_frame_hdr."""
+    if ".eh_frame_hdr" not in sections:
+        return NOTHING
+    header = sections[".eh_frame_hdr"]
+    table = content(data, header)
+    _, _, count_form, form = struct.unpack_from("<BBBB", table)
+    if form != TABLE_FORM or count_form != 0x03:
+        return NOTHING
+    (count,) = struct.unpack_from("<I", table, 8)
+    pairs = np.frombuffer(table, "<i4", 2 * count, 12).reshape(-1, 2)
+    return (pairs[:, 0].astype(np.int64) + int(header["address"])).astype(np.uint64)

@@ -1,0 +1,65 @@
+"""Source lines of addresses, inlined calls included, from DWARF through binutils' addr2line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ADDRESS = re.compile(r"0x[0-9a-f]{16}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A function and where in its source it was: "" and 0 where that is not known."""
+
+    function: str
+    source: str = ""
+    line: int = 0
+
+
+def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[Line, ...]]:
+    """For each address the function that holds it, behind the functions that were inlined there (innermost first).
+
+    One batch per file. Nothing without addr2line, and for addresses that the file has no lines of.
+    """
+    tool = shutil.which("addr2line")
+    if not tool or not addresses:
+        return {}
+    command = [tool, "--exe", str(file), "--functions", "--inlines", "--demangle", "--addresses"]
+    asked = "".join(f"{address:#x}\n" for address in addresses)
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, errors="replace", check=False)
+    return {address: chain for address, chain in answers(done.stdout) if chain[-1].source}
+
+
+def answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
+    """What addr2line printed: an address, then a function and FILE:LINE for each of its chain."""
+    address, words = 0, list[str]()
+    for text in [*printed.splitlines(), "0x" + "0" * 16]:
+        if not ADDRESS.fullmatch(text):
+            words.append(text)
+            continue
+        if words:
+            yield address, tuple(line(*pair) for pair in zip(words[::2], words[1::2], strict=False))
+        address, words = int(text, 16), []
+
+
+def line(function: str, place: str) -> Line:
+    """One function: addr2line writes ? for what it does not know, and names discriminators behind the number."""
+    source, _, number = place.rpartition(":")
+    digits = number.split(" ")[0]
+    known = "" if source.startswith("??") else source
+    return Line("" if function == "??" else function, known, int(digits) if digits.isdigit() and known else 0)
+
+
+def demangled(names: Sequence[str]) -> dict[str, str]:
+    """C++ names as in the source, from binutils' c++filt; the names themselves without it."""
+    mangled = sorted({name for name in names if name.startswith("_Z")})
+    tool = shutil.which("c++filt")
+    if not mangled or not tool:
+        return {}
+    done = subprocess.run([tool], input="\n".join(mangled), capture_output=True, text=True, check=False)
+    return dict(zip(mangled, done.stdout.splitlines(), strict=False))

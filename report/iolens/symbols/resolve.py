@@ -1,0 +1,99 @@
+"""Functions and source lines of the nodes of call chains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.symbols.elf import EMPTY, Elf, read_elf
+from iolens.symbols.lines import Line, demangled, lines_of
+from iolens.symbols.places import object_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORTRAN = re.compile(r"__(\w+)_MOD_(\w+)")
+"""How gfortran names a procedure of a module."""
+
+PARTS = re.compile(r"\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)*")
+"""What GCC adds to the name of a function that it cut or specialised."""
+
+
+def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] = ()) -> pd.DataFrame:
+    """The private tables `call_nodes` and `objects`, as a frame with a row per row of `nodes`.
+
+    `rank`, `node`, `parent`, `leaf` as there; `object` (path, "" when not known), `address` in it; `function`,
+    `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
+    tuple of `Line`, innermost first, empty mostly. Where nothing is known (a stripped or missing file, or one that was
+    built anew since), `function` reads "address (name)", of the function's begin where the file tells that, and
+    `source` is "", `line` 0. `search`: folders with objects or their debug files. Files are read once, and
+    each address is looked up once however many ranks have it.
+    """
+    import pandas as pd
+
+    known = objects[["rank", "object", "build_id", "path"]]
+    merged = nodes.merge(known, how="left", on=["rank", "object"])
+    merged["path"] = merged["path"].fillna("")
+    merged["build_id"] = merged["build_id"].fillna("")
+    wanted = merged["offset"].astype("int64") - (merged["leaf"] == 0)
+    keys = list(zip(merged["path"], merged["build_id"], wanted, strict=True))
+    found: dict[tuple[str, str, int], tuple[Line, ...]] = {}
+    for (path, build_id), group in pd.DataFrame(set(keys)).groupby([0, 1]) if keys else ():
+        places = lookup(path, build_id, group[2].tolist(), search)
+        found |= {(path, build_id, address): chain for address, chain in places.items()}
+    chains = [found[key] for key in keys]
+    return pd.DataFrame(
+        {
+            **{name: merged[name] for name in ("rank", "node", "parent", "leaf")},
+            "object": merged["path"],
+            "address": merged["offset"],
+            "function": [chain[0].function for chain in chains],
+            "source": [chain[0].source for chain in chains],
+            "line": [chain[0].line for chain in chains],
+            "inlined": pd.Series([chain[1:] for chain in chains], index=merged.index, dtype=object),
+        }
+    )
+
+
+def lookup(
+    path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]
+) -> Mapping[int, tuple[Line, ...]]:
+    """The functions at some addresses of one object."""
+    file = object_file(path, build_id, search) if path else None
+    elf = read_elf(file) if file else EMPTY
+    lines = lines_of(file, addresses) if file and elf.lines else {}
+    named = {address: elf.function_at(address) for address in addresses}
+    plain = demangled([*named.values(), *functions(lines.values())])
+    found = {}
+    for address in addresses:
+        name = tidy(named[address], plain) or unnamed(path, elf, address)
+        chain = [tidied(line, plain) for line in lines.get(address, [Line(name)])]
+        if chain[-1].function.startswith("_") or not chain[-1].function:
+            # A library's inner name for what its symbols have under the name that is called.
+            chain[-1] = Line(name, chain[-1].source, chain[-1].line)
+        found[address] = tuple(chain)
+    return found
+
+
+def functions(chains: Iterable[Sequence[Line]]) -> list[str]:
+    """All names in chains."""
+    return [line.function for chain in chains for line in chain]
+
+
+def tidied(line: Line, plain: Mapping[str, str]) -> Line:
+    """A line with its function as the source has it."""
+    return Line(tidy(line.function, plain), line.source, line.line)
+
+
+def tidy(function: str, plain: Mapping[str, str]) -> str:
+    """A function's name as the source has it."""
+    name = PARTS.sub("", plain.get(function, function))
+    return FORTRAN.sub(r"\1::\2", name)
+
+
+def unnamed(path: str, elf: Elf, address: int) -> str:
+    """What stands for a function without a name: where it begins, else the address; and the object's name."""
+    begin = elf.begin_of(address)
+    return f"{address if begin is None else begin:#x} ({Path(path).name or 'unknown'})"

@@ -1,0 +1,129 @@
+"""Functions and lines of addresses: with and without debug information, stripped, moved, built anew, missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from iolens.symbols.chains import RECORDER, call_chains, of_a_wait
+from iolens.symbols.elf import read_elf
+from iolens.symbols.resolve import resolve
+
+SOURCE = """
+volatile int kept;
+static inline __attribute__((always_inline)) void inlined(int n) {
+    kept += n;
+}
+__attribute__((noinline)) void outer(int n) {
+    inlined(n);
+}
+static __attribute__((noinline)) void hidden(int n) {
+    kept -= n;
+}
+int main(void) {
+    outer(1);
+    hidden(2);
+    return 0;
+}
+"""
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("symbols")
+    (folder / "source.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-o", "program", "source.c"], cwd=folder, check=True)
+    return folder / "program"
+
+
+def begin_of(program: Path, function: str) -> int:
+    elf = read_elf(program)
+    return int(elf.starts[elf.names.index(function)])
+
+
+def resolved(path: Path, build_id: str, address: int, *search: Path, leaf: int = 1) -> pd.Series:
+    nodes = pd.DataFrame({"rank": [0], "node": [0], "parent": [-1], "object": [3], "offset": [address], "leaf": [leaf]})
+    objects = pd.DataFrame({"rank": [0], "object": [3], "build_id": [build_id], "path": [str(path)]})
+    return resolve(nodes, objects, search).iloc[0]
+
+
+def stripped(program: Path, target: Path) -> Path:
+    subprocess.run(["strip", "-o", target, program], check=True)
+    return target
+
+
+def test_an_inlined_function_is_named_with_the_one_that_it_is_in(program: Path) -> None:
+    build_id = read_elf(program).build_id
+    assert len(build_id) == 40
+    row = resolved(program, build_id, begin_of(program, "outer"))
+    assert (row["function"], Path(row["source"]).name, row["line"]) == ("inlined", "source.c", 4)
+    (outer,) = row["inlined"]
+    assert (outer.function, outer.line) == ("outer", 7)
+
+
+def test_a_return_address_belongs_to_the_call_before_it(program: Path) -> None:
+    """The call may be the last instruction of its function."""
+    elf, begin = read_elf(program), begin_of(program, "outer")
+    size = int(elf.sizes[elf.names.index("outer")])
+    row = resolved(program, elf.build_id, begin + size, leaf=0)
+    assert [row["function"], *(line.function for line in row["inlined"])][-1] == "outer"
+
+
+def test_without_symbols_the_begin_of_the_function_stands_for_it(program: Path, tmp_path: Path) -> None:
+    begin, bare = begin_of(program, "hidden"), stripped(program, tmp_path / "bare")
+    row = resolved(bare, read_elf(bare).build_id, begin + 2)
+    assert (row["function"], row["source"], row["line"]) == (f"{begin:#x} (bare)", "", 0)
+
+
+def test_what_was_stripped_off_is_found_in_the_folders_to_search(program: Path, tmp_path: Path) -> None:
+    begin, bare = begin_of(program, "hidden"), stripped(program, tmp_path / "bare")
+    build_id = read_elf(bare).build_id
+    debug = tmp_path / "debug/.build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+    debug.parent.mkdir(parents=True)
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    row = resolved(bare, build_id, begin, tmp_path / "debug")
+    assert (row["function"], row["line"]) == ("hidden", 10)
+
+
+def test_a_moved_program_is_found_and_another_build_is_not_believed(program: Path, tmp_path: Path) -> None:
+    elf, begin = read_elf(program), begin_of(program, "hidden")
+    gone = tmp_path / "gone/program"
+    assert resolved(gone, elf.build_id, begin)["function"] == f"{begin:#x} (program)"
+    assert resolved(gone, elf.build_id, begin, program.parent)["function"] == "hidden"
+    assert resolved(program, "0" * 40, begin)["function"] == f"{begin:#x} (program)"
+
+
+def test_a_file_that_is_no_object_or_is_damaged_has_no_symbols(program: Path, tmp_path: Path) -> None:
+    data = program.read_bytes()
+    for number, content in enumerate([b"", b"text", data[:64], data[: len(data) // 2], data[:64] + bytes(5000)]):
+        path = tmp_path / str(number)
+        path.write_bytes(content)
+        assert read_elf(path).names == ()
+
+
+def test_the_profilers_own_frames_are_left_out_of_chains() -> None:
+    wrapper, libc = "/x/libiolens.so", "/lib/libc.so.6"
+    rows = [
+        (0, -1, "main", "/x/program"),
+        (1, 0, "write", wrapper),
+        (2, 1, "write", libc),
+        (3, 1, "posix_on_write", wrapper),
+    ]
+    frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
+    frame = frame.assign(rank=0, source="", line=0, inlined=[()] * 4)
+    chains = {node: chain for (_, node), chain in call_chains(frame).items()}
+    assert [place.function for place in chains[2]] == ["main", "write"]
+    assert chains[2][-1].object == libc
+    assert [place.function for place in chains[3]] == ["main", "write", RECORDER]
+    assert [place.function for place in of_a_wait(chains[3])] == ["main", "write"]
+
+
+def test_a_circle_in_a_damaged_log_ends() -> None:
+    frame = pd.DataFrame({"node": [0, 1], "parent": [1, 0], "function": ["a", "b"], "object": ["", ""]})
+    chains = call_chains(frame.assign(rank=0, source="", line=0, inlined=[()] * 2))
+    assert [[place.function for place in chain] for chain in chains.values()] == [["a"], ["a", "b"]]
