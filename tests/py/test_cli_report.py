@@ -64,6 +64,26 @@ def test_a_name_that_promises_no_pdf_is_a_usage_error(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(SMALL), "-o", str(tmp_path / "no" / "x.pdf")]) == 1
+    assert f"there is no folder {tmp_path / 'no'}; make it, or name another one" in capsys.readouterr().err
+    assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tmp_path / "no" / "csv")]) == 1
+    assert "the folder cannot be made (No such file or directory)" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_log_that_was_cut_short_is_reported_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cut = tmp_path / "cut.darshan"
+    cut.write_bytes(PARTIAL.read_bytes()[:-100])
+    assert main(["report", str(cut), "-o", str(tmp_path / "x.pdf")]) == 0
+    assert main(["show", str(cut)]) == 0
+    said = capsys.readouterr().out
+    assert "PARTIAL LOG" in said
+    assert "STDIO: the file was cut short; only the first 10 rows are there." in said
+    assert main(["anonymize", str(cut), "-o", str(tmp_path / "y.darshan")]) == 1
+    assert "is cut off within its STDIO region" in capsys.readouterr().err
+
+
 def test_tables_are_exported_with_full_numbers(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     command = ["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(folder), "--json", str(folder)]

@@ -261,6 +261,30 @@ def test_an_inflation_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         read_log(SMALL)
 
 
+def test_what_is_there_of_a_file_that_was_cut_short_is_read(job: Job, tmp_path: Path) -> None:
+    whole, path = job.path.read_bytes(), tmp_path / "cut.darshan"
+    names = container.open_container(job.path).names
+    begin = names.offset
+    if not names.length:
+        pytest.skip("a log without names and records")
+    for place in {begin, begin + 1, *range(begin, len(whole), max(1, (len(whole) - begin) // 8)), len(whole) - 1}:
+        path.write_bytes(whole[:place])
+        found = read_log(path)
+        assert (found.nprocs, found.run_time, found.command) == (job.nprocs, job.run_time, job.command)
+        assert found.partial
+        assert dict(found.names) == {key: job.names[key] for key in found.names}
+        for name, frame in found.frames.items():
+            shared = [column for column in frame if column != "thread"]  # numbered by what is there
+            assert frame[shared].astype(str).equals(job.frames[name][shared].head(len(frame)).astype(str))
+
+
+def test_a_log_cut_within_its_job_region_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(SMALL.read_bytes()[: container.open_container(SMALL).names.offset - 1])
+    with pytest.raises(LogError, match="is cut off within its job region"):
+        read_log(path)
+
+
 @pytest.mark.parametrize("content", [b"", b"hello, this is no log at all", b"3.41\0\0\0\0" + bytes(2000)])
 def test_another_file_is_not_a_log(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.darshan"

@@ -9,7 +9,7 @@ import bz2
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iolens.errors import IolensError
@@ -33,6 +33,9 @@ INFLATED_LEAST, INFLATED_RATIO = 64 << 20, 512
 """A small region may inflate to that many bytes, or that many times its own. Heat maps of idle ranks, which compress
 best, stay below 300 times."""
 
+MOST_BYTES = 1 << 48
+"""Where a region may end at most; more is damage, and not a file that was cut short."""
+
 WINDOW = 1 << 16
 """Bytes that are given to an inflater at once."""
 
@@ -46,13 +49,17 @@ class LogError(IolensError):
 
 @dataclass(frozen=True)
 class Region:
-    """Where a module's records lie, compressed, in which record version, and the header's partial flag."""
+    """Where a module's records lie, compressed, in which record version, and the header's partial flag.
+
+    `cut`: the file ends before the region does; `length` is what is there of it, perhaps nothing.
+    """
 
     name: str
     offset: int
     length: int
     version: int = 0
     partial: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,10 @@ class Container:
 
 
 def open_container(path: Path) -> Container:
-    """Read a file and its header; LogError when it is not a log or its map does not fit the file."""
+    """Read a file and its header; LogError when it is not a log or its map makes no sense.
+
+    Of a file that was cut short, regions are what is there of them.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -87,13 +97,22 @@ def open_container(path: Path) -> Container:
         raise LogError(path, f"has an unknown compression ({data[16]})")
     names, modules = header_map(data, order, version)
     for region in (names, *modules):
-        if region.length and not size <= region.offset <= region.offset + region.length <= len(data):
-            raise LogError(path, f"is cut off or damaged: its {region.name} region lies outside the file")
+        if region.length and not size <= region.offset <= region.offset + region.length <= MOST_BYTES:
+            raise LogError(path, f"is damaged: its {region.name} region lies outside any file")
     ends = [region.offset for region in (names, *modules) if region.offset > 0]
     job = Region("job", size, (names.offset or min(ends, default=len(data))) - size)
     if job.length <= 0:
         raise LogError(path, "is damaged: it has no job region")
+    if size + job.length > len(data):
+        raise LogError(path, f"is cut off within its job region ({len(data)} of {size + job.length} bytes or more)")
+    names, modules = what_is_there(names, len(data)), tuple(what_is_there(each, len(data)) for each in modules)
     return Container(path, data, version, order, ("zlib", "bzip2", "none")[data[16]], job, names, modules)
+
+
+def what_is_there(region: Region, end: int) -> Region:
+    """The part of a region before the file's end."""
+    there = max(0, min(region.length, end - region.offset))
+    return region if there == region.length else replace(region, length=there, cut=True)
 
 
 def format_of(path: Path, data: bytes) -> tuple[int, int]:
@@ -136,29 +155,32 @@ def module_name(number: int) -> str:
 
 
 def inflate(log: Container, region: Region) -> bytes:
-    """A region's content: complete compressed streams, one after another, are joined."""
+    """A region's content: complete compressed streams, one after another, are joined; of a cut one what is there."""
     stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
         return bytes(stored)
     try:
-        return b"".join(streams(log.compression, stored))
+        return b"".join(streams(log.compression, stored, region.cut))
     except (ValueError, zlib.error, OSError, EOFError) as error:
         raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
 
 
-def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
-    """Complete compressed streams, one after another; ValueError when they inflate to more than they may."""
+def streams(compression: str, stored: memoryview, cut: bool = False) -> Iterator[bytes]:
+    """Complete compressed streams, one after another; ValueError when they inflate to more than they may.
+
+    Where the region is `cut`, the last one need not be complete.
+    """
     limit = min(INFLATED_LIMIT, max(INFLATED_LEAST, INFLATED_RATIO * len(stored)))
     room = limit
     while stored:
-        piece, stored = inflate_stream(compression, stored, room + 1)
+        piece, stored = inflate_stream(compression, stored, room + 1, cut)
         room -= len(piece)
         if room < 0:
             raise ValueError(f"it inflates to more than {limit >> 20} MiB")
         yield piece
 
 
-def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
+def inflate_stream(compression: str, stored: memoryview, room: int, cut: bool = False) -> tuple[bytes, memoryview]:
     """The first stream inflated to at most `room` bytes, and what follows it.
 
     The input goes in by windows, since the inflater copies all that lies behind the stream's end: with a stream
@@ -172,6 +194,6 @@ def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[byt
         at += len(window)
         pieces.append(inflater.decompress(window, room))
         room -= len(pieces[-1])
-    if not inflater.eof and room > 0:
+    if not inflater.eof and room > 0 and not cut:
         raise EOFError("it is cut off")
     return b"".join(pieces), stored[at - len(inflater.unused_data) :]

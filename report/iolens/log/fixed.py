@@ -43,6 +43,8 @@ def read_fixed(log: Container, region: Region) -> tuple[pd.DataFrame, str]:
 def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.ndarray:
     """The region as an array of records."""
     data = inflate(log, region)
+    if region.cut:
+        data = data[: len(data) - len(data) % layout.itemsize]
     if len(data) % layout.itemsize:
         raise LogError(
             log.path,

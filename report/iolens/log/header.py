@@ -67,7 +67,7 @@ def read_job(log: Container) -> JobFields:
 
 
 def read_names(log: Container) -> dict[int, str]:
-    """Paths by record id; the first name that is not empty counts."""
+    """Paths by record id; the first name that is not empty counts. Of a log that was cut short those that are there."""
     data = inflate(log, log.names) if log.names.length else b""
     names: dict[int, str] = {}
     number = struct.Struct(f"{log.order}Q")
@@ -82,6 +82,8 @@ def read_names(log: Container) -> dict[int, str]:
             end = begin + counted.unpack_from(data, at + 8)[0]
         else:
             end = -1
+        if not 0 <= end <= len(data) and log.names.cut:
+            break
         if not 0 <= end <= len(data):
             raise LogError(log.path, "is damaged: its names region is cut off")
         if not names.get(key):

@@ -23,7 +23,8 @@ class Mount:
 class ModuleInfo:
     """A module of the log: record version, compressed size in bytes, whether its records are incomplete.
 
-    `unread` is the reason for having no frame, or empty; `note` is what a reader of the frame should know.
+    `unread` is the reason for having no frame, or empty; `note` is what a reader of the frame should know. `cut`: the
+    file ends before its records do.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ModuleInfo:
     partial: bool
     unread: str = ""
     note: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,8 @@ class Job:
 
     `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's
     counters; LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the
-    regions that only this profiler writes, by name: a frame or a dict.
+    regions that only this profiler writes, by name: a frame or a dict. `missing` says what is not there because the
+    file was cut short.
     """
 
     path: Path
@@ -61,6 +64,7 @@ class Job:
     modules: tuple[ModuleInfo, ...]
     frames: Mapping[str, pd.DataFrame]
     private: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     @property
     def partial(self) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ class Job:
             if module.partial
         ]
         said = self.private.get("job", {}).get("partial", []) if isinstance(self.private.get("job"), dict) else []
-        return (*reasons, *(str(reason) for reason in said))
+        return (*self.missing, *reasons, *(str(reason) for reason in said))
 
     @property
     def unfollowed(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,14 @@ def read_log(path: Path | str) -> Job:
     frames: dict[str, pd.DataFrame] = {}
     modules = []
     for region in log.modules:
-        frame, unread, note = read_module(log, region) if region.length else (None, "", "")
+        frame, unread, note = read_module(log, region) if region.length else (None, "cut off" * region.cut, "")
+        if region.cut and frame is not None and frame.empty:
+            frame, unread = None, "cut off"
         if frame is not None:
             check_ranks(log, region, frame, fields.nprocs)
             frames[region.name] = frame
-        modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note))
+        modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note, region.cut))
+    private = read_private(log)
     return Job(
         path=log.path,
         version=f"{log.format[0]}.{log.format[1]}",
@@ -51,8 +55,30 @@ def read_log(path: Path | str) -> Job:
         names=read_names(log),
         modules=tuple(modules),
         frames=frames,
-        private=read_private(log),
+        private=private,
+        missing=missing(log, frames, bool(private), fields.metadata),
     )
+
+
+def missing(
+    log: Container, frames: Mapping[str, pd.DataFrame], private: bool, metadata: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What is not there because the file was cut short, in sentences; empty for a whole log."""
+    said = [
+        f"{region.name}: the file was cut short; "
+        + (
+            f"only the first {len(frames[region.name]):,} rows are there."
+            if region.name in frames
+            else "nothing is there."
+        )
+        for region in log.modules
+        if region.cut
+    ]
+    if log.names.cut:
+        said.insert(0, "Names of files: the file was cut short; some or all are missing.")
+    if not private and metadata.get("lib_ver", "").startswith("iolens"):
+        said.append("The file was cut short: what iolens records beyond Darshan (hosts, hints, processes) is missing.")
+    return tuple(said)
 
 
 def read_module(log: Container, region: Region) -> tuple[pd.DataFrame | None, str, str]:

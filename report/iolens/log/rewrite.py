@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iolens.log.container import WIDE, Container, Region, inflate, slot_names
+from iolens.log.container import WIDE, Container, LogError, Region, inflate, slot_names
 from iolens.log.private import FOOTER, MAGIC, entries_of, inflated
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bzip2": bz2.compress, "none": bytes}
@@ -38,7 +38,10 @@ class Contents:
 
 
 def take_apart(log: Container) -> Contents:
-    """All regions of a log; LogError when one is damaged."""
+    """All regions of a log; LogError when one is damaged or cut off."""
+    for region in (log.names, *log.modules):
+        if region.cut:
+            raise LogError(log.path, f"is cut off within its {region.name} region: only a whole log can be rewritten")
     entries = entries_of(log)
     found = [PrivateRegion(e.name, e.kind, inflated(log, e)) for e in entries or ()]
     return Contents(

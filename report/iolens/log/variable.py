@@ -33,10 +33,11 @@ def damaged(log: Container, region: Region) -> LogError:
 
 
 def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:
-    """A region's bytes, and the same as 64-bit integers in this machine's order."""
+    """A region's bytes, and the same as 64-bit integers in this machine's order; of a cut one the whole integers."""
     data = inflate(log, region)
-    if len(data) % 8:
+    if len(data) % 8 and not region.cut:
         raise damaged(log, region)
+    data = data[: len(data) - len(data) % 8]
     return data, np.frombuffer(data, f"{log.order}i8").astype(np.int64)
 
 
@@ -52,7 +53,12 @@ def read_lustre(log: Container, region: Region) -> pd.DataFrame:
     rows: list[tuple[Any, ...]] = []
     at = 0
     while at < len(words):
-        at = read(log, region, data, words, at, rows)
+        try:
+            at = read(log, region, data, words, at, rows)
+        except LogError:
+            if region.cut:
+                break
+            raise
     return pd.DataFrame(rows, columns=["id", "rank", "component", *COMPONENT, "pool", "osts"])
 
 
@@ -109,6 +115,8 @@ def read_dxt(log: Container, region: Region) -> pd.DataFrame:
     while at < len(words):
         head = words[at : at + 13].tolist()
         if len(head) < 13 or min(head[11:]) < 0 or (head[11] + head[12]) * size > len(words) - at - 13:
+            if region.cut:
+                break
             raise damaged(log, region)
         end = at + 13 + size * (head[11] + head[12])
         if end > at + 13:
@@ -154,6 +162,8 @@ def read_heatmap(log: Container, region: Region) -> pd.DataFrame:
     while at < len(words):
         head = words[at : at + 6].tolist()
         if len(head) < 6 or not 0 <= 2 * head[3] <= len(words) - at - 6:
+            if region.cut:
+                break
             raise damaged(log, region)
         bins, begin = head[3], at + 6
         at = begin + 2 * bins

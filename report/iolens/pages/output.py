@@ -12,10 +12,14 @@ from iolens.errors import IolensError
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """A path to write to, beside `path`; renamed to it when the block ends well, else removed."""
+    """A path to write to, beside `path`; renamed to it when the block ends well, else removed.
+
+    IolensError when it cannot be written, or its folder is not there.
+    """
+    if not path.parent.is_dir():
+        raise IolensError(f"{path}: cannot be written (there is no folder {path.parent}; make it, or name another one)")
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         yield aside
         os.replace(aside, path)
     except OSError as error:
