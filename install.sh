@@ -32,6 +32,9 @@ copy_programs() {
     install -m 755 "$build"/lib/*.so "$home/lib"
     install -m 644 storage/ost.yaml "$root/share/iolens"
     local file
+    for file in slurm/*; do
+        install -D -m 644 "$file" "$root/share/iolens/$file"
+    done
     for file in workloads/*/*.yaml; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done

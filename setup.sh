@@ -18,6 +18,8 @@ esac
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
 [ "$extra" = test ] && optional+=(strace poppler-utils clang-format git gfortran libaio-dev liburing-dev)
+# A cluster to throw away; without a configuration these start nothing by themselves.
+[ "$extra" = test ] && optional+=(slurmctld slurmd slurm-client)
 
 declare -A other_mpi=([mpich]='mpich>=4.1,<6' [openmpi5]='openmpi>=5,<6')
 

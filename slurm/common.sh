@@ -3,6 +3,7 @@
 set -eo pipefail
 
 IOLENS_HOME=${IOLENS_HOME:-$SLURM_SUBMIT_DIR}
+IOLENS=${IOLENS:-$IOLENS_HOME/.venv/bin/iolens}
 RESULTS=${RESULTS:-$SLURM_SUBMIT_DIR/results/$SLURM_JOB_NAME-$SLURM_JOB_ID}
 # Open MPI's own MPI-IO component ignores most hints; its ROMIO takes them.
 export OMPI_MCA_io=${OMPI_MCA_io:-romio321}
@@ -11,20 +12,21 @@ export OMPI_MCA_io=${OMPI_MCA_io:-romio321}
 # or the launcher. Log and output go to $RESULTS. Takes the place of the shell that calls it.
 profiled() {
     # shellcheck disable=SC2086 # the launcher is several words
-    exec "$IOLENS_HOME/.venv/bin/iolens" run --output "$RESULTS" -- \
+    exec "$IOLENS" run --output "$RESULTS" -- \
         ${LAUNCH:-mpirun -np "$SLURM_NTASKS"} "$@"
 }
 
-# A job that was cut short left records on each of its nodes: they come to the results, and one log is made of them.
+# recover_all FOLDER: a program that was cut short left records on each node of the job: they come to the folder, and one
+# log is made of them.
 recover_all() {
-    local iolens=$IOLENS_HOME/.venv/bin/iolens everywhere=()
+    local folder=$1 everywhere=()
     if [ "${SLURM_NNODES:-1}" -gt 1 ]; then
         everywhere=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
     fi
-    "${everywhere[@]}" "$iolens" recover --collect "$RESULTS/spools" ||
-        "$iolens" recover --collect "$RESULTS/spools" || true
-    "$iolens" recover -o "$RESULTS" "$RESULTS" || true
-    rmdir "$RESULTS/spools" 2>/dev/null || true
+    "${everywhere[@]}" "$IOLENS" recover --collect "$folder/spools" ||
+        "$IOLENS" recover --collect "$folder/spools" || true
+    "$IOLENS" recover -o "$folder" "$folder" || true
+    rmdir "$folder/spools" 2>/dev/null || true
 }
 
 # However the job ends. A program that still runs is ended first, so that nothing is written any more.
@@ -34,7 +36,7 @@ clean_up() {
     if [ -n "${PROGRAM:-}" ] && kill -TERM "$PROGRAM" 2>/dev/null; then
         wait "$PROGRAM" || true
     fi
-    [ "$code" -eq 0 ] || recover_all
+    [ "$code" -eq 0 ] || recover_all "$RESULTS"
     rm -rf "$WORK"
     exit "$code"
 }
@@ -58,7 +60,7 @@ in_fresh_directory() {
     wait "$PROGRAM"
     PROGRAM=
     cat "$RESULTS/stdout.txt"
-    "$IOLENS_HOME/.venv/bin/iolens" report "$RESULTS"/*.darshan -o "$RESULTS/job.pdf"
+    "$IOLENS" report "$RESULTS"/*.darshan -o "$RESULTS/job.pdf"
 }
 
 # run_btio CLASS STRIPES

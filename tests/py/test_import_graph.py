@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.storage": {"errors", "lab"},
     "lab.workloads": {"errors", "lab"},
     "lab.run": {"errors", "log", "metrics", "lab", "lab.recovery", "lab.storage"},
-    "lab.launchers": {"errors", "lab", "lab.run"},
+    "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "pages", *LAB},

@@ -188,7 +188,7 @@ def test_what_the_launcher_goes_on_with_is_waited_for_and_not_begun_again(
         ("workload.ranks=2", "workload.ranks: 2: toys play alone"),
         ("report.metric=latency", r"report\.metric: toy has no latency; it has write_bandwidth"),
         ("storage.kind=tape", "'tape' is not one of emulated, lustre, drum, directory"),
-        ("launcher=pigeon", "'pigeon' is not one of local, relay"),
+        ("launcher=pigeon", "'pigeon' is not one of local, slurm, relay"),
     ],
 )
 def test_what_a_part_cannot_do_is_said_before_anything_starts(sweep_of: Any, change: str, problem: str) -> None:
@@ -197,6 +197,6 @@ def test_what_a_part_cannot_do_is_said_before_anything_starts(sweep_of: Any, cha
 
 
 def test_storage_of_one_node_takes_no_launcher_of_several(sweep_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LAUNCHERS, "relay", Launcher("relay", lambda flavour: "relay", relay, spans_nodes=True))
-    with pytest.raises(UsageError, match="drum storage is one node's own, and the launcher relay spans nodes"):
+    monkeypatch.setitem(LAUNCHERS, "relay", Launcher("relay", lambda flavour: "relay", relay, nodes=lambda options: 2))
+    with pytest.raises(UsageError, match="drum storage is one node's own, and relay shall use 2 nodes"):
         sweep_of()

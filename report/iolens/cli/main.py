@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",
     "sweep": "run an experiment's matrix of settings",
+    "perform": "do one run of a sweep, inside a batch job",
     "compare": "make the comparison PDF of a sweep",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",

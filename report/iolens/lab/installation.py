@@ -1,8 +1,8 @@
 """Where the parts lie that are not Python: this checkout's build folder, or what `make install` made; known here alone.
 
-A checkout has build/lib, build/bin and storage/ost.yaml. Under a prefix, `make install` has lib/iolens/lib,
-lib/iolens/bin, share/iolens/ost.yaml and this package in the environment lib/iolens/venv. `IOLENS_LIB` names a folder
-of libraries that goes before both; programs are looked for in the bin beside it.
+A checkout has build/lib, build/bin, storage/ost.yaml and slurm. Under a prefix, `make install` has lib/iolens/lib,
+lib/iolens/bin, share/iolens/ost.yaml, share/iolens/slurm and this package in the environment lib/iolens/venv.
+`IOLENS_LIB` names a folder of libraries that goes before both; programs are looked for in the bin beside it.
 """
 
 from __future__ import annotations
@@ -57,6 +57,15 @@ def storage_config() -> Path:
         if (folder / "ost.yaml").is_file():
             return folder / "ost.yaml"
     raise IolensError(absent("ost.yaml", folders))
+
+
+def batch_folder() -> Path:
+    """The folder of the templates of batch scripts, and of what those share."""
+    folders = [CHECKOUT / "slurm", INSTALLED.parents[1] / "share" / "iolens" / "slurm"]
+    for folder in folders:
+        if (folder / "job.sh").is_file():
+            return folder
+    raise IolensError(absent("job.sh", folders))
 
 
 def absent(name: str, folders: list[Path]) -> str:

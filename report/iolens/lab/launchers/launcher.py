@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.mpi import Flavour
@@ -15,7 +16,7 @@ class Task:
     """One parallel run: `starter` (such as an mpirun) starts so many `ranks` of a program with its arguments, `words`.
 
     Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other task has. `flavour` is the program's MPI,
-    `io_component` the MPI-IO of Open MPI that is wished for.
+    `io_component` the MPI-IO of Open MPI that is wished for. `options` are the launcher's own, by its `keys`.
     """
 
     folder: Path
@@ -25,6 +26,7 @@ class Task:
     setup: Setup
     flavour: Flavour | None = None
     io_component: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,13 @@ class Launcher:
     `holds(folder)`: the task of this folder was handed over, now or by a sweep that has gone, and goes on by itself (a
     batch job, known by what `run` left in the folder). Given it again, `run` waits for it instead of starting it.
 
-    Where `spans_nodes` holds, the ranks of a task may be on several nodes.
+    `keys` are those of the launcher's own section in experiment.yaml, each with the conversion of its value.
+    `nodes(options)` is how many nodes the ranks of a task are spread over.
     """
 
     name: str
     starter: Callable[[Flavour | None], str]
     run: Callable[[Iterable[Task]], Generator[tuple[Task, Outcome], None, None]]
     holds: Callable[[Path], bool] = lambda folder: False
-    spans_nodes: bool = False
+    keys: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    nodes: Callable[[Mapping[str, Any]], int] = lambda options: 1

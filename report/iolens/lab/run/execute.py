@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_library
@@ -44,7 +44,9 @@ class Setup:
 @dataclass(frozen=True)
 class Outcome:
     """How a command ended: when it began (UTC) and on how busy a machine (load average), its exit code, the wall time
-    in seconds, the logs it left, and the hosts that it ran on where its launcher knows them."""
+    in seconds, the logs it left, and the hosts that it ran on where its launcher knows them.
+
+    `reason` says why it failed where its own output cannot tell, and `batch` what a batch system knows of its job."""
 
     command: tuple[str, ...]
     started: str
@@ -53,6 +55,8 @@ class Outcome:
     seconds: float
     logs: tuple[Path, ...]
     hosts: tuple[str, ...] = ()
+    reason: str | None = None
+    batch: Mapping[str, Any] = field(default_factory=dict)
 
 
 def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:

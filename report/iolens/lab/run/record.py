@@ -43,6 +43,7 @@ class RunRecord:
     result: str | None
     key: str
     lost: Sequence[Mapping[str, Any]] = ()
+    batch: Mapping[str, Any] = field(default_factory=dict)
     schema: int = field(default=SCHEMA)
 
 

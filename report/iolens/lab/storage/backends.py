@@ -20,6 +20,11 @@ DIRECTORY = "directory"
 """The `storage.kind` that takes whatever the given directory lies on."""
 
 
+def backend_named(name: str) -> Backend:
+    """The back end that run.json calls so; raises KeyError."""
+    return {**BACKENDS, PLAIN.name: PLAIN}[name]
+
+
 def backend_at(path: Path) -> Backend:
     """The back end that holds a path."""
     return next((backend for backend in BACKENDS.values() if backend.holds(path)), PLAIN)

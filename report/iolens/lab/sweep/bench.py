@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,11 @@ class Bench:
     storage: Backend
     workload: Workload
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the experiment says to its launcher."""
+        return self.experiment.options.get(self.launcher.name, {})
+
 
 def set_up(experiment: Experiment, data: Path) -> Bench:
     """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
@@ -60,5 +66,6 @@ def key_of(bench: Bench, asked: Asked) -> str:
         "hints": asked.hints,
         "io": bench.experiment.io_component,
         "storage": bench.experiment.storage,
+        **({"options": bench.options} if bench.options else {}),
     }
     return run_key(parts, [bench.program, *libraries, *bench.storage.settings(bench.data)])

@@ -34,8 +34,9 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[As
 
 def check_storage(experiment: Experiment, data: Path, storage: Backend, launcher: Launcher) -> None:
     """Storage without stripes cannot vary them, and what one node's memory holds cannot be shared by several."""
-    if storage.one_node and launcher.spans_nodes:
-        raise UsageError(f"{storage.name} storage is one node's own, and the launcher {launcher.name} spans nodes")
+    nodes = launcher.nodes(experiment.options.get(launcher.name, {}))
+    if storage.one_node and nodes > 1:
+        raise UsageError(f"{storage.name} storage is one node's own, and {launcher.name} shall use {nodes} nodes")
     if storage.set_stripes is None and {"stripe_count", "stripe_size"} & set(experiment.matrix):
         kind, mount = file_system(existing(data))
         raise UsageError(

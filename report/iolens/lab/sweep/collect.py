@@ -50,6 +50,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         log=log.name if log else None,
         result=RESULT if result else None,
         key=key,
+        batch=outcome.batch,
     )
 
 
@@ -106,6 +107,8 @@ def judge(
     trouble: str | None,
 ) -> tuple[str, str | None]:
     """`ok`, `failed` or `invalid`, and why."""
+    if outcome.reason:
+        return "failed", outcome.reason
     if outcome.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         own = [line for line in lines if line.strip("- ")]

@@ -12,7 +12,7 @@ from iolens.lab.launchers.local import LOCAL
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.results import METRICS
-from iolens.lab.sweep.values import (
+from iolens.lab.values import (
     Change,
     count,
     folder,
@@ -35,7 +35,8 @@ class Experiment:
 
     `confirm` is the number of fresh runs of the best setting and of the baseline, as many as repetitions when None.
     `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says
-    what each changes. `volume` is what one run writes at most, where the workload's arguments do not tell.
+    what each changes. `options` has the section of each launcher. `volume` is what one run writes at most, where the
+    workload's arguments do not tell.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Experiment:
     io_component: str | None = "romio321"
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
     launcher: str = LOCAL.name
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     first: tuple[str, ...] | None = None
     metric: str = "write_bandwidth"
 
@@ -86,6 +88,11 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "first.arguments": ("first", words),
     "report.metric": ("metric", one_of(*METRICS)),
     **{f"matrix.{factor}": (f"matrix.{factor}", kind) for factor, kind in FACTORS.items()},
+    **{
+        f"{launcher.name}.{key}": (f"{launcher.name}.{key}", kind)
+        for launcher in LAUNCHERS.values()
+        for key, kind in launcher.keys.items()
+    },
 }
 """Key in the file to the field of `Experiment` and the conversion of its value."""
 

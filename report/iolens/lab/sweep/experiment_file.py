@@ -14,9 +14,10 @@ from typing import Any
 import yaml
 
 from iolens.errors import UsageError
+from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import FACTORS, KEYS, REQUIRED, Experiment
-from iolens.lab.sweep.values import Change, own_levels
+from iolens.lab.values import Change, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
 
@@ -28,6 +29,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     fields: dict[str, Any] = {}
     matrix: dict[str, tuple[int | str, ...]] = {}
     own: dict[str, Mapping[str, Change]] = {}
+    options: dict[str, dict[str, Any]] = {}
     for key, (where, node) in given.items():
         target, convert = KEYS.get(key, (key, own_levels))
         try:
@@ -37,8 +39,11 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         factor = target.removeprefix("matrix.")
         if key not in KEYS:
             own[factor] = value
+        section, _, option = target.partition(".")
         if key.startswith("matrix."):
             matrix[factor] = tuple(value)
+        elif section in LAUNCHERS:
+            options.setdefault(section, {})[option] = value
         else:
             fields[target] = value
     for key in REQUIRED:
@@ -47,7 +52,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
     usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
-    return Experiment(**{**usual, **fields}, matrix=matrix, own=own)
+    return Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options)
 
 
 def read_table(path: Path) -> yaml.MappingNode:
@@ -125,7 +130,10 @@ def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, s
 def to_yaml(experiment: Experiment) -> str:
     """The experiment as the text of an experiment.yaml that loads back to the same."""
     content: dict[str, Any] = {}
-    values = {**vars(experiment), **{f"matrix.{key}": value for key, value in experiment.matrix.items()}}
+    sections = {"matrix": experiment.matrix, **experiment.options}
+    values = vars(experiment) | {
+        f"{name}.{key}": value for name, table in sections.items() for key, value in table.items()
+    }
     for key, (target, _) in KEYS.items():
         value = values.get(target)
         if value is None:

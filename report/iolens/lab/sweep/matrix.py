@@ -9,7 +9,7 @@ from itertools import product
 
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import FACTORS, Experiment
-from iolens.lab.sweep.values import slug
+from iolens.lab.values import slug
 
 ABBREVIATIONS = {"stripe_count": "sc", "stripe_size": "ss", "aggregators": "ag", "cb_buffer_size": "cb"}
 

@@ -73,6 +73,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         setup=surroundings(bench, asked, folder),
         flavour=bench.flavour,
         io_component=bench.experiment.io_component,
+        options=bench.options,
     )
 
 

@@ -60,6 +60,24 @@ def words(value: Any) -> tuple[str, ...]:
     return tuple(text(item) for item in value)
 
 
+def yes_or_no(value: Any) -> bool:
+    """true or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r} is neither true nor false")
+    return value
+
+
+def duration(value: Any) -> int:
+    """Seconds; also minutes or hours:minutes:seconds as Slurm writes them, which YAML may have read as a number."""
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", str(value))
+    if not found:
+        raise ValueError(f"{value!r} is not a time, such as '00:30:00'")
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return positive(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
 def folder(value: Any) -> Path | None:
     """A path, or nothing."""
     return None if value is None else Path(text(value)).expanduser()

@@ -1,0 +1,43 @@
+"""`iolens perform FOLDER`: do the run of a sweep that was handed to this batch job."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+ENDED = 143
+"""The exit code of a run that was ended from outside, as a shell gives it for SIGTERM."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the run's, with the task.json of `iolens sweep`")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it on the nodes of this job, and leave an outcome.json for the sweep; the exit code is the program's."""
+    from iolens.errors import IolensError
+    from iolens.lab.launchers.local import LOCAL
+    from iolens.lab.launchers.task_file import read_task, write_outcome
+    from iolens.lab.run.execute import Outcome, interruptible
+
+    folder = args.folder.resolve()
+    task = read_task(folder)
+    began, load = datetime.now(timezone.utc), os.getloadavg()[0]
+
+    def failed(code: int, why: str) -> Outcome:
+        seconds = (datetime.now(timezone.utc) - began).total_seconds()
+        moment = began.isoformat(timespec="seconds")
+        return Outcome(task.words, moment, load, code, seconds, (), reason=why)
+
+    with interruptible():
+        try:
+            _, outcome = next(LOCAL.run([task]))
+        except IolensError as error:
+            outcome = failed(1, str(error))
+        except KeyboardInterrupt:
+            outcome = failed(ENDED, "the batch job was ended during the run: by its time limit, or on request")
+    write_outcome(folder, outcome)
+    return outcome.exit_code

@@ -1,0 +1,195 @@
+"""Slurm: runs as batch jobs, one after the other, which go on when nobody watches."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab import values
+from iolens.lab.files import write_aside
+from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.launchers.slurm_queue import Job, states
+from iolens.lab.launchers.slurm_script import DIRECTIVES, nodes_of, script
+from iolens.lab.launchers.task_file import OUTCOME, logs_in, read_outcome, write_task
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Outcome
+from iolens.lab.say import say
+
+JOB = "job.json"
+"""In a run's folder: the job that it was handed to."""
+
+QUEUED = 4
+"""Jobs that wait in the queue at a time: enough that none is missing, few enough that a change of mind is cheap."""
+
+PERIODS = (0.5, 10.0)
+"""Seconds between two looks: at first, and at most."""
+
+GROWTH = 1.5
+"""Of the time between looks while nothing ends: the controller of a cluster serves many."""
+
+SHARED = 10.0
+"""Seconds until a file that a node has written is seen on another, where a file system shows it late."""
+
+KEYS = {
+    "nodes": values.positive,
+    "ranks_per_node": values.positive,
+    "time": values.duration,
+    "runs_per_job": values.positive,
+    "exclusive": values.yes_or_no,
+    "modules": values.words,
+    "start": values.text,
+    "options": values.words,
+    **dict.fromkeys(DIRECTIVES, values.text),
+}
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A task that was handed over: to which job, with the output of its script, and when."""
+
+    task: Task
+    job: int
+    submitted: float
+    output: str
+
+
+def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+    """Hand the tasks over in jobs of some each, and yield each task as it ends.
+
+    What an earlier sweep handed over is waited for. When the iteration is given up, jobs stay in the queue.
+    """
+    left = iter(tasks)
+    under_way: list[Handed] = []
+    period = PERIODS[0]
+    try:
+        while under_way := refill(left, under_way):
+            ended = list(look(under_way))
+            for handed, outcome in ended:
+                under_way.remove(handed)
+                (handed.task.folder / JOB).unlink(missing_ok=True)
+                yield handed.task, outcome
+            period = PERIODS[0] if ended else min(GROWTH * period, PERIODS[1])
+            time.sleep(0 if ended else period)
+    finally:
+        if jobs := sorted({handed.job for handed in under_way}):
+            say(f"Slurm goes on with {', '.join(map(str, jobs))}; the same command waits for what comes of it")
+
+
+def refill(left: Iterator[Task], under_way: list[Handed]) -> list[Handed]:
+    """Hand over more, while fewer jobs than wanted are in the queue."""
+    found = list(under_way)
+    while len({handed.job for handed in found}) < QUEUED and (task := next(left, None)):
+        if known := handed_before(task):
+            found.append(known)
+            continue
+        more = islice(left, task.options.get("runs_per_job", 1) - 1)
+        fresh = [task]
+        for other in more:
+            if known := handed_before(other):
+                found.append(known)
+            else:
+                fresh.append(other)
+        found += submit(fresh)
+    return found
+
+
+def submit(tasks: Sequence[Task]) -> list[Handed]:
+    """Write the job's script beside its first run, and hand it to Slurm; raises IolensError when Slurm refuses."""
+    for task in tasks:
+        (task.folder / OUTCOME).unlink(missing_ok=True)
+        write_task(replace(task, starter=task.options.get("start", task.starter)))
+    first = tasks[0].folder
+    path, output = first / "job.sh", str(first / "job.out")
+    write_aside(path, script(name_of(first), tasks, output))
+    done = subprocess.run(["sbatch", "--parsable", str(path)], capture_output=True, text=True, check=False)
+    number = done.stdout.strip().partition(";")[0]
+    if done.returncode != 0 or not number.isdecimal():
+        why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise IolensError(f"sbatch refused {path}: {why}")
+    now = time.time()
+    for task in tasks:
+        write_aside(task.folder / JOB, json.dumps({"job": int(number), "submitted": now, "output": output}) + "\n")
+    return [Handed(task, int(number), now, output) for task in tasks]
+
+
+def name_of(folder: Path) -> str:
+    """The name that all jobs of a sweep share: that of its folder, which holds `points`, `confirm` and `first`."""
+    parts = folder.resolve().parts
+    inside = next((i for i, part in enumerate(parts) if part in ("points", "confirm", "first")), len(parts) - 1)
+    return "iolens-" + re.sub("[^A-Za-z0-9.+-]+", "-", parts[inside - 1])
+
+
+def handed_before(task: Task) -> Handed | None:
+    """The job that this task was handed to, now or by a sweep that has gone; None when it was not."""
+    try:
+        known = json.loads((task.folder / JOB).read_text(encoding="utf-8"))
+        return Handed(task, int(known["job"]), float(known["submitted"]), str(known["output"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
+    """Those that have ended. A job that Slurm cannot be asked about now is asked about again later."""
+    found = {handed.task.folder: read_outcome(handed.task.folder) for handed in under_way}
+    known = states({handed.job for handed in under_way if not found[handed.task.folder]}) or {}
+    for handed in under_way:
+        outcome = found[handed.task.folder]
+        job = known.get(handed.job)
+        if outcome is None and job and job.ended:
+            outcome = awaited(handed.task.folder) or without_outcome(handed, job)
+        if outcome:
+            yield handed, with_job(handed, outcome, job)
+
+
+def awaited(folder: Path) -> Outcome | None:
+    """The outcome that a node wrote just before its job ended; None when it wrote none."""
+    end = time.monotonic() + SHARED
+    while (outcome := read_outcome(folder)) is None and time.monotonic() < end and (folder / "stdout.txt").exists():
+        time.sleep(PERIODS[0])
+    return outcome
+
+
+def without_outcome(handed: Handed, job: Job) -> Outcome:
+    """Of a run whose job ended before it could say how the run went."""
+    for name in ("stdout.txt", "stderr.txt"):
+        (handed.task.folder / name).touch()
+    began = datetime.fromtimestamp(handed.submitted, timezone.utc).isoformat(timespec="seconds")
+    why = f"Slurm job {handed.job} ended ({job.state}) before this run did; what it said is in {handed.output}"
+    return Outcome(handed.task.words, began, 0.0, 1, 0.0, logs_in(handed.task.folder), reason=why)
+
+
+def with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
+    """The outcome with what is known of its job."""
+    began = datetime.fromisoformat(outcome.started).timestamp()
+    batch: dict[str, Any] = {
+        "system": "slurm",
+        "job": handed.job,
+        "waited": max(0.0, round(began - handed.submitted, 1)),
+    }
+    if job:
+        batch |= {"state": job.state}
+    return replace(outcome, batch={**batch, **outcome.batch})
+
+
+def starter(flavour: mpi.Flavour | None) -> str:
+    """The MPI's own launcher, which starts its ranks through Slurm; raises when Slurm is not there either."""
+    if states([]) is None:
+        raise IolensError("squeue does not answer; run this where Slurm's commands work, or set `launcher: local`")
+    return mpi.find_launcher(flavour)
+
+
+def holds(folder: Path) -> bool:
+    """True for a run that was handed to a job and not yet taken back."""
+    return (folder / JOB).exists()
+
+
+SLURM = Launcher(name="slurm", starter=starter, run=run, holds=holds, keys=KEYS, nodes=nodes_of)

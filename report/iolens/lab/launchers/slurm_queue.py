@@ -1,0 +1,72 @@
+"""What Slurm says of jobs: still there, or how each ended.
+
+Nothing here needs accounting: `squeue` tells what is there, and of a job that has gone, `scontrol` for some minutes and
+`sacct` where a site has it. A command that fails says nothing about a job.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+ENDED = frozenset(
+    "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED TIMEOUT".split()
+)
+"""States that a job does not leave (squeue(1), JOB STATE CODES). Preempted jobs that are put back are listed as
+REQUEUED or PENDING soon after."""
+
+GONE = "GONE"
+"""Our word for a job that nobody knows any more."""
+
+PATIENCE = 30.0
+"""Seconds that a command of Slurm may take."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job's state in Slurm's words, and why it waits or ended, as far as Slurm says."""
+
+    state: str
+    reason: str = ""
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED or self.state == GONE
+
+
+def ask(*words: str) -> str | None:
+    """What a command of Slurm prints; None when it fails or is not there."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def states(jobs: Iterable[int]) -> Mapping[int, Job] | None:
+    """The state of each job; None when squeue cannot be asked now."""
+    wanted = set(jobs)
+    listed = ask("squeue", "--noheader", "--me", "--states=all", "--format=%i|%T|%r")
+    if listed is None:
+        return None
+    found = {number: job for number, job in map(listed_job, listed.splitlines()) if number in wanted}
+    return {number: found.get(number) or of_a_gone(number) for number in wanted}
+
+
+def listed_job(line: str) -> tuple[int, Job]:
+    """A line of squeue as number and state; 0 for one that is no job of ours."""
+    number, state, reason = [*line.split("|", 2), "", ""][:3]
+    return (int(number) if number.isdecimal() else 0), Job(state, reason)
+
+
+def of_a_gone(job: int) -> Job:
+    """A job that squeue does not list."""
+    shown = ask("scontrol", "--oneliner", "show", "job", str(job)) or ""
+    state = re.search(r"\bJobState=(\w+)", shown)
+    if state:
+        reason = re.search(r"\bReason=(\S+)", shown)
+        return Job(state[1], reason[1] if reason else "")
+    rows = (ask("sacct", "-j", str(job), "-X", "-n", "-P", "-o", "State") or "").split()
+    return Job(rows[0] if rows else GONE)

@@ -1,0 +1,69 @@
+"""The batch script of some runs of a sweep, made from slurm/job.sh; it can be submitted by hand as well."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from iolens.lab.installation import batch_folder
+from iolens.lab.launchers.launcher import Task
+
+NOTICE = 60
+"""Seconds ahead of the time limit that Slurm tells the script."""
+
+TIME = 600
+"""Seconds that one run is given unless the experiment says otherwise."""
+
+DIRECTIVES: Mapping[str, str] = {
+    "partition": "--partition={}",
+    "account": "--account={}",
+    "qos": "--qos={}",
+    "constraint": "--constraint={}",
+    "reservation": "--reservation={}",
+}
+"""Options that are passed on to sbatch as they are."""
+
+
+def script(name: str, tasks: Sequence[Task], output: str) -> str:
+    """The script that does these runs one after the other. `name` is the job's: Slurm runs one job of a name at a
+    time."""
+    options = tasks[0].options
+    folder = batch_folder()
+    template = Template((folder / "job.sh").read_text(encoding="utf-8"))
+    return template.substitute(
+        directives="\n".join(f"#SBATCH {line}" for line in directives(name, tasks, output)),
+        modules="\n".join(f"module load {shlex.quote(module)}" for module in options.get("modules", ())) or ":",
+        folder=shlex.quote(str(folder)),
+        iolens=shlex.quote(str(Path(sys.executable).parent / "iolens")),
+        runs="\n".join(f"# {shlex.join(task.words)}\nperform {shlex.quote(str(task.folder))}" for task in tasks),
+    )
+
+
+def directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
+    """What the job asks Slurm for."""
+    options = tasks[0].options
+    nodes = nodes_of(options)
+    seconds = len(tasks) * options.get("time", TIME) + NOTICE
+    lines = [
+        f"--job-name={name}",
+        "--dependency=singleton",
+        f"--nodes={nodes}",
+        f"--ntasks={tasks[0].ranks}",
+        f"--ntasks-per-node={options.get('ranks_per_node', -(-tasks[0].ranks // nodes))}",
+        f"--time={-(-seconds // 60)}",
+        f"--signal=B:TERM@{NOTICE}",
+        "--no-requeue",
+        f"--output={output}",
+    ]
+    lines += ["--exclusive"] if options.get("exclusive") else []
+    lines += [text.format(options[key]) for key, text in DIRECTIVES.items() if key in options]
+    return lines + list(options.get("options", ()))
+
+
+def nodes_of(options: Mapping[str, Any]) -> int:
+    """How many nodes a run is spread over."""
+    return int(options.get("nodes", 1))

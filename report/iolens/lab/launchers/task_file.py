@@ -1,0 +1,58 @@
+"""A task as a file: how a sweep hands a run to a batch job, and how the job says what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab.files import write_aside
+from iolens.lab.launchers.launcher import Task
+from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.storage.backends import backend_named
+
+TASK = "task.json"
+OUTCOME = "outcome.json"
+
+
+def write_task(task: Task) -> None:
+    """Leave the task in its folder."""
+    setup = vars(task.setup) | {"storage": task.setup.storage.name if task.setup.storage else None}
+    content = vars(task) | {"setup": setup}
+    write_aside(task.folder / TASK, json.dumps(content, indent=1, default=str) + "\n")
+
+
+def read_task(folder: Path) -> Task:
+    """The task that lies in a folder; raises IolensError when there is none."""
+    try:
+        content = json.loads((folder / TASK).read_text(encoding="utf-8"))
+        setup = content["setup"]
+        storage = backend_named(setup["storage"]) if setup["storage"] else None
+        made = Setup(**{**setup, "storage": storage, "logs": Path(setup["logs"])})
+        return Task(**{**content, "folder": folder, "words": tuple(content["words"]), "setup": made})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IolensError(f"{folder / TASK} is no task of a sweep: {error}") from error
+
+
+def write_outcome(folder: Path, outcome: Outcome) -> None:
+    """Say how the task of this folder ended."""
+    write_aside(folder / OUTCOME, json.dumps(asdict(outcome), indent=1, default=str) + "\n")
+
+
+def read_outcome(folder: Path) -> Outcome | None:
+    """How the task of this folder ended, with the logs that lie there by now; None when nobody has said so yet."""
+    try:
+        content: dict[str, Any] = json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    texts: Sequence[str] = ("command", "hosts")
+    content |= {key: tuple(content[key]) for key in texts} | {"logs": ()}
+    return replace(Outcome(**content), logs=logs_in(folder))
+
+
+def logs_in(folder: Path) -> tuple[Path, ...]:
+    """The logs of a folder, the latest last."""
+    return tuple(sorted(folder.glob("*.darshan"), key=lambda path: path.stat().st_mtime))

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# A throw-away Slurm cluster on one machine: a controller and nodes n1 … nN, each with a host name, a /tmp and a /dev/shm
+# of its own, all bound to loopback and without authentication.
+#   cluster.sh start DIR [NODES] [CPUS]    wait until the nodes are idle; DIR/environment is to be sourced
+#   cluster.sh stop DIR
+# Needs slurmctld, slurmd and either root or user namespaces.
+set -euo pipefail
+
+start() {
+    local dir=$1 nodes=${2:-4} cpus=${3:-4} port i
+    mkdir -p "$dir"
+    dir=$(cd "$dir" && pwd)
+    # Two clusters on one machine must not share a port.
+    port=$((20000 + $$ % 20000))
+    mkdir -p "$dir"/{state,log}
+    : >"$dir/pids"
+    configuration "$dir" "$nodes" "$cpus" "$port" >"$dir/slurm.conf"
+    hosts "$nodes" >"$dir/hosts"
+    echo "export SLURM_CONF='$dir/slurm.conf'" >"$dir/environment"
+    export SLURM_CONF=$dir/slurm.conf
+    /usr/sbin/slurmctld -D >"$dir/log/slurmctld.out" 2>&1 &
+    echo $! >>"$dir/pids"
+    for ((i = 1; i <= nodes; i++)); do
+        mkdir -p "$dir/node/n$i"/{spool,tmp,shm}
+        node "$dir" "n$i" >"$dir/log/n$i.out" 2>&1 &
+        echo $! >>"$dir/pids"
+    done
+    for ((i = 0; i < 100; i++)); do
+        [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | wc -l)" -eq "$nodes" ] && return
+        sleep 0.1
+    done
+    tail -n 3 "$dir"/log/* >&2
+    stop "$dir"
+    echo "cluster.sh: the nodes did not come up" >&2
+    return 1
+}
+
+# A node: its own host name, and its own /tmp and /dev/shm, as machines have. Data that all share lies elsewhere.
+node() {
+    local user=()
+    [ "$(id -u)" -eq 0 ] || user=(--map-root-user)
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    exec unshare "${user[@]}" --uts --mount -- sh -ec '
+        mount --bind "$1/hosts" /etc/hosts
+        mount --bind "$1/node/$2/shm" /dev/shm
+        hostname "$2"
+        exec /usr/sbin/slurmd -D -N "$2"' node "$1" "$2"
+}
+
+hosts() {
+    echo "127.0.0.1 localhost $(hostname -s)"
+    for ((i = 1; i <= $1; i++)); do echo "127.0.0.1 n$i"; done
+}
+
+configuration() {
+    local dir=$1 nodes=$2 cpus=$3 port=$4 user
+    user=$(id -un)
+    cat <<END
+ClusterName=throwaway
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmctldPort=$port
+AuthType=auth/none
+CredType=cred/none
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmUser=$user
+SlurmdUser=$user
+StateSaveLocation=$dir/state
+SlurmctldPidFile=$dir/state/slurmctld.pid
+SlurmctldLogFile=$dir/log/slurmctld
+SlurmdSpoolDir=$dir/node/%n/spool
+SlurmdPidFile=$dir/node/%n/slurmd.pid
+SlurmdLogFile=$dir/log/%n
+TmpFS=$dir/node/%n/tmp
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+JobCompType=jobcomp/filetxt
+JobCompLoc=$dir/log/jobs
+SlurmdParameters=config_overrides
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+KillWait=2
+MinJobAge=2
+ReturnToService=2
+NodeName=n[1-$nodes] NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=$cpus
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+END
+}
+
+# Nodes first, or the controller would wait for their answer.
+stop() {
+    local pid
+    for pid in $(tac "$1/pids"); do
+        kill "$pid" 2>/dev/null || true
+    done
+    for pid in $(tac "$1/pids"); do
+        for ((i = 0; i < 50; i++)); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+        kill -9 "$pid" 2>/dev/null || true
+    done
+    : >"$1/pids"
+}
+
+case ${1:-} in
+start | stop) "$@" ;;
+*)
+    echo "usage: cluster.sh start DIR [NODES] [CPUS] | stop DIR" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,199 @@
+"""Sweeps on a real Slurm: a throw-away cluster of four nodes on this machine, without accounting."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+from recovery_program import check_log, program, wait_until
+
+pytestmark = pytest.mark.mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "tests" / "slurm" / "cluster.sh"
+IOLENS = Path(sys.executable).parent / "iolens"
+
+ON_ONE_MACHINE = {
+    "OMPI_MCA_btl": "self,vader,tcp",
+    "OMPI_MCA_btl_tcp_if_include": "lo",
+    "OMPI_MCA_oob_tcp_if_include": "lo",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+"""The nodes have host names of their own and one network interface."""
+
+EXPERIMENT = """name: try
+workload: {{program: btio, arguments: [--class, S, --steps, 5, --io-only], ranks: 4}}
+storage: {{kind: directory, directory: {data}}}
+mpi: {{hints: {{romio_cb_write: enable}}}}
+launcher: slurm
+slurm: {{nodes: 2, runs_per_job: 2, time: '00:01:00'}}
+matrix: {{aggregators: [1, 2]}}
+repetitions: 2
+confirm: 0
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of the cluster's users."""
+    for tool in ("/usr/sbin/slurmctld", "/usr/sbin/slurmd", "mpirun"):
+        if not shutil.which(tool):
+            pytest.skip(f"{Path(tool).name} is not installed")
+    if subprocess.run(["unshare", "--uts", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nodes with host names of their own need root")
+    folder = tmp_path_factory.mktemp("cluster")
+    subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "SLURM_"))}
+    yield {**inherited, **ON_ONE_MACHINE, "SLURM_CONF": f"{folder}/slurm.conf"}
+    subprocess.run([SCRIPT, "stop", folder], check=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the experiment."""
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(data=tmp_path / "data"))
+    return tmp_path
+
+
+def words(folder: Path, *changes: str) -> list[str]:
+    sets = [word for change in changes for word in ("--set", change)]
+    return [
+        *map(str, (IOLENS, "sweep", folder / "experiment.yaml", "--results", folder / "results")),
+        "--no-report",
+        *sets,
+    ]
+
+
+def sweep(folder: Path, cluster: dict[str, str], *changes: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words(folder, *changes), env=cluster, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+
+
+def records(folder: Path) -> dict[str, Any]:
+    found = (json.loads(path.read_text()) for path in sorted(folder.glob("results/try/points/*/*/run.json")))
+    return {record["id"]: record for record in found}
+
+
+def jobs_of(folder: Path) -> list[Path]:
+    return sorted(folder.glob("results/try/points/*/*/job.json"))
+
+
+def ask(cluster: dict[str, str], *question: str) -> str:
+    return subprocess.run(question, env=cluster, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_sweep_runs_in_jobs_and_each_host_has_its_aggregator(folder: Path, cluster: dict[str, str]) -> None:
+    done = sweep(folder, cluster)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = records(folder)
+    assert len(found) == 4
+    for record in found.values():
+        assert (record["status"], record["launcher"]) == ("ok", "slurm"), record["reason"]
+        assert len(record["hosts"]) == 2
+        assert record["took_effect"] == {"cb_nodes": True}
+        # Two ranks a node: without cb_config_list ROMIO takes one aggregator from each host.
+        assert record["observed"]["aggregator_ranks"] == [0, 2][: record["point"]["aggregators"]]
+        assert record["batch"]["system"] == "slurm"
+    assert len({record["batch"]["job"] for record in found.values()}) == 2
+    assert not jobs_of(folder)
+    again = sweep(folder, cluster)
+    assert "nothing to do" in again.stdout or "0 of 4 runs to do" in again.stdout
+    assert records(folder) == found
+
+
+def test_only_the_launcher_differs_from_a_sweep_on_this_machine(folder: Path, cluster: dict[str, str]) -> None:
+    changes = ("storage.kind=emulated", "slurm.nodes=1", "matrix.stripe_count=[2]", "repetitions=1")
+    for launcher in ("local", "slurm"):
+        shutil.rmtree(folder / "results", ignore_errors=True)
+        done = sweep(folder, cluster, *changes, f"launcher={launcher}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = records(folder)
+        assert len(found) == 2
+        for record in found.values():
+            assert (record["storage"]["kind"], record["launcher"]) == ("emulated", launcher)
+            assert record["took_effect"]["stripe_count"] is True
+    refused = sweep(folder, cluster, "storage.kind=emulated")
+    assert refused.returncode == 2
+    assert "emulated storage is one node's own, and slurm shall use 2 nodes" in refused.stderr
+
+
+def test_what_goes_on_when_the_sweep_has_gone_is_taken_over(folder: Path, cluster: dict[str, str]) -> None:
+    running = subprocess.Popen(
+        words(folder, "slurm.runs_per_job=1"), env=cluster, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_until(lambda: len(jobs_of(folder)) == 4)
+    jobs = {json.loads(path.read_text())["job"] for path in jobs_of(folder)}
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 130
+    assert "Slurm goes on with" in errors
+    done = sweep(folder, cluster, "slurm.runs_per_job=1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = records(folder)
+    assert {record["batch"]["job"] for record in found.values()} == jobs, "none was begun twice"
+
+
+def test_a_cancelled_job_and_a_vanished_one_are_failed_runs_that_can_be_repeated(
+    folder: Path, cluster: dict[str, str]
+) -> None:
+    changes = ("slurm.runs_per_job=1", "repetitions=1", "slurm.options=['--hold']")
+    running = subprocess.Popen(words(folder, *changes), env=cluster, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until(lambda: len(jobs_of(folder)) == 2)
+    first, second = jobs_of(folder)
+    cancelled = json.loads(first.read_text())["job"]
+    ask(cluster, "scancel", str(cancelled))
+    wait_until((first.parent / "run.json").exists)
+    running.send_signal(signal.SIGINT)
+    running.wait(timeout=PATIENCE)
+    known = json.loads(second.read_text())
+    ask(cluster, "scancel", str(known["job"]))
+    second.write_text(json.dumps({**known, "job": 999_999}))
+    held = records(folder)
+    assert [record["status"] for record in held.values()] == ["failed"]
+    assert (
+        f"Slurm job {cancelled} ended (CANCELLED) before this run did"
+        in held[first.parent.parent.name + "/rep-1"]["reason"]
+    )
+    done = sweep(folder, cluster, "slurm.runs_per_job=1", "repetitions=1")
+    assert "Slurm job 999999 ended (GONE) before this run did" in done.stdout
+    assert done.returncode == 1
+    again = sweep(folder, cluster, "slurm.runs_per_job=1", "repetitions=1")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert {record["status"] for record in records(folder).values()} == {"ok"}
+
+
+def test_the_time_limit_leaves_a_log_of_all_nodes(folder: Path, cluster: dict[str, str]) -> None:
+    endless = (f"workload.program={program()}", "workload.arguments=[wait]", "repetitions=1", "matrix.aggregators=[1]")
+    running = subprocess.Popen(
+        words(folder, *endless, "slurm.start=mpirun --wdir " + str(folder)),
+        env=cluster | {"IOLENS_INCLUDE": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until((folder / "ready").exists)
+    job = json.loads(jobs_of(folder)[0].read_text())["job"]
+    # The signal that the script asks for ahead of its time limit.
+    ask(cluster, "scancel", "--signal=TERM", "--batch", str(job))
+    output, errors = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 1, output + errors
+    (record,) = records(folder).values()
+    assert record["reason"] == "the batch job was ended during the run: by its time limit, or on request"
+    (log,) = (folder / "results").rglob("*.darshan")
+    assert "4 of 4 ranks kept" in check_log(log, 4)
+
+
+def test_without_slurm_it_is_said_beforehand(folder: Path) -> None:
+    done = sweep(folder, {**os.environ, "PATH": str(folder)})
+    assert done.returncode == 1
+    assert "squeue does not answer" in done.stderr
