@@ -32,7 +32,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"errors", "log", "symbols", "metrics", "advise", "pages", *LAB},
 }
 """A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
-pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers, sweeps."""
+pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers,
+sweeps."""
 
 
 def name_of(path: Path) -> str:
