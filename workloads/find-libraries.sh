@@ -8,12 +8,19 @@ mpicc=$1
 scratch=$2
 mkdir -p "$scratch" || exit 1
 
-# usable NAME SOURCE_LINES CFLAGS LIBS: compile, link, and see that one MPI library is loaded.
-usable() {
-    printf '#include <mpi.h>\n%s\nint main(void) { return probe() == 0; }\n' "$2" >"$scratch/probe.c"
+# builds SOURCE_LINES CFLAGS LIBS: compile and link a probe.
+builds() {
+    printf '#include <mpi.h>\n%s\nint main(void) { return probe() == 0; }\n' "$1" >"$scratch/probe.c"
     # shellcheck disable=SC2086 # flags are several words
-    $mpicc $3 "$scratch/probe.c" $4 -o "$scratch/probe" >/dev/null 2>&1 || return 1
-    [ "$(ldd "$scratch/probe" | grep -cE '^[[:space:]]*libmpi(ch)?\.so')" -le 1 ] || return 1
+    $mpicc $2 "$scratch/probe.c" $3 -o "$scratch/probe" >/dev/null 2>&1
+}
+
+# The MPI libraries that the probe would load.
+loaded() { ldd "$scratch/probe" | grep -oE '^[[:space:]]*libmpi(ch)?\.so[^(]*'; }
+
+# usable NAME SOURCE_LINES CFLAGS LIBS: the probe can be built, and loads the MPI of the compiler and no other.
+usable() {
+    builds "$2" "$3" "$4" && [ "$(loaded)" = "$own" ] || return 1
     printf 'HAVE_%s = 1\nCFLAGS_%s = %s\nLIBS_%s = %s\n' "$1" "$1" "$3" "$1" "$4"
 }
 
@@ -40,6 +47,9 @@ debian_netcdf() {
     where=/usr/lib/$(uname -m)-linux-gnu/netcdf/mpi
     [ -d "$where" ] && usable NETCDF "$1" "-I$where/include" "-lnetcdf_mpi"
 }
+
+builds 'static int probe(void) { return MPI_Wtime() > 0; }' '' '' || exit 0
+own=$(loaded)
 
 pnetcdf='#include <pnetcdf.h>
 static int probe(void) { return ncmpi_strerror(0) != 0; }'

@@ -161,20 +161,20 @@ def test_transfers_of_a_stripe_share_nothing(tmp_path: Path, kind: int) -> None:
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    ("stripes", "hints", "used", "handed_over"),
+    ("stripes", "hints", "candidates", "used", "handed_over"),
     [
-        (1, [], 1, False),  # more aggregators than stripes would share the one object
-        (3, ["cb_nodes=2"], 1, False),  # two do not divide three stripes
-        (4, ["cb_nodes=2"], 2, False),
-        (1, ["romio_lustre_co_ratio=4"], 4, True),  # unless they are let
+        (1, ["cb_nodes=4"], 4, 1, False),  # more aggregators than stripes would share the one object
+        (3, ["cb_nodes=2"], 2, 1, False),  # two do not divide three stripes
+        (4, ["cb_config_list=*:2"], 2, 2, False),
+        (1, ["cb_nodes=4", "romio_lustre_co_ratio=4"], 4, 4, True),  # unless they are let
     ],
 )
 def test_bound_domains_choose_aggregators_by_the_stripes(
-    tmp_path: Path, stripes: int, hints: list[str], used: int, handed_over: bool
+    tmp_path: Path, stripes: int, hints: list[str], candidates: int, used: int, handed_over: bool
 ) -> None:
     run = emulated(tmp_path, BOUND, 1_000_000, stripes, *(word for hint in hints for word in ("--hint", hint)))
     assert run.result["extra"]["aggregators"] == len({write["aggregator"] for write in run.writes}) == used
-    assert run.result["hints"]["effective"]["cb_nodes"] == str(used)
+    assert run.result["hints"]["effective"]["cb_nodes"] == str(candidates)
     assert (run.books.lock_handovers > 0) == handed_over
 
 

@@ -34,18 +34,35 @@ static int64_t hint_number(const Hints *hints, const char *key, int64_t otherwis
     return otherwise;
 }
 
+/* Most aggregators on a node, INT_MAX without a limit. ROMIO's lists of hosts are not taken. */
+static int most_on_a_node(const Hints *hints, Trouble *trouble)
+{
+    for (int i = 0; i < hints->count; i++)
+        if (strcmp(hints->list[i].key, "cb_config_list") == 0 && strcmp(hints->list[i].value, "*:*") != 0) {
+            int most = 0, end = 0;
+            const char *value = hints->list[i].value;
+            if (sscanf(value, "*:%d%n", &most, &end) == 1 && most >= 1 && value[end] == '\0')
+                return most;
+            trouble_note(trouble, "--hint cb_config_list=%s: *:K (at most K on a node) or *:* is needed",
+                         value);
+        }
+    return INT_MAX;
+}
+
 void two_phase_check_hints(const Hints *hints, Trouble *trouble)
 {
     static const char *const heeded[] = {"cb_nodes", "cb_buffer_size", "striping_unit",
                                          "romio_lustre_co_ratio"};
     for (size_t i = 0; i < sizeof heeded / sizeof heeded[0]; i++)
         hint_number(hints, heeded[i], 1, trouble);
+    most_on_a_node(hints, trouble);
 }
 
-/* Aggregators lie evenly among the ranks, and so among nodes that hold consecutive ones. */
+/* Candidates are the first ranks of even blocks, the larger ones first, as ROMIO spreads them over a node. */
 static int rank_of(const TwoPhase *file, int aggregator)
 {
-    return (int)((int64_t)aggregator * file->ranks / file->domains.aggregators);
+    int larger = file->ranks % file->candidates;
+    return aggregator * (file->ranks / file->candidates) + (aggregator < larger ? aggregator : larger);
 }
 
 /* This rank's number among the aggregators, or -1. */
@@ -55,6 +72,29 @@ static int own_number(const TwoPhase *file)
         if (rank_of(file, a) == file->rank)
             return a;
     return -1;
+}
+
+static int nodes_of(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int rank, first, nodes;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_free(&node);
+    first = rank == 0;
+    MPI_Allreduce(&first, &nodes, 1, MPI_INT, MPI_SUM, comm);
+    return nodes;
+}
+
+/* How many ranks may be aggregators. */
+static int candidates_of(const TwoPhase *file, DomainKind kind, const Hints *hints)
+{
+    bool by_stripes = kind == DOMAINS_BOUND && file->stripe_count > 0;
+    int64_t usual = by_stripes ? file->stripe_count : file->ranks;
+    int64_t wanted = hint_number(hints, "cb_nodes", usual, file->trouble);
+    int64_t allowed = (int64_t)most_on_a_node(hints, file->trouble) * nodes_of(file->comm);
+    wanted = wanted < allowed ? wanted : allowed;
+    return (int)(wanted < file->ranks ? wanted : file->ranks);
 }
 
 static void open_descriptor(TwoPhase *file, bool writing)
@@ -77,13 +117,12 @@ void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind k
         open_descriptor(file, writing);
     Layout layout = layout_of(path);
     int64_t stripe = layout.stripe_count > 0 ? layout.stripe_size : DEFAULT_STRIPE;
-    int wanted = (int)hint_number(hints, "cb_nodes", file->ranks, trouble);
     int ratio = (int)hint_number(hints, "romio_lustre_co_ratio", 1, trouble);
-    wanted = wanted < file->ranks ? wanted : file->ranks;
     file->stripe_count = layout.stripe_count;
+    file->candidates = candidates_of(file, kind, hints);
     file->domains = (FileDomains){
         .kind = kind,
-        .aggregators = domains_aggregators(kind, wanted, layout.stripe_count, ratio),
+        .aggregators = domains_aggregators(kind, file->candidates, layout.stripe_count, ratio),
         .stripe_size = hint_number(hints, "striping_unit", stripe, trouble),
         .buffer_size = hint_number(hints, "cb_buffer_size", DEFAULT_BUFFER, trouble),
     };
@@ -282,7 +321,7 @@ void two_phase_hints(const TwoPhase *file, Hints *hints)
         const char *key;
         int64_t value;
     } rows[] = {
-        {"cb_nodes", file->domains.aggregators},
+        {"cb_nodes", file->candidates},
         {"cb_buffer_size",
          file->domains.kind == DOMAINS_BOUND ? file->domains.stripe_size : file->domains.buffer_size},
         {"striping_unit", file->domains.stripe_size},

@@ -1,10 +1,11 @@
 /* Collective reads and writes of a shared file by the two-phase method, on POSIX calls and messages: ranks
  * hand their data to aggregators, each of which moves its file domain in large pieces.
  *
- * Hints that are heeded: cb_nodes (aggregators; default every rank), cb_buffer_size (default 16 MiB),
- * striping_unit (default the file's stripe size, else 1 MiB) and romio_lustre_co_ratio (aggregators for each
- * stripe of a file with bound domains; default 1). Operations are collective; what goes wrong is noted on the
- * rank where it does, and the caller asks all ranks. */
+ * Hints that are heeded: cb_nodes (candidates for aggregators; default every rank, or with bound domains as
+ * many as stripes), cb_config_list (`*:K`: at most K of them on a node; `*:*`, the default: any number),
+ * cb_buffer_size (default 16 MiB), striping_unit (default the file's stripe size, else 1 MiB) and
+ * romio_lustre_co_ratio (aggregators for each stripe of a file with bound domains; default 1). Operations are
+ * collective; what goes wrong is noted on the rank where it does, and the caller asks all ranks. */
 #ifndef COMMON_TWO_PHASE_H
 #define COMMON_TWO_PHASE_H
 
@@ -21,7 +22,8 @@ typedef struct TwoPhase {
     int rank, ranks;
     const char *path;
     int descriptor;
-    FileDomains domains; /* of the latest call */
+    int candidates;      /* ranks that may be aggregators */
+    FileDomains domains; /* of the latest call; its aggregators are the first of the candidates */
     int stripe_count;    /* 0: unknown */
     int64_t calls;
     char *buffer; /* an aggregator's, of `room` bytes */
@@ -42,7 +44,8 @@ void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind k
 void two_phase_write(TwoPhase *file, const Piece *pieces, size_t count, const void *data);
 void two_phase_read(TwoPhase *file, const Piece *pieces, size_t count, void *data);
 
-/* What is in force, in the names of MPI-IO's hints. */
+/* What is in force, in the names of MPI-IO's hints. As in ROMIO's Lustre driver, cb_nodes are the candidates:
+ * how many of them bound domains leave work for is another matter. */
 void two_phase_hints(const TwoPhase *file, Hints *hints);
 
 /* Flushes what this rank wrote to storage. */
