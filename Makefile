@@ -32,10 +32,11 @@ CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call se
           $(call option,RESULTS,--results)
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
+IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build $(PARTS) run $(RUNS) test check format fuzz model sanitize bench install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) test check format fuzz model sanitize bench install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -47,6 +48,11 @@ build: $(PARTS) ## build the workloads and the libraries into build/
 
 $(PARTS): setup
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all
+
+lustre-driver: setup ## install Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi, and build for it
+	@./setup.sh lustre
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C profiler BUILD=../build/impi MPICC=$(IMPI_CC) adapter
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/impi MPICC=$(IMPI_CC) all >/dev/null
 
 run: build ## one verified BT-IO run, then a sweep of stripes, aggregators and buffer, then the PDF
 	@$(IOLENS) sweep --default $(OPTIONS)
@@ -83,6 +89,7 @@ run-metadata: build ## create, stat, read and remove many small files
 
 test: build ## every test: C, Python, whole system
 	@./setup.sh test
+	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver
 	@$(MAKE) check
 	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Install what this machine lacks: a compiler and MPI through the system's package manager where we may, the Python
-# parts into .venv. Quick when nothing is missing. Usage: setup.sh [test]   (test adds what only `make test` needs)
+# parts into .venv. Quick when nothing is missing. Usage: setup.sh [test | lustre]
+#   test     adds what only `make test` needs
+#   lustre   only Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi
 # SETUP_PATIENCE: seconds to wait while another program installs packages, as a machine does that has just started (600).
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -8,8 +10,8 @@ cd "$(dirname "$0")"
 VENV=.venv
 extra=${1:-run}
 patience=${SETUP_PATIENCE:-600}
-case $extra in run | test) ;; *)
-    echo "setup.sh: unknown argument '$extra' (nothing, or: test)" >&2
+case $extra in run | test | lustre) ;; *)
+    echo "setup.sh: unknown argument '$extra' (nothing, or: test, lustre)" >&2
     exit 2
     ;;
 esac
@@ -22,12 +24,13 @@ optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcd
 [ "$extra" = test ] && optional+=(slurmctld slurmd slurm-client)
 
 declare -A other_mpi=([mpich]='mpich>=4.1,<6' [openmpi5]='openmpi>=5,<6')
+intel_mpi=('impi-rt>=2021.18,<2022' 'impi-devel>=2021.18,<2022')
 
 # What was installed is remembered with a fingerprint of everything that decided it.
 fingerprint() { cat setup.sh pyproject.toml | cksum; }
 stamp=$VENV/.setup-$extra
 mpi_compiler() { command -v mpicc || { [ -x $VENV/bin/mpicc ] && echo $VENV/bin/mpicc; }; }
-if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ] && [ -x $VENV/bin/iolens ] &&
+if [ "$extra" != lustre ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ] && [ -x $VENV/bin/iolens ] &&
     command -v cc >/dev/null && mpi_compiler >/dev/null; then
     exit 0
 fi
@@ -137,6 +140,36 @@ install_other_mpis() {
             say "left out, so its tests will be skipped: ${other_mpi[$folder]}: $(tail -n 1 $VENV/pip.log)"
         fi
     done
+    local why
+    why=$(install_intel_mpi) || say "left out, so its tests will be skipped: ROMIO's Lustre driver: $why"
+}
+
+# The compiler script of the wheels has place holders where the path of its folder should be; this one needs none.
+write_mpicc() {
+    cat >$VENV/impi/bin/iolens-mpicc <<'END'
+#!/bin/sh
+home=$(dirname "$(dirname "$(readlink -f "$0")")")
+exec "${CC:-cc}" -I"$home/include" -L"$home/lib" "$@" -Wl,-rpath,"$home/lib" -Wl,--enable-new-dtags -lmpi
+END
+    chmod 755 $VENV/impi/bin/iolens-mpicc
+}
+
+# Says why on standard output when it cannot be had.
+install_intel_mpi() {
+    local stamp=$VENV/impi/.setup
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "${intel_mpi[*]}" ] && return 0
+    if [ "$(uname -m)" != x86_64 ]; then
+        echo "Intel MPI is there for x86-64 only, this machine is $(uname -m)"
+        return 1
+    fi
+    say "installing Intel MPI for ROMIO's Lustre driver: impi-rt and impi-devel, a download of 130 MB, 330 MB in $VENV/impi;" \
+        "Intel Simplified Software License, $VENV/impi/share/doc/mpi/licensing/license.txt" >&2
+    if ! $VENV/bin/python -m pip install -q --disable-pip-version-check --retries 1 --prefix $VENV/impi "${intel_mpi[@]}" 2>$VENV/pip.log; then
+        grep -v '^ *$' $VENV/pip.log | tail -n 1
+        return 1
+    fi
+    write_mpicc
+    echo "${intel_mpi[*]}" >"$stamp"
 }
 
 # MPICH's compiler script takes the name of its own folder apart where that has a space.
@@ -164,6 +197,11 @@ install_python_packages() {
     case $PWD in *' '*) quote_compilers ;; esac
 }
 
+if [ "$extra" = lustre ]; then
+    [ -x $VENV/bin/python ] || fail "$VENV is missing; run make setup first"
+    why=$(install_intel_mpi) || fail "ROMIO's Lustre driver cannot be had: $why"
+    exit 0
+fi
 install_system_packages
 command -v cc >/dev/null || fail "a C compiler is needed and was not found: install gcc (or load a compiler module) and run make setup again"
 make_venv

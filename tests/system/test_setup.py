@@ -44,9 +44,11 @@ def machine(tmp_path: Path) -> Path:
     return folder
 
 
-def set_up(machine: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+def set_up(machine: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **settings, "PATH": f"{machine / 'bin'}:{os.environ['PATH']}"}
-    return subprocess.run(["./setup.sh"], cwd=machine, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["./setup.sh", *words], cwd=machine, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def occupy(machine: Path, times: int, lock: str, action: str) -> None:
@@ -91,3 +93,39 @@ def test_an_mpich_of_its_own_compiles_in_a_folder_with_a_space(machine: Path) ->
     program = machine / "nothing"
     subprocess.run([venv / "bin/mpicc", "-o", program, ROOT / "tests/c/mpi_nothing.c"], check=True)
     assert subprocess.run([program], check=False).returncode == 0
+
+
+def replace(program: Path, text: str) -> None:
+    program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    program.chmod(0o755)
+
+
+PIP = 'echo "$*" >>calls\nfor word in "$@"; do [ "$before" = --prefix ] && mkdir -p "$word/bin"; before=$word; done'
+
+
+def test_intel_mpi_is_announced_with_its_licence_and_taken_once(machine: Path) -> None:
+    replace(machine / "bin/uname", "echo x86_64")
+    replace(machine / ".venv/bin/python", PIP)
+    first, second = set_up(machine, "lustre"), set_up(machine, "lustre")
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert "a download of 130 MB" in first.stderr
+    assert "Intel Simplified Software License" in first.stderr
+    assert second.stdout + second.stderr == ""
+    assert (machine / "calls").read_text(encoding="utf-8").count("impi-rt") == 1
+    assert os.access(machine / ".venv/impi/bin/iolens-mpicc", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "pip", "why"),
+    [
+        ("aarch64", PIP, "Intel MPI is there for x86-64 only, this machine is aarch64"),
+        ("x86_64", "echo ERROR: No matching distribution found for impi-rt >&2; exit 1", "ERROR: No matching dist"),
+    ],
+)
+def test_why_the_lustre_driver_cannot_be_had_is_said(machine: Path, hardware: str, pip: str, why: str) -> None:
+    replace(machine / "bin/uname", f"echo {hardware}")
+    replace(machine / ".venv/bin/python", pip)
+    done = set_up(machine, "lustre")
+    assert done.returncode == 1
+    assert f"setup: ROMIO's Lustre driver cannot be had: {why}" in done.stderr
+    assert not (machine / ".venv/impi/.setup").exists()

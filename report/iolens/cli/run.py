@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from iolens.errors import UsageError
+from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import take_apart
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
 from iolens.lab.run.log_place import log_place, named
+from iolens.lab.run.lustre_driver import under_driver
 from iolens.lab.say import say
 from iolens.lab.storage.emulated import EMULATED
 
@@ -41,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=hints_of_files,
         metavar="PATTERN:KEY=VALUE,...",
         help="MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
+    )
+    parser.add_argument(
+        "--io-component",
+        choices=IO_COMPONENTS,
+        help="ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless the "
+        "program's own MPI has it), or the MPI-IO of Open MPI",
     )
     parser.add_argument("--dxt", action="store_true", help="trace every single transfer (DXT), not only counters")
     parser.add_argument(
@@ -73,8 +82,11 @@ def run(args: argparse.Namespace) -> int:
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
         raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
+    settings: Mapping[str, str] = {}
+    if args.io_component == LUSTRE:
+        words, settings = under_driver(words)
     place = log_place(args.output, os.environ)
-    setup = setup_of(args, words, place.folder)
+    setup = setup_of(args, words, place.folder, settings)
     streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
     with interruptible():
         outcome = execute(words, setup, *streams)
@@ -90,8 +102,8 @@ def run(args: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
-def setup_of(args: argparse.Namespace, words: list[str], logs: Path) -> Setup:
-    """The surroundings that the options ask for, with logs in that folder."""
+def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:
+    """The surroundings that the options ask for, with logs in that folder and these variables for the launcher."""
     application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
@@ -100,8 +112,11 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path) -> Setup:
     storage = EMULATED if args.storage_mount else None
     if storage:
         application |= storage.environment(args.storage_mount, f"job-{uuid.uuid4().hex[:12]}")
-    launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=None)
-    return Setup(args.profiler, logs, storage, application, launcher)
+        if args.io_component == LUSTRE:
+            application |= storage.as_lustre or {}
+    component = mpi.component_of(words[0], args.io_component)
+    launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
+    return Setup(args.profiler, logs, storage, application, {**launcher, **settings})
 
 
 def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:

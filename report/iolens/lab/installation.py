@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import iolens
@@ -21,10 +22,20 @@ INSTALLED = Path(sys.prefix).parent
 """PREFIX/lib/iolens, when the package runs from what `make install` made."""
 
 
+BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
+"""What is built for the MPI that has ROMIO's Lustre driver, where the usual one has not."""
+
+
 def folders_of_libraries() -> list[Path]:
     """Folders that may hold libiolens.so, first choice first."""
     named = os.environ.get("IOLENS_LIB")
-    return [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", INSTALLED / "lib"]
+    usual = [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", INSTALLED / "lib"]
+    return [*usual, BUILD_FOR_LUSTRE / "lib"]
+
+
+def folders_of_programs() -> list[Path]:
+    """Folders that may hold the workloads, built for the usual MPI, first choice first."""
+    return [folder.parent / "bin" for folder in folders_of_libraries() if folder.parent != BUILD_FOR_LUSTRE]
 
 
 def find_library(name: str) -> Path | None:
@@ -40,10 +51,10 @@ def need_library(name: str) -> Path:
     return path
 
 
-def find_program(name: str) -> Path:
-    """The program `name`: a path as it stands, else one of the project's own; raises when it is absent."""
-    beside = [folder.parent / "bin" / name for folder in folders_of_libraries()]
-    candidates = [Path(name)] if "/" in name else beside
+def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
+    """The program `name`: a path as it stands, else one of the project's own, in `folders` or the usual ones; raises
+    when it is absent."""
+    candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK):
             return path.resolve()

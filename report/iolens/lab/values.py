@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
 
 
 @dataclass(frozen=True)
 class Change:
-    """What one level of an experiment's own factor changes: added arguments, environment variables, MPI-IO hints."""
+    """What one level of an experiment's own factor changes: added arguments, environment variables, MPI-IO hints, the
+    MPI-IO component."""
 
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
+    io_component: str | None = None
 
 
 def positive(value: Any) -> int:
@@ -126,7 +129,12 @@ def variables(value: Any) -> dict[str, str]:
     return {text(key): str(item) for key, item in value.items()}
 
 
-CHANGES: Mapping[str, Callable[[Any], Any]] = {"arguments": words, "environment": variables, "hints": hint_table}
+CHANGES: Mapping[str, Callable[[Any], Any]] = {
+    "arguments": words,
+    "environment": variables,
+    "hints": hint_table,
+    "io_component": one_of(*IO_COMPONENTS),
+}
 """What a level of an own factor may change."""
 
 

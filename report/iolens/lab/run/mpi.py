@@ -21,10 +21,9 @@ Flavour = Literal["openmpi", "mpich", "mpiabi"]
 
 SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi\.so\.[48]0\b"), "openmpi"),
-    (re.compile(r"\blib(mpi|mpich)\.so\.12\b"), "mpich"),
+    (re.compile(r"\blibmpi(ch|_(cray|gnu|intel|amd|aocc|nvidia)\w*)?\.so\.12\b"), "mpich"),  # _…: Cray's
     (re.compile(r"\blibmpi_abi\.so\.\d"), "mpiabi"),
 )
-
 
 SINGLE_COPY = "OMPI_MCA_btl_vader_single_copy_mechanism"
 """How Open MPI's ranks of one node send large messages; where the system forbids it, each send prints an error."""

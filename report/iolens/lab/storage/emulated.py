@@ -187,6 +187,7 @@ EMULATED = Backend(
     health=health,
     end=forget_job,
     one_node=True,
+    as_lustre={"OST_AS_LUSTRE": "1"},
     mark="EMULATED STORAGE",
     caution=(
         "The storage is emulated on this machine: the MiB/s are those of a model of object storage "

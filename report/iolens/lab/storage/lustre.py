@@ -77,5 +77,10 @@ def parse_getstripe(text: str) -> Layout:
 
 
 LUSTRE = Backend(
-    name="lustre", holds=on_lustre, set_stripes=set_stripes, get_stripes=get_stripes, stripe_command=setstripe
+    name="lustre",
+    holds=on_lustre,
+    set_stripes=set_stripes,
+    get_stripes=get_stripes,
+    stripe_command=setstripe,
+    as_lustre={},
 )

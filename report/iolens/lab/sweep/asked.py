@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from iolens.lab.storage.backend import Backend
-from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment import ROMIO, Experiment
 from iolens.lab.sweep.matrix import Run
 
 FIRST = "first"
@@ -21,6 +21,7 @@ class Asked:
     id: str
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
+    io_component: str | None
     hints: Mapping[str, str] = field(default_factory=dict)
     requested: Mapping[str, int] = field(default_factory=dict)
     point: Mapping[str, int | str] = field(default_factory=dict)
@@ -33,16 +34,20 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     environment, hints = dict(experiment.environment), dict(experiment.hints)
     requested = requested_settings(experiment, run, storage)
     hints |= {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
+    component = experiment.io_component
     for change in changes:
         environment |= change.environment
         hints |= change.hints
+        component = change.io_component or component
     arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
-    return Asked(run.id, arguments, environment, hints, requested, {**settings, "repetition": run.repetition})
+    arguments += experiment.repeated if run.repetition > 1 else ()
+    point = {**settings, "repetition": run.repetition}
+    return Asked(run.id, arguments, environment, component, hints, requested, point)
 
 
 def asked_first(experiment: Experiment) -> Asked:
-    """The complete run: on the storage as it is, with the MPI library's own hints."""
-    return Asked(FIRST, experiment.first or (), experiment.environment)
+    """The complete run: on the storage as it is, with the usual MPI library and its own hints."""
+    return Asked(FIRST, experiment.first or (), experiment.environment, ROMIO)
 
 
 def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from iolens.errors import UsageError
 from iolens.lab.installation import find_library, find_program, need_library
+from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run import mpi
+from iolens.lab.run.lustre_driver import Build, build_with_driver
 from iolens.lab.run.record import run_key
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
@@ -22,13 +25,12 @@ from iolens.lab.workloads.workloads import workload_of
 
 @dataclass(frozen=True)
 class Bench:
-    """The program with its MPI, the launcher with what starts its ranks, and the storage below `data`."""
+    """The program, built for the MPI of each MPI-IO component that the runs ask for (`builds`), the launcher, and the
+    storage below `data`."""
 
     experiment: Experiment
-    program: Path
-    flavour: mpi.Flavour | None
+    builds: Mapping[str | None, Build]
     launcher: Launcher
-    starter: str
     data: Path
     storage: Backend
     workload: Workload
@@ -39,33 +41,43 @@ class Bench:
         return self.experiment.options.get(self.launcher.name, {})
 
 
-def set_up(experiment: Experiment, data: Path) -> Bench:
-    """Find the program, its MPI and its launcher; raises before anything has run when one is missing."""
-    program = find_program(experiment.program)
+def set_up(experiment: Experiment, data: Path, components: Collection[str | None]) -> Bench:
+    """Find the program, its MPI for each of these components, and the launcher; raises before anything has run when
+    one is missing."""
     storage = backend_for(experiment.storage, data)
     for library in ("libiolens.so", *storage.libraries):
         need_library(library)
-    linked = mpi.flavour_of_program(program)
     launcher = LAUNCHERS[experiment.launcher]
+    if LUSTRE in components and storage.as_lustre is None:
+        raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, and {storage.name} storage has none")
+    builds = {component: build_for(component, experiment.program, launcher) for component in components}
+    return Bench(experiment, builds, launcher, data.resolve(), storage, workload_of(experiment.program))
+
+
+def build_for(component: str | None, name: str, launcher: Launcher) -> Build:
+    """The program with an MPI that has the component; what the program itself does not tell, its launcher does."""
+    if component == LUSTRE:
+        return build_with_driver(name, launcher.starter)
+    program = find_program(name)
+    linked = mpi.flavour_of_program(program)
     starter = launcher.starter(linked)
-    flavour = linked or mpi.flavour_of_launcher(starter)
-    workload = workload_of(experiment.program)
-    return Bench(experiment, program, flavour, launcher, starter, data.resolve(), storage, workload)
+    return Build(program, linked or mpi.flavour_of_launcher(starter), starter)
 
 
 def key_of(bench: Bench, asked: Asked) -> str:
     """What decides the outcome of a run; paths do not."""
-    names = ("libiolens.so", f"libiolens-{bench.flavour}.so", *bench.storage.libraries)
+    build = bench.builds[asked.io_component]
+    names = ("libiolens.so", f"libiolens-{build.flavour}.so", *bench.storage.libraries)
     libraries = [path for path in map(find_library, names) if path]
     parts: dict[str, Any] = {
         "arguments": asked.arguments,
         "ranks": bench.experiment.ranks,
-        "launcher": bench.starter,
+        "launcher": build.starter,
         "environment": asked.environment,
         "requested": asked.requested,
         "hints": asked.hints,
-        "io": bench.experiment.io_component,
+        "io": asked.io_component,
         "storage": bench.experiment.storage,
         **({"options": bench.options} if bench.options else {}),
     }
-    return run_key(parts, [bench.program, *libraries, *bench.storage.settings(bench.data)])
+    return run_key(parts, [build.program, *libraries, *bench.storage.settings(bench.data)])

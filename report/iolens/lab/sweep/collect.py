@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
+from iolens.lab.io_components import LUSTRE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
+from iolens.lab.run.mpi import Flavour
 from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.backend import Health
 from iolens.lab.sweep.asked import Asked
@@ -16,6 +18,9 @@ from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.observe import observed
 from iolens.lab.sweep.romio import effective_hints
 from iolens.lab.workloads.workload import RESULT
+
+LUSTRE_LIKE = "lustre-like"
+"""The driver of the toolkit's own two-phase transfers."""
 
 NOT_SET = "the setting did not take effect: "
 
@@ -25,8 +30,12 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     result = bench.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
     seen, trouble = look(log)
-    effective = effective_settings(bench, folder, result)
+    flavour = bench.builds[asked.io_component].flavour
+    effective = effective_settings(flavour, folder, result)
+    driver = driver_of(flavour, result)
     effect = took_effect(asked.requested, effective, seen)
+    if asked.io_component == LUSTRE:
+        effect |= {"io_component": None if driver is None else driver == LUSTRE}
     status, reason = judge(folder, outcome, health, effect, trouble)
     storage = {"file_system": health.file_system, "valid": health.valid, "reason": health.reason}
     return RunRecord(
@@ -44,7 +53,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         took_effect=effect,
         storage={"kind": bench.storage.name, **storage, **health.counts},
         launcher=bench.launcher.name,
-        mpi=result.get("mpi") or {},
+        mpi={**(result.get("mpi") or {}), "driver": driver},
         hosts=outcome.hosts or hosts_of(outcome.logs, bench.experiment.ranks),
         load_before=outcome.load_before,
         log=log.name if log else None,
@@ -54,14 +63,14 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     )
 
 
-def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
+def effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
     """What was in force: stripes from the file, hints from ROMIO's own print, or from MPICH's MPI_File_get_info.
 
     Open MPI's MPI_File_get_info echoes the request, so it is no source. The toolkit's own
     transfers report what they used.
     """
     files = result.get("files") or [{}]
-    if bench.flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
+    if flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
         hints = (result.get("hints") or {}).get("effective") or {}
     else:
         hints = effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
@@ -73,6 +82,16 @@ def effective_settings(bench: Bench, folder: Path, result: Mapping[str, Any]) ->
         "stripe_size": files[0].get("stripe_size"),
         **numbers,
     }
+
+
+def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
+    """The MPI-IO driver that moved the data: `lustre` and others of ROMIO's, as the library names the one that it
+    chose; `lustre-like` of the toolkit's own transfers. None where nobody says, as in Open MPI."""
+    if (result.get("mpi") or {}).get("io_component") == "two-phase":
+        return LUSTRE_LIKE
+    hints = (result.get("hints") or {}).get("effective") or {}
+    named = str(hints.get("romio_filesystem_type") or "") if flavour == "mpich" else ""
+    return named.rstrip(":").lower() or None
 
 
 def took_effect(

@@ -13,6 +13,7 @@ from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.results import METRICS
 from iolens.lab.values import (
+    CHANGES,
     Change,
     count,
     folder,
@@ -28,6 +29,9 @@ from iolens.lab.values import (
     words,
 )
 
+ROMIO = "romio321"
+"""ROMIO in the usual MPI library; Open MPI's own name for it."""
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -35,8 +39,8 @@ class Experiment:
 
     `confirm` is the number of fresh runs of the best setting and of the baseline, as many as repetitions when None.
     `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says
-    what each changes. `options` has the section of each launcher. `volume` is what one run writes at most, where the
-    workload's arguments do not tell.
+    what each changes. `options` has the section of each launcher. `repeated` are arguments added in every repetition
+    of a point but the first. `volume` is what one run writes at most, where the workload's arguments do not tell.
     """
 
     name: str
@@ -47,13 +51,14 @@ class Experiment:
     matrix: Mapping[str, tuple[int | str, ...]]
     own: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    repeated: tuple[str, ...] = ()
     volume: int | None = None
     repetitions: int = 3
     confirm: int | None = None
     storage: str = EMULATED.name
     directory: Path | None = None
     stripe_size: int = 2**20
-    io_component: str | None = "romio321"
+    io_component: str | None = ROMIO
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
     launcher: str = LOCAL.name
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -74,13 +79,14 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "title": ("title", text),
     "workload.program": ("program", text),
     "workload.arguments": ("arguments", words),
+    "workload.repeated": ("repeated", words),
     "workload.ranks": ("ranks", positive),
     "workload.environment": ("environment", variables),
     "workload.volume": ("volume", size),
     "storage.kind": ("storage", name_in(BACKENDS, DIRECTORY)),
     "storage.directory": ("directory", folder),
     "storage.stripe_size": ("stripe_size", size),
-    "mpi.io_component": ("io_component", one_of("romio321", "ompio")),
+    "mpi.io_component": ("io_component", CHANGES["io_component"]),
     "mpi.hints": ("hints", hint_table),
     "launcher": ("launcher", name_in(LAUNCHERS)),
     "repetitions": ("repetitions", positive),

@@ -139,7 +139,7 @@ def to_yaml(experiment: Experiment) -> str:
         if value is None:
             continue
         section, _, last = key.rpartition(".")
-        if isinstance(value, Mapping) and not value:
+        if isinstance(value, Mapping | tuple) and not value:
             continue
         table = content.setdefault(section, {}) if section else content
         table[last] = written(last, value)

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Task
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.record import RunRecord, write_record
@@ -65,26 +66,32 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         if bench.storage.set_stripes and "stripe_count" in asked.requested:
             bench.storage.set_stripes(data, Layout(asked.requested["stripe_count"], asked.requested["stripe_size"]))
     words = bench.workload.words(asked.arguments, folder, data, asked.hints)
+    build = bench.builds[asked.io_component]
     return Task(
         folder=folder,
-        starter=bench.starter,
+        starter=build.starter,
         ranks=bench.experiment.ranks,
-        words=(str(bench.program), *words),
+        words=(str(build.program), *words),
         setup=surroundings(bench, asked, folder),
-        flavour=bench.flavour,
-        io_component=bench.experiment.io_component,
+        flavour=build.flavour,
+        io_component=asked.io_component,
         options=bench.options,
     )
 
 
 def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
     """Environment of launcher and application; Open MPI's ROMIO reads hints from a file, and prints those in force."""
+    build = bench.builds[asked.io_component]
     application = {**asked.environment, **bench.storage.environment(bench.data, job_of(asked))}
-    if bench.flavour == "openmpi":
+    if asked.io_component == LUSTRE:
+        application |= bench.storage.as_lustre or {}
+    if build.flavour == "openmpi":
         hint_file = folder / "hints.txt"
         hint_file.write_text("".join(f"{key} {value}\n" for key, value in asked.hints.items()), encoding="utf-8")
         application |= {"ROMIO_HINTS": str(hint_file), "ROMIO_PRINT_HINTS": "1"}
-    return Setup(logs=folder, storage=bench.storage, application=application, launcher=asked.environment)
+    return Setup(
+        logs=folder, storage=bench.storage, application=application, launcher={**build.settings, **asked.environment}
+    )
 
 
 def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:

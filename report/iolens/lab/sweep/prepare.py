@@ -9,6 +9,7 @@ from pathlib import Path
 
 from iolens.lab.files import write_aside
 from iolens.lab.run.record import read_record
+from iolens.lab.storage.backends import backend_for
 from iolens.lab.sweep.asked import FIRST, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
 from iolens.lab.sweep.check import check_space, check_storage, check_workload
@@ -47,9 +48,10 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     """
     own_data = experiment.directory is None
     data = (experiment.directory or folder / "data") / (experiment.name if not own_data else "")
-    bench = set_up(experiment, data)
-    runs = [asked_of(experiment, run, bench.storage) for run in schedule(experiment)] if with_matrix else []
+    storage = backend_for(experiment.storage, data)
+    runs = [asked_of(experiment, run, storage) for run in schedule(experiment)] if with_matrix else []
     first = [asked_first(experiment)] if experiment.first is not None else []
+    bench = set_up(experiment, data, {asked.io_component for asked in (*runs, *first)})
     check_workload(experiment, bench.workload, [*runs, *first])
     check_space(experiment, bench.workload, [*runs, *first], data)
     check_storage(experiment, data, bench.storage, bench.launcher)

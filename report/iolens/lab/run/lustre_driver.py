@@ -1,0 +1,131 @@
+"""Where ROMIO's Lustre driver is to be had: in the MPI that a program is linked with, or in Intel MPI's packages.
+
+The packages go into `.venv/impi` of a clone at first use, and what is built for them into `build/impi`; `make
+lustre-driver` does both. They are Intel's (Intel Simplified Software License), for x86-64, and of MPICH's ABI.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.installation import BUILD_FOR_LUSTRE, CHECKOUT, find_program, folders_of_programs
+from iolens.lab.run import mpi
+from iolens.lab.run.command_line import take_apart
+
+OF_THE_DRIVER = b"ADIOI_LUSTRE_WriteStridedColl"
+"""A name of ROMIO's that only a library with the driver holds."""
+
+INTEL_MPI = CHECKOUT / ".venv" / "impi"
+
+RECOGNISE = {"I_MPI_EXTRA_FILESYSTEM": "1"}
+"""Lets Intel MPI ask what file system it is on; other libraries always do."""
+
+REPLACED = ("mpirun", "mpiexec", "mpiexec.hydra")
+"""Launchers whose place Intel MPI's takes. Its script mpirun needs the folder on PATH, its mpiexec.hydra does not."""
+
+ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
+"""For ranks that share one node, and perhaps its cores: one that waits leaves its core to the others."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A program as it is built for one MPI: what it links, what starts its ranks, and variables for that."""
+
+    program: Path
+    flavour: mpi.Flavour | None
+    starter: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def libraries_of(program: Path) -> list[Path]:
+    """The libraries of its MPI that a dynamic program loads."""
+    return [Path(path) for path in re.findall(r"\blibmpi\w*\.so\S* => (\S.*) \(", mpi.output_of("ldd", str(program)))]
+
+
+def holds_driver(library: Path) -> bool:
+    """Whether an MPI library was built with the driver: its functions are no symbols, but named in its messages."""
+    try:
+        with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(OF_THE_DRIVER) >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -> Build:
+    """The program `name` (one of the project's own, or a path) with an MPI that has the driver: the one it is linked
+    with where that has it, else Intel MPI, installed at first use. `starter` finds what starts ranks of an MPI.
+
+    Raises IolensError when there is none, UsageError for a program that cannot run with any.
+    """
+    program = find_program(name)
+    flavour = mpi.flavour_of_program(program)
+    if any(map(holds_driver, libraries_of(program))):
+        return Build(program, flavour, starter(flavour), RECOGNISE)
+    own = program.parent in [folder.resolve() for folder in folders_of_programs()]
+    if not own and flavour != "mpich":
+        raise UsageError(
+            f"{program} is linked with {flavour or 'no MPI'}, where no Lustre driver is; build it with an MPI that has "
+            f"one (`make lustre-driver` makes {INTEL_MPI / 'bin' / 'iolens-mpicc'}), or with MPICH"
+        )
+    install()
+    if own:
+        program = find_program(program.name, [BUILD_FOR_LUSTRE / "bin"])
+    return Build(program, "mpich", str(INTEL_MPI / "bin" / "mpiexec.hydra"), intel_settings())
+
+
+def under_driver(words: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
+    """A command line so changed that its programs run with the driver, and variables for its launcher.
+
+    Raises as `build_with_driver` does, and where the programs' MPI would need another launcher than a plain mpirun.
+    """
+    command, changed = take_apart(words), list(words)
+    settings: Mapping[str, str] = {}
+    for index in command.applications:
+        path = shutil.which(words[index])
+        if path is None:
+            raise UsageError(f"{words[index]}: no such program")
+        build = build_with_driver(str(Path(path).absolute()), lambda flavour: words[0])
+        changed[index], settings = str(build.program), build.settings
+        if command.launcher and build.starter != words[0]:
+            if command.launcher not in REPLACED:
+                raise UsageError(f"under {command.launcher} the program's own MPI must have the Lustre driver")
+            changed[0] = build.starter
+    return changed, settings
+
+
+def intel_settings() -> dict[str, str]:
+    """Variables for that launcher; a program linked with another MPICH finds Intel's library by them."""
+    before = os.environ.get("LD_LIBRARY_PATH")
+    path = os.pathsep.join([str(INTEL_MPI / "lib"), *([before] if before else [])])
+    return {**RECOGNISE, **ONE_NODE, "LD_LIBRARY_PATH": path}
+
+
+def install() -> None:
+    """Install Intel MPI and build for it, unless that is done; says beforehand what is downloaded and its licence.
+
+    Raises IolensError with the reason when it cannot be had, and in an installed tree, which cannot build.
+    """
+    if not (CHECKOUT / "setup.sh").is_file():
+        raise IolensError(
+            "the MPI that iolens was installed with has no Lustre driver; install iolens with one that has, or run "
+            "from a clone, where `make lustre-driver` installs one"
+        )
+    surroundings = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    said = ""
+    command = ["make", "--no-print-directory", "-C", str(CHECKOUT), "lustre-driver"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=surroundings
+    ) as making:
+        for line in making.stdout or ():
+            print(line, end="", flush=True)
+            said = line.strip() if line.startswith("setup: ") or not said else said
+    if making.returncode != 0:
+        raise IolensError(said.removeprefix("setup: ") or "`make lustre-driver` failed")

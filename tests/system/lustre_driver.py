@@ -1,0 +1,17 @@
+"""What tests need that run ROMIO's own Lustre driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from iolens.lab.installation import BUILD_FOR_LUSTRE
+
+
+def build() -> Path:
+    """The build for the MPI that has the driver; skips the test without one."""
+    if not (BUILD_FOR_LUSTRE / "bin" / "btio").exists():
+        pytest.skip(
+            "no MPI with ROMIO's Lustre driver; `make lustre-driver` installs Intel MPI's (x86-64, a package index)"
+        )
+    return BUILD_FOR_LUSTRE
