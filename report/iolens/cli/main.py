@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "show": "print the summary of one log in the terminal",
     "table": "print any table of a log, as text, CSV or JSON",
     "advise": "say what would make a run's I/O faster, and by how much at most",
+    "rank-order": "find the order of ranks that keeps most bytes on a node",
     "live": "see what running jobs do, and take snapshots of them",
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",
@@ -39,7 +40,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         sub = commands.add_parser(name, help=summary, description=summary)
         if name == command:
-            module = import_module(f"iolens.cli.{name}")
+            module = import_module(f"iolens.cli.{name.replace('-', '_')}")
             module.add_arguments(sub)
             sub.set_defaults(run=module.run)
     return parser

@@ -11,12 +11,10 @@ from iolens.pages.document import write_pdf
 from iolens.pages.exhibits.about import HOSTS, MODULES
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
-from iolens.pages.exhibits.mpi import MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
-from iolens.pages.exhibits.samples import LINES, PROFILE, REGIONS
 from iolens.pages.exhibits.striping import (
     LAYOUTS,
     LUSTRE_CLIENT,
@@ -24,9 +22,9 @@ from iolens.pages.exhibits.striping import (
     TARGET_BYTES,
     TARGETS,
 )
-from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
 from iolens.pages.exhibits.timeline import PLACES, RANK_SPANS, SHARED_SPANS, main_activity, other_activity
 from iolens.pages.job_advice import all_findings, first_findings, judgement
+from iolens.pages.job_processor import PROCESSOR_PAGES
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
 
@@ -118,17 +116,7 @@ PAGES: tuple[Layout[Job], ...] = (
             byte_ratios,
         ],
     ),
-    Layout("Computing, MPI and I/O", [TIME_PARTS.figures, TIME_PARTS.tables, EFFICIENCIES.tables, STEPS.tables]),
-    Layout("Where the processors were", [PROFILE.figures, PROFILE.tables, LINES.tables, REGIONS.tables]),
-    Layout(
-        "MPI",
-        [
-            MPI_CALLS.tables,
-            MPI_MESSAGES.tables,
-            abreast(MPI_MESSAGES.figures, MPI_PEERS.figures),
-            abreast(MPI_DISTANCE.figures, MPI_NODES.tables),
-        ],
-    ),
+    *PROCESSOR_PAGES,
     Layout("About this log", [HOSTS.tables, MODULES.tables]),
 )
 """From top to bottom."""

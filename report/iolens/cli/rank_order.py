@@ -1,0 +1,88 @@
+"""`iolens rank-order LOG`: how many bytes stay on a node under each rank order, and the best order as files."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError, UsageError
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+    from iolens.metrics.processor.rank_order import Order
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Use the files with: mpirun --rankfile DIR/rankfile …, or, for MPICH and Cray MPI, MPICH_RANK_REORDER_METHOD=3 "
+        "and DIR/MPICH_RANK_ORDER in the folder that the job starts in. Measure before and after: bytes are not time."
+    )
+    parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --trace mpi")
+    parser.add_argument("--ranks-per-node", type=positive, metavar="N", default=0, help="default: as the job ran")
+    parser.add_argument(
+        "--order", default="custom", help="the order to write: custom (default), SMP, round-robin, folded"
+    )
+    parser.add_argument(
+        "--hosts", metavar="HOST,...", default="", help="hosts for the rankfile; default: those of the log"
+    )
+    parser.add_argument(
+        "--cores",
+        type=positive,
+        metavar="N",
+        default=0,
+        help="cores of a node for the rankfile; default: a core a rank",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write rankfile and MPICH_RANK_ORDER into DIR")
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table, and write the files where they are asked for."""
+    from iolens.log import read_log
+    from iolens.metrics.processor.rank_order import orders, rank_orders
+    from iolens.pages.exhibits.rank_order import RANK_ORDERS
+    from iolens.pages.tabular import flat
+
+    job = read_log(args.log)
+    table = replace(RANK_ORDERS, metric=lambda one: rank_orders(one, args.ranks_per_node)).table(job)
+    if table is None:
+        raise IolensError(f"{args.log}: the log does not say who sent to whom; record it with {RANK_ORDERS.source}")
+    known = {order.name: order for order in orders(job, args.ranks_per_node)}
+    if args.order not in known:
+        raise UsageError(f"no order {args.order}; there are {', '.join(known)}")
+    print(flat(table))
+    if max(known["SMP"].nodes) == 0:
+        print("\nAll ranks are on one node, where every order is alike; --ranks-per-node N looks at several nodes.")
+    if args.output:
+        write(job, known[args.order], args)
+    return 0
+
+
+def write(job: Job, order: Order, args: argparse.Namespace) -> None:
+    """Write both files; UsageError when hosts are missing."""
+    from iolens.pages.output import written_aside
+    from iolens.pages.placement import mpich_order, rankfile
+
+    nodes, info = 1 + max(order.nodes), job.private.get("job")
+    hosts = [host.strip() for host in args.hosts.split(",") if host.strip()]
+    hosts = hosts or list(info.get("hosts", []) if isinstance(info, dict) else [])
+    remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
+    files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
+    if len(hosts) >= nodes:
+        cores = args.cores or max(order.nodes.count(node) for node in set(order.nodes))
+        files["rankfile"] = rankfile(order.nodes, hosts, cores, remark)
+    for name, text in files.items():
+        with written_aside(args.output / name) as aside:
+            aside.write_text(text, encoding="utf-8")
+        print(f"rank-order: {args.output / name}")
+    if "rankfile" not in files:
+        raise UsageError(f"no rankfile: {nodes} nodes need as many hosts, and {len(hosts)} are known; give --hosts")

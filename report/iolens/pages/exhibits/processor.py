@@ -1,0 +1,31 @@
+"""What the processors did: every exhibit of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.pages.exhibits import mpi, rank_order, samples, time
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+    from iolens.pages.exhibit import Exhibit
+
+PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
+    time.TIME_PARTS,
+    time.EFFICIENCIES,
+    time.STEPS,
+    samples.PROFILE,
+    samples.LINES,
+    samples.CALLERS,
+    samples.CALLTREE,
+    samples.REGIONS,
+    mpi.MPI_CALLS,
+    mpi.MPI_MESSAGES,
+    mpi.MPI_SITES,
+    mpi.MPI_CALLERS,
+    mpi.MPI_PEERS,
+    mpi.MPI_DISTANCE,
+    mpi.MPI_NODES,
+    rank_order.RANK_ORDERS,
+)
+"""In the order of the terminal's summary and of the exports."""

@@ -1,0 +1,38 @@
+"""A job's summary, its half about the processors: which exhibits stand on which page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.pages.blocks import Block
+from iolens.pages.exhibits.mpi import MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
+from iolens.pages.exhibits.rank_order import RANK_ORDERS
+from iolens.pages.exhibits.samples import LINES, PROFILE, REGIONS
+from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
+from iolens.pages.layout import Layout, abreast
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+
+def several_nodes(job: Job) -> list[Block]:
+    """Rank orders, where the job had several nodes and they can differ."""
+    found = RANK_ORDERS.frame(job)
+    return RANK_ORDERS.tables(job) if found is not None and found["nodes"].max() > 1 else []
+
+
+PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
+    Layout("Computing, MPI and I/O", [TIME_PARTS.figures, TIME_PARTS.tables, EFFICIENCIES.tables, STEPS.tables]),
+    Layout("Where the processors were", [PROFILE.figures, PROFILE.tables, LINES.tables, REGIONS.tables]),
+    Layout(
+        "MPI",
+        [
+            MPI_CALLS.tables,
+            MPI_MESSAGES.tables,
+            abreast(MPI_MESSAGES.figures, MPI_PEERS.figures),
+            abreast(MPI_DISTANCE.figures, MPI_NODES.tables),
+            several_nodes,
+        ],
+    ),
+)
+"""From top to bottom; each is left out where the log did not measure what it shows."""
