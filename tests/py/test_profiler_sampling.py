@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import profiler_harness as harness
 import pytest
 from iolens.log.reader import read_log
+from iolens.symbols.chains import call_chains
+from iolens.symbols.resolve import resolve
 
 UNWINDER = sorted(str(path) for path in (harness.ROOT / "profiler/src/unwind").glob("*.c"))
 
@@ -48,3 +52,85 @@ def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) ->
     assert main["samples"] >= 0.98 * main["duration"] * 1000
     assert samples.loc[(samples["thread"] == 0) & (samples["kind"] == 1), "count"].sum() > 1300
     assert set(threads["thread"]) == {0, 1, 2}
+
+
+@pytest.fixture(scope="module")
+def shares(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of known shares, with its library."""
+    folder = tmp_path_factory.mktemp("shares")
+    source = str(harness.ROOT / "tests/c/sampling_shares.c")
+    gcc = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g"]
+    subprocess.run([*gcc, "-DLIBRARY", "-shared", "-fPIC", "-o", "libshares.so", source], cwd=folder, check=True)
+    link = ["-L.", "-lshares", f"-Wl,-rpath,{folder}", "-lpthread"]
+    subprocess.run([*gcc, "-o", "shares", source, *link], cwd=folder, check=True)
+    return folder / "shares"
+
+
+def chains(log: Path) -> list[tuple[list[str], int]]:
+    """Functions from the outside to the inside, and periods."""
+    job = read_log(log)
+    found = call_chains(resolve(job.private["call_nodes"], job.private["objects"]))
+    rows = job.private["samples"].itertuples()
+    return [([place.function for place in found[row.rank, row.node]], row.count) for row in rows]
+
+
+def has_shares(printed: str, found: list[tuple[list[str], int]]) -> None:
+    """Each function has the share of the samples, within two percentage points, that it had of the time."""
+    seconds = {name: float(value) for name, value in (line.split() for line in printed.splitlines())}
+    samples = {name: sum(count for chain, count in found if name in chain) for name in seconds}
+    assert sum(samples.values()) > 900
+    for name, took in seconds.items():
+        assert abs(samples[name] / sum(samples.values()) - took / sum(seconds.values())) < 0.02, (seconds, samples)
+
+
+def test_known_shares_are_found(shares: Path, tmp_path: Path) -> None:
+    """In an inlined function, in a shared library, in a thread."""
+    done = harness.run(shares, "1", folder=tmp_path, IOLENS_SAMPLE="1000")
+    (log,) = harness.logs(tmp_path)
+    found = chains(log)
+    has_shares(done.stdout, found)
+    busy = [chain for chain, count in found if "inlined" in chain]
+    assert {chain[chain.index("inlined") - 1] for chain in busy} == {"fifty", "thirty", "twenty"}
+    assert table(log, "sampling")["cut"].sum() == 0
+
+
+def test_a_killed_process_leaves_its_samples(shares: Path, tmp_path: Path) -> None:
+    done = harness.run(shares, "1", "kill", folder=tmp_path, IOLENS_SAMPLE="1000", IOLENS_SPOOL=str(tmp_path))
+    assert done.returncode < 0
+    (spool,) = tmp_path.glob("iolens-*/*.spool")
+    merge = [harness.BUILD / "bin/iolens-recover", "merge", spool]
+    subprocess.run(merge, check=True, stdout=subprocess.DEVNULL)
+    has_shares(done.stdout, chains(harness.logs(tmp_path)[0]))
+
+
+@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
+def test_known_shares_of_fortran_are_found(tmp_path: Path) -> None:
+    source = str(harness.ROOT / "tests/c/sampling_shares.F90")
+    subprocess.run(["gfortran", "-O1", "-g", "-o", "shares", source], cwd=tmp_path, check=True)
+    done = harness.run(tmp_path / "shares", folder=tmp_path, IOLENS_SAMPLE="1000")
+    found = chains(harness.logs(tmp_path)[0])
+    has_shares(done.stdout, [([name.removeprefix("shares::") for name in chain], count) for chain, count in found])
+
+
+@pytest.mark.parametrize("how", ["threads", "forks", "deep", "signals", "cancelled", "exec"])
+def test_odd_programs_go_on_as_without_a_sampler(how: str, tmp_path: Path) -> None:
+    assert sampled(tmp_path, "sampling_odd", how, hz=2000)
+
+
+def test_python_is_sampled(tmp_path: Path) -> None:
+    script = (
+        "import threading, time\n"
+        "def work():\n"
+        "    end = time.monotonic() + 0.2\n"
+        "    while time.monotonic() < end: sum(range(1000))\n"
+        "threads = [threading.Thread(target=work) for _ in range(3)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+        "time.sleep(0.2)\n"
+        "print('done')\n"
+    )
+    done = harness.run(sys.executable, "-c", script, folder=tmp_path, IOLENS_SAMPLE="1000")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+    threads = table(harness.logs(tmp_path)[0], "sampling")
+    assert len(threads) == 4
+    assert (threads["samples"] >= 0.95 * threads["duration"] * 1000 - 3).all()
