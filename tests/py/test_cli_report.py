@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,47 @@ def test_tables_are_exported_with_full_numbers(tmp_path: Path) -> None:
     assert [row["bytes_written"] for row in again] == [int(row["bytes_written"]) for row in rows]
     names = {file.name.removeprefix(f"{SMALL.name}.") for file in folder.iterdir()}
     assert {"operations.csv", "access_sizes.csv", "costly_files.csv", "layouts.json", "modules.csv"} <= names
+
+
+def test_exports_have_all_rows_the_job_and_an_index(tmp_path: Path) -> None:
+    assert main(["report", str(PARTIAL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tmp_path)]) == 0
+
+    def rows(name: str) -> list[dict[str, str]]:
+        return list(csv.DictReader((tmp_path / f"{PARTIAL.name}.{name}.csv").open()))
+
+    (job,) = rows("job")
+    assert (job["jobid"], job["nprocs"], job["run_time"]) == ("1452113755", "496", "1479")
+    assert "ran out of room" in job["partial"]
+    files = rows("costly_files")
+    assert len(files) > 1000
+    assert sum(int(row["bytes_written"]) for row in files) == sum(
+        int(row["bytes_written"]) for row in rows("file_systems")
+    )
+    index = {row["name"]: row for row in rows("index")}
+    assert {file.name for file in tmp_path.glob("*.csv")} == {
+        f"{PARTIAL.name}.{name}.csv" for name in [*index, "index"]
+    }
+    assert int(index["costly_files"]["rows"]) == len(files)
+    assert index["costly_files"]["columns"].split()[:2] == ["id", "path"]
+    assert index["gauges"]["definition"].startswith("One row a gauge")
+
+
+def test_heat_maps_are_exported(tmp_path: Path) -> None:
+    assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tmp_path)]) == 0
+    rows = list(csv.DictReader((tmp_path / f"{SMALL.name}.activity.csv").open()))
+    assert sum(int(row["written"]) for row in rows if row["module"] == "POSIX") == 67108864
+
+
+def test_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--parquet", str(tmp_path)])
+    if find_spec("pyarrow") is None:
+        assert code == 2
+        assert 'pip install "iolens[parquet]"' in capsys.readouterr().err
+        return
+    import pandas as pd
+
+    assert len(pd.read_parquet(tmp_path / f"{SMALL.name}.job.parquet")) == 1
+    assert len(list(tmp_path.glob("*.parquet"))) == len(pd.read_parquet(tmp_path / f"{SMALL.name}.index.parquet")) + 1
 
 
 def test_a_file_that_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> Non
         write_job_pdf(job, tmp_path / "job.pdf")
         tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]
         show_job(job, [table for table in tables if table is not None], Screen())
-        export(frames(JOB_EXHIBITS, job), "job.", tmp_path, tmp_path)
+        export(frames(JOB_EXHIBITS, job), "job.", {"csv": tmp_path, "json": tmp_path})
 
     calls = metric_calls(everything)
     assert {("cost", "io_cost"), ("files", "all_files"), ("timespans", "spans")} <= set(calls)
@@ -127,7 +127,7 @@ def test_what_has_nothing_to_show_gives_its_reason_or_nothing() -> None:
     zero = pd.DataFrame({"count": [0, 0]})
     silent = exhibit_of(zero, columns=[Column("count", "count")], needs="count", draw=lambda *_: 1 / 0)
     assert (silent.table("it"), silent.tables("it"), silent.figures("it")) == (None, [], [])
-    assert frames([silent], "it") == {}
+    assert list(frames([silent], "it")) == ["index"]
     said = exhibit_of(pd.DataFrame(), columns=silent.columns, absent=lambda subject: f"n/a for {subject}")
     assert [block.text for block in said.tables("it")] == ["n/a for it"]
 

@@ -49,6 +49,25 @@ def tool(*command: str) -> str:
 
 
 @needs_poppler
+@pytest.mark.parametrize(("rows", "sheets"), [(30, 1), (52, 1), (58, 1), (66, 2), (120, 3)])
+def test_no_sheet_holds_but_the_last_rows_of_a_table(rows: int, sheets: int, tmp_path: Path) -> None:
+    path = tmp_path / "out.pdf"
+    table = Table("Many rows", ["row", "n"], [[f"row-{i}", str(i)] for i in range(rows)], "A note.")
+    write_pdf(path, "The title", "the subtitle", [Page("Only", [table])])
+    texts = tool("pdftotext", "-layout", str(path), "-").split("\f")[:-1]
+    assert len(texts) == sheets
+    each = [len(re.findall(r"row-\d+", text)) for text in texts]
+    assert sum(each) == rows
+    assert min(each) >= 6
+
+
+def test_the_language_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "out.pdf"
+    write_pdf(path, "The title", "the subtitle", [Page("Only", [Text("Words.")])])
+    assert b"/Lang (en)" in path.read_bytes()
+
+
+@needs_poppler
 def test_text_of_every_sheet(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
     write_pdf(path, "The title", "the subtitle", pages(), ["EMULATED STORAGE"])
@@ -145,7 +164,7 @@ def test_exact_sizes(value: int, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0, "0"), (0.00001, "< 0.0001"), (0.0042, "0.0042"), (1.234, "1.23"), (1234.5, "1234"), (None, "n/a")],
+    [(0, "0"), (0.00001, "< 0.0001"), (0.0042, "0.0042"), (1.234, "1.23"), (1234.5, "1,234"), (None, "n/a")],
 )
 def test_seconds(value: float | None, said: str) -> None:
     assert words.seconds(value) == said

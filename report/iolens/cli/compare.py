@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
     output = args.output or folder / "comparison.pdf"
     summary = write_comparison(load_results(folder), output, read_log)
-    export(summary.frames, "comparison-", args.csv, args.json)
+    export(summary.frames, "comparison-", {"csv": args.csv, "json": args.json, "parquet": args.parquet})
     tell(summary)
     print(f"comparison: {output}")
     return 0

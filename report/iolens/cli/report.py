@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     for path in args.logs:
         job, pdf = read_log(path), args.output or Path(f"{path.name}.pdf")
         write_job_pdf(job, pdf)
-        if args.csv or args.json:
-            export(frames(JOB_EXHIBITS, job), f"{path.name}.", args.csv, args.json)
+        folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+        if any(folders.values()):
+            export(frames(JOB_EXHIBITS, job), f"{path.name}.", folders)
         print(f"report: {pdf}")
     return 0

@@ -13,6 +13,39 @@ if TYPE_CHECKING:
 
 
 @once_per_job
+def facts(job: Job) -> pd.DataFrame:
+    """The job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time (seconds),
+    log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none), anonymized,
+    mounts (type and mount point), and what else the log says of the job in single values (`job_…`: MPI, storage …).
+    """
+    import pandas as pd
+
+    info = job.private.get("job")
+    single = {
+        f"job_{key}": value
+        for key, value in (info.items() if isinstance(info, dict) else ())
+        if isinstance(value, (str, int, float, bool))
+    }
+    row = {
+        "log": job.path.name,
+        **{
+            name: getattr(job, name)
+            for name in ("jobid", "uid", "exe", "command", "nprocs", "start", "end", "run_time")
+        },
+        "log_format": job.version,
+        "byte_order": job.byte_order,
+        "compression": job.compression,
+        "profiler": job.metadata.get("lib_ver", ""),
+        "partial": " ".join(job.partial),
+        "unfollowed": " ".join(job.unfollowed),
+        "remarks": " ".join(job.remarks),
+        "anonymized": job.anonymized,
+        "mounts": "; ".join(f"{mount.kind} {mount.point}" for mount in job.mounts),
+    }
+    return pd.DataFrame([row | single])
+
+
+@once_per_job
 def modules(job: Job) -> pd.DataFrame | None:
     """One row a module: module, version (of its records), records (NaN where they were not read), bytes (compressed),
     remark. None for a log without modules.

@@ -129,14 +129,14 @@ def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
 
 
 @once_per_job
-def costly_files(job: Job) -> pd.DataFrame:
+def costly_files(job: Job, limit: int = 15) -> pd.DataFrame:
     """The `top_files` by time and by bytes together, each file once, those with most time first.
 
     stripe_count and stripe_size are those of a file's only layout component; 0 without one, or with several.
     """
     import pandas as pd
 
-    both = pd.concat([top_files(job, "seconds"), top_files(job, "bytes")])
+    both = pd.concat([top_files(job, "seconds", limit), top_files(job, "bytes", limit)])
     found = both.drop_duplicates("id").sort_values("seconds", ascending=False, kind="stable", ignore_index=True)
     layouts = job.frames.get("LUSTRE")
     if layouts is None:

@@ -46,7 +46,7 @@ def file_ranks(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def aggregators(job: Job) -> pd.DataFrame | None:
+def aggregators(job: Job, limit: int = 20) -> pd.DataFrame | None:
     """Who wrote to each file that several ranks opened: the observed aggregators.
 
     One row a file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
@@ -80,7 +80,7 @@ def aggregators(job: Job) -> pd.DataFrame | None:
             }
         )
     table = pd.DataFrame(rows)
-    return table.nlargest(20, "bytes").reset_index(drop=True) if rows else table
+    return table.nlargest(limit, "bytes").reset_index(drop=True) if rows else table
 
 
 @once_per_job

@@ -121,11 +121,11 @@ def common_sizes(job: Job, name: str, limit: int = 4) -> pd.DataFrame:
 
 
 @once_per_job
-def all_common_sizes(job: Job) -> pd.DataFrame | None:
+def all_common_sizes(job: Job, limit: int = 4) -> pd.DataFrame | None:
     """`common_sizes` of every layer (`module`)."""
     import pandas as pd
 
-    parts = [common_sizes(job, name).assign(module=name) for name in sized_layers(job)]
+    parts = [common_sizes(job, name, limit).assign(module=name) for name in sized_layers(job)]
     return pd.concat(parts, ignore_index=True) if any(len(part) for part in parts) else None
 
 

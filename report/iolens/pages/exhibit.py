@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import getdoc
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from iolens.pages.blocks import Block, FigureBlock, Table, Text
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 S = TypeVar("S")
+
+EVERY = 1 << 62
+"""As many rows as there are, where a metric takes the number that a page has room for."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class Exhibit(Generic[S]):
     where a reader would expect one. The metric of one that can be `asked` takes an `Ask` as well. A `drilled` one
     goes down from a total (metrics/processor/drill.py) by any of its `levels`; its first column has the names.
     One that is `apart` is shown by `iolens table` and exported, and is on no page and in no summary. `source` says
-    what a run needs to record it, where not every run does.
+    what a run needs to record it, where not every run does. `whole` gives the rows that a page has no room for, too: an
+    export has them all.
     """
 
     name: str
@@ -69,6 +74,7 @@ class Exhibit(Generic[S]):
     levels: Sequence[str] = ()
     apart: bool = False
     source: str = ""
+    whole: Callable[[S], pd.DataFrame | None] | None = None
 
     def frame(self, subject: S) -> pd.DataFrame | None:
         """The metric's rows; None when there is nothing to show."""
@@ -76,6 +82,11 @@ class Exhibit(Generic[S]):
         if found is None or found.empty or (self.needs and not found[self.needs].any()):
             return None
         return found
+
+    def every(self, subject: S) -> pd.DataFrame | None:
+        """All rows, for an export; None when there is nothing to show."""
+        shown = self.frame(subject)
+        return shown if shown is None or self.whole is None else self.whole(subject)
 
     def table(self, subject: S) -> Table | None:
         """The rows in words."""
@@ -103,6 +114,22 @@ class Exhibit(Generic[S]):
 
 
 def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFrame]:
-    """The full numbers of exhibits by name, without those that have nothing to show."""
-    found = ((exhibit.name, exhibit.frame(subject)) for exhibit in exhibits)
-    return {name: frame for name, frame in found if frame is not None}
+    """The full numbers of exhibits by name, without those that have nothing to show, and an `index` of them.
+
+    The index has a row a table: name, title, rows, columns (names, separated by blanks), definition (the metric's).
+    """
+    import pandas as pd
+
+    shown = [(exhibit, exhibit.every(subject)) for exhibit in exhibits]
+    found = {exhibit.name: frame for exhibit, frame in shown if frame is not None}
+    rows = [
+        (exhibit.name, exhibit.title, len(frame), " ".join(map(str, frame.columns)), definition(exhibit))
+        for exhibit, frame in shown
+        if frame is not None
+    ]
+    return found | {"index": pd.DataFrame(rows, columns=["name", "title", "rows", "columns", "definition"])}
+
+
+def definition(exhibit: Exhibit[S]) -> str:
+    """What a metric's docstring says, on one line."""
+    return " ".join((getdoc(exhibit.metric) or "").split())

@@ -1,12 +1,13 @@
-"""The numbers of exhibits as files: CSV and JSON, full precision, bytes and seconds."""
+"""The numbers of exhibits as files: CSV, JSON and Parquet, all rows, full precision, bytes and seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.errors import IolensError
+from iolens.errors import IolensError, UsageError
 from iolens.pages.output import written_aside
 
 if TYPE_CHECKING:
@@ -21,24 +22,40 @@ def make_folder(folder: Path) -> None:
         raise IolensError(f"{folder}: the folder cannot be made ({error.strerror})") from error
 
 
-def export(frames: Mapping[str, pd.DataFrame], prefix: str, csv: Path | None, json: Path | None) -> list[Path]:
-    """Write `<prefix><name>.csv` into `csv` and `.json` (a list of rows) into `json`, where given: the files.
+def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:
+    """Write `<prefix><name>.<ending>` into the folder of each ending of WRITERS that has one: the files.
 
     These folders are made where they are missing.
     """
+    wanted = {ending: folder for ending, folder in folders.items() if folder is not None}
+    if "parquet" in wanted and find_spec("pyarrow") is None:
+        raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
     written = []
-    for folder in (csv, json):
-        if folder is not None:
-            make_folder(folder)
-    for name, frame in frames.items():
-        for folder, ending in ((csv, "csv"), (json, "json")):
-            if folder is None:
-                continue
+    for ending, folder in wanted.items():
+        make_folder(folder)
+        for name, frame in frames.items():
             path = folder / f"{prefix}{name}.{ending}"
             with written_aside(path) as aside:
-                if ending == "csv":
-                    frame.to_csv(aside, index=False)
-                else:
-                    frame.to_json(aside, orient="records", indent=1, double_precision=15)
+                WRITERS[ending](frame, aside)
             written.append(path)
     return written
+
+
+def to_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Full numbers, a head, no index."""
+    frame.to_csv(path, index=False)
+
+
+def to_json(frame: pd.DataFrame, path: Path) -> None:
+    """A list of rows."""
+    frame.to_json(path, orient="records", indent=1, double_precision=15)
+
+
+def to_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """Types as they are; a column of objects of several types becomes text."""
+    mixed = [name for name in frame if frame[name].dtype == object and len({type(value) for value in frame[name]}) > 1]
+    frame.astype(dict.fromkeys(mixed, str)).to_parquet(path, index=False)
+
+
+WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {"csv": to_csv, "json": to_json, "parquet": to_parquet}
+"""By the ending of a file's name."""

@@ -124,7 +124,7 @@ def parts(block: Block, width: float) -> list[Flowable]:
         figure = Drawing(block.figure, min(width, block.width or width))
         return spaced([*titled(block.title), figure, *noted(block.caption)])
     if isinstance(block, Table):
-        return spaced([*titled(block.title), grid(block, width), *noted(block.note)])
+        return spaced([*titled(block.title), grid(block, width, noted(block.note))])
     return [side_by_side(block, width)]
 
 

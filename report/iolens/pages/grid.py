@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from reportlab.lib.colors import HexColor
 from reportlab.platypus import Flowable
@@ -13,12 +14,68 @@ from iolens.pages.cells import NUMBER
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import broken
 
-SIZE, LEADING, PAD = 7.2, 9.2, 4.0
+SIZE, PAD = 7.2, 4.0
+USUAL, CLOSE = (9.2, 1.6, 1.8), (8.6, 0.9, 1.1)
+"""Points from line to line, above and below a row."""
+FEWEST = 6
+"""Rows of a table on its last sheet."""
 INK, LINE, BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
 
 
-def grid(table: Table, width: float) -> Flowable:
-    """The table as a flowable that repeats its head, if it has one, on every sheet it goes over."""
+class Sheets(Flowable):  # type: ignore[misc]
+    """A table and its note over as many sheets as they need; the last one never has but the note or few rows.
+
+    `closer` makes the same table with less room between rows: it is taken where that saves a sheet.
+    """
+
+    def __init__(self, whole: Grid, note: Sequence[Flowable] = (), closer: Callable[[], Grid] | None = None) -> None:
+        super().__init__()
+        self.whole, self.note, self.closer = whole, note, closer
+        self.spaceAfter, self.hAlign = 0, "LEFT"
+
+    def wrap(self, width: float, height: float) -> tuple[float, float]:
+        """The size that it takes."""
+        below = sum(part.wrap(width, height)[1] + part.getSpaceBefore() for part in self.note)
+        size = self.whole.wrap(width, height)
+        if self.closer is not None and size[1] + below > height:
+            tight = self.closer()
+            if tight.wrap(width, height)[1] + below <= height:
+                self.whole, size = tight, tight.wrap(width, height)
+        self.width, self.height = max(size[0], width if self.note else 0), size[1] + below
+        return self.width, self.height
+
+    def split(self, width: float, height: float) -> list[Flowable]:
+        """The part that fits into the height, and the rest with the note."""
+        heights = self.whole._rowHeights
+        fits = self.whole.wrap(width, height)[1] <= height
+        parts = [] if fits else self.whole.split(width, height)
+        rest = rows_of(parts[1]) if len(parts) == 2 else 0
+        if rest < FEWEST <= rows_of(self.whole) // 2 and (fits or rest):
+            room = sum(heights) if fits else height
+            parts = self.whole.split(width, room - sum(heights[len(heights) - FEWEST + rest :]) - 0.1)
+        return [parts[0], Sheets(parts[1], self.note)] if len(parts) == 2 else []
+
+    def draw(self) -> None:
+        """Draw table and note where they are."""
+        y = self.height - self.whole._height
+        self.whole.drawOn(self.canv, 0, y)
+        for part in self.note:
+            y -= part.getSpaceBefore() + part.height
+            part.drawOn(self.canv, 0, y)
+
+
+def rows_of(part: Any) -> int:
+    """Rows of a reportlab table without its head."""
+    return int(part._nrows) - int(part.repeatRows)
+
+
+def grid(table: Table, width: float, note: Sequence[Flowable] = ()) -> Flowable:
+    """The table and its note as a flowable that repeats its head, if it has one, on every sheet it goes over."""
+    return Sheets(set_table(table, width, closer=False), note, lambda: set_table(table, width, closer=True))
+
+
+def set_table(table: Table, width: float, closer: bool) -> Grid:
+    """The table of reportlab."""
     rows = [[str(cell) for cell in row] for row in table.rows]
     heads = [str(name) for name in table.columns]
     widths = column_widths(heads, rows, width)
@@ -26,20 +83,21 @@ def grid(table: Table, width: float) -> Flowable:
     head = int(any(heads))
     if head:
         cells.insert(0, wrapped(heads, widths, BOLD))
+    leading, above, below = CLOSE if closer else USUAL
     style: list[tuple[object, ...]] = [
-        ("FONT", (0, 0), (-1, -1), font(PLAIN), SIZE, LEADING),
+        ("FONT", (0, 0), (-1, -1), font(PLAIN), SIZE, leading),
         ("TEXTCOLOR", (0, 0), (-1, -1), INK),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
         ("LINEBELOW", (0, -1), (-1, -1), 0.4, LINE),
         ("ROWBACKGROUNDS", (0, head), (-1, -1), [None, BAND]),
-        ("TOPPADDING", (0, 0), (-1, -1), 1.6),
-        ("BOTTOMPADDING", (0, 0), (-1, -1), 1.8),
+        ("TOPPADDING", (0, 0), (-1, -1), above),
+        ("BOTTOMPADDING", (0, 0), (-1, -1), below),
         ("LEFTPADDING", (0, 0), (-1, -1), PAD / 2),
         ("RIGHTPADDING", (0, 0), (-1, -1), PAD / 2),
     ]
     if head:
         style += [
-            ("FONT", (0, 0), (-1, 0), font(BOLD), SIZE, LEADING),
+            ("FONT", (0, 0), (-1, 0), font(BOLD), SIZE, leading),
             ("VALIGN", (0, 0), (-1, 0), "BOTTOM"),
             ("LINEBELOW", (0, 0), (-1, 0), 0.6, LINE),
         ]

@@ -27,7 +27,14 @@ Sheet = tuple[Page, str, tuple[str, ...]]
 def build(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
     """Lay out the pages and write the PDF."""
     document = BaseDocTemplate(
-        str(path), pagesize=A4, title=title, author="iolens", creator="iolens", invariant=1, pageCompression=1
+        str(path),
+        pagesize=A4,
+        title=title,
+        author="iolens",
+        creator="iolens",
+        lang="en",
+        invariant=1,
+        pageCompression=1,
     )
     templates, story = [], []
     for number, (page, subtitle, labels) in enumerate(sheets):

@@ -11,6 +11,9 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     from iolens.log import Job
 
+FACTS: Exhibit[Job] = Exhibit("job", "The job", about.facts, apart=True)
+"""In the exports only: pages have it in words."""
+
 HOSTS: Exhibit[Job] = Exhibit(
     name="hosts",
     title="Hosts",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import extra, files, shared
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     name="costly_files",
     title="Files that took most time or moved most bytes",
     metric=files.costly_files,
+    whole=lambda job: files.costly_files(job, EVERY),
     columns=[
         Column("file", "path"),
         Column("ranks", "processes", words.count),
@@ -81,6 +82,7 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
     name="shared_files",
     title="Files of several ranks: fastest and slowest rank",
     metric=shared.variance,
+    whole=lambda job: shared.variance(job, EVERY),
     columns=[
         Column("file", "path"),
         Column("layer", "module"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from iolens.pages.exhibit import Exhibit
 
 JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
+    about.FACTS,
     overview.GAUGES,
     overview.FINDINGS,
     overview.UNKNOWN,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from iolens.metrics import extra, mpiio
 from iolens.pages import words
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -37,6 +37,7 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
     name="aggregators",
     title="Who wrote to the files that several ranks opened",
     metric=mpiio.aggregators,
+    whole=lambda job: mpiio.aggregators(job, EVERY),
     columns=[
         Column("file", "path"),
         Column("writers", ("writers", "others"), mpiio.writer_count),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import operations
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,7 @@ COMMON_SIZES: Exhibit[Job] = Exhibit(
     name="common_sizes",
     title="Most common access sizes",
     metric=operations.all_common_sizes,
+    whole=lambda job: operations.all_common_sizes(job, EVERY),
     columns=[
         Column("layer", "module"),
         Column("size", "size", words.exact_size),

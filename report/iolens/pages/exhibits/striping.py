@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import lustre_client, mpiio, ost, striping
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,19 +17,22 @@ if TYPE_CHECKING:
 
 
 def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Files a target; one target needs no figure."""
+    """Files a target; one target needs no figure, nor do targets whose bytes are known."""
     from iolens.figures.targets import target_bars
 
-    if len(found) > 1:
+    if len(found) > 1 and ost.target_rows(job) is None:
         yield FigureBlock(target_bars(found), "Files that have a stripe on each target.", title="Targets in use")
 
 
 def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Bytes a target; one target needs no figure."""
-    from iolens.figures.targets import byte_bars
+    """Bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
+    from iolens.figures.targets import byte_bars, speed_bars
 
     if len(found) > 1:
         yield FigureBlock(byte_bars(found), title="Bytes per target")
+    if len(found) > 1 and found["bytes_per_second"].notna().all():
+        caption = "Bytes over the time of all ranks in reads and writes. Look for a target far below the others."
+        yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target")
 
 
 def target_note(job: Job) -> str:
@@ -86,6 +89,7 @@ FILE_LAYOUTS: Exhibit[Job] = Exhibit(
     name="file_layouts",
     title="Stripes of the files with the most bytes",
     metric=striping.file_layouts,
+    whole=lambda job: striping.file_layouts(job, EVERY),
     columns=[
         Column("file", "path"),
         Column("transferred", "bytes", words.size),
@@ -118,6 +122,7 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
     name="stripe_ranks",
     title="Ranks on the stripes of a file",
     metric=ost.stripe_ranks,
+    whole=lambda job: ost.stripe_ranks(job, EVERY),
     columns=[
         Column("file", "path"),
         Column("transferred", "bytes", words.size),

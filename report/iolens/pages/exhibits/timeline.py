@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import cost, operations, timespans, traces
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,5 +116,6 @@ SHARED_SPANS: Exhibit[Job] = Exhibit(
     "shared_spans",
     "First to last access of files shared by all ranks",
     timespans.shared_spans,
+    whole=lambda job: timespans.shared_spans(job, EVERY),
     draw=shared_span_figure,
 )
