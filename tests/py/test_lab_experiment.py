@@ -197,3 +197,55 @@ def test_a_bad_own_factor_is_refused(tmp_path: Path, old: str, new: str, problem
 def test_own_levels_keep_the_order_of_the_experiment() -> None:
     assert sorted_levels([NamedLevel("b", 0), NamedLevel("a", 1), NamedLevel("b", 0)]) == ["b", "a"]
     assert sorted_levels(["x", 3, 1, NamedLevel("b", 0)]) == [1, 3, "b", "x"]
+
+
+TOGETHER = GOOD + "together: [[stripe_count, cb_buffer_size]]\n"
+EXCLUDE = GOOD + "exclude: [cb_buffer_size > 1048576 and stripe_count == 1]\n"
+LAST = "together: [[stripe_count, cb_buffer_size]]"
+
+
+def test_factors_that_go_together_take_their_levels_side_by_side(tmp_path: Path) -> None:
+    text = TOGETHER.replace("matrix:\n", "matrix:\n  aggregators: {from: 1, to: 8, times: 2}\n")
+    experiment = load_experiment(write(tmp_path, text))
+    found = [tuple(point.settings.values()) for point in points(experiment)]
+    assert found == [(n, *pair) for n in (1, 2, 4, 8) for pair in ((1, 2**20), (2, 2**24))]
+    assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
+
+
+def test_excluded_points_are_not_run(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, EXCLUDE))
+    assert [point.id for point in points(experiment)] == ["sc1_cb1M", "sc2_cb1M", "sc2_cb16M"]
+    assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            "[[stripe_count",
+            "[[stripe_cont",
+            ":10: together: stripe_cont is no factor; the matrix has stripe_count, cb_b",
+        ),
+        ("[[stripe_count", "[[cb_buffer_size", ":10: together: cb_buffer_size is in two groups"),
+        ("[1, 2]", "[1, 2, 4]", ":10: together: factors that go together have equally many levels: stripe_count has 3"),
+        (
+            "[[stripe_count, cb_buffer_size]]",
+            "[stripe_count]",
+            ":10: together: ['stripe_count'] is not a list of groups",
+        ),
+        (LAST, "exclude: [a > 1]", ":10: exclude: a > 1: a is no factor"),
+        (LAST, "exclude: ['stripe_count >']", "is not a condition"),
+        (LAST, "exclude: ['open(1)']", "a condition has settings, numbers"),
+        (LAST, "exclude: ['stripe_count < 9']", "every point of the matrix is left out"),
+        (LAST, "exclude: [stripe_count < None]", "neither a number nor a word"),
+        (LAST, "exclude: ['stripe_count < \"x\"']", "cannot be told for"),
+        (LAST, "exclude: ['1 / (stripe_count - 1) > 0']", "division by zero"),
+        ("[1, 2]", "{from: 1}", ":7: matrix.stripe_count: {'from': 1} is no range"),
+        ("[1, 2]", "{from: 4, to: 1}", "must be a list of different values"),
+        ("[1, 2]", "{from: 1, to: 4, times: 1}", "a range that grows 1 times stays where it is"),
+    ],
+)
+def test_groups_conditions_and_ranges_that_cannot_be(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_experiment(write(tmp_path, TOGETHER.replace(old, new)))
+    assert problem in str(caught.value)

@@ -102,10 +102,35 @@ def name_in(table: Mapping[str, Any], *others: str) -> Callable[[Any], str]:
     return lambda value: one_of(*table, *others)(value)
 
 
+def groups(value: Any) -> tuple[tuple[str, ...], ...]:
+    """A list of lists of words."""
+    if not isinstance(value, list) or not all(isinstance(item, list) and len(item) > 1 for item in value):
+        raise ValueError(f"{value!r} is not a list of groups, such as [[stripe_count, aggregators]]")
+    return tuple(words(item) for item in value)
+
+
+def spread(value: dict[str, Any], kind: Callable[[Any], int]) -> list[int]:
+    """The numbers of a range: from and to, both included, in steps of `step` or growing `times` so much."""
+    unknown = set(value) - {"from", "to", "step", "times"}
+    if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
+        raise ValueError(f"{value!r} is no range, such as {{from: 1, to: 16, times: 2}} or {{from: 2, to: 8, step: 2}}")
+    at, end = kind(value["from"]), kind(value["to"])
+    step, times = kind(value.get("step", 0 if "times" in value else 1) or 1), positive(value.get("times", 1))
+    if "times" in value and times == 1:
+        raise ValueError("a range that grows 1 times stays where it is")
+    found = []
+    while at <= end:
+        found.append(at)
+        at = at * times if "times" in value else at + step
+    return found
+
+
 def levels(kind: Callable[[Any], int]) -> Callable[[Any], tuple[int, ...]]:
-    """A list of levels of one factor, none of them twice."""
+    """A list of levels of one factor, none of them twice; of numbers also a range."""
 
     def check(value: Any) -> tuple[int, ...]:
+        if isinstance(value, dict):
+            value = spread(value, kind)
         items = value if isinstance(value, list) else [value]
         found = tuple(kind(item) for item in items)
         if not found or len(set(found)) != len(found):

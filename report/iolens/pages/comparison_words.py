@@ -20,6 +20,9 @@ BUSY = 1.5
 ENOUGH = 5
 """Repetitions from which another one narrows the intervals only little."""
 
+SMALLEST, LARGEST = 1e-4, 1e6
+"""The ends of an interval that are printed as numbers lie between these."""
+
 MOST_NAMED = 4
 """Settings or reasons that a sentence lists."""
 
@@ -40,7 +43,12 @@ def interval(low: float | None, high: float | None) -> str:
     """' [low, high]', or nothing when there is no interval."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
-    return f" [{number(low)}, {number(high)}]"
+    return f" [{bound(low)}, {bound(high)}]"
+
+
+def bound(value: float) -> str:
+    """An end of an interval. With two runs it can be so far off that its digits say nothing."""
+    return "< 0.0001" if 0 < value < SMALLEST else "> 1000000" if value > LARGEST else number(value)
 
 
 def times(found: Ratio) -> str:

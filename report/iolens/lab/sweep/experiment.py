@@ -11,12 +11,14 @@ from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.launchers.local import LOCAL
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
+from iolens.lab.sweep.expression import parse
 from iolens.lab.sweep.results import METRICS
 from iolens.lab.values import (
     CHANGES,
     Change,
     count,
     folder,
+    groups,
     hint_table,
     levels,
     name,
@@ -39,8 +41,10 @@ class Experiment:
 
     `confirm` is the number of fresh runs of the best setting and of the baseline, as many as repetitions when None.
     `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says
-    what each changes. `options` has the section of each launcher. `repeated` are arguments added in every repetition
-    of a point but the first. `volume` is what one run writes at most, where the workload's arguments do not tell.
+    what each changes. Factors of a group in `together` change side by side, and points for which a condition of
+    `exclude` holds are left out. `options` has the section of each launcher. `repeated` are arguments added in every
+    repetition of a point but the first. `volume` is what one run writes at most, where the workload's arguments do not
+    tell.
     """
 
     name: str
@@ -50,6 +54,8 @@ class Experiment:
     ranks: int
     matrix: Mapping[str, tuple[int | str, ...]]
     own: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
+    exclude: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     repeated: tuple[str, ...] = ()
     volume: int | None = None
@@ -64,6 +70,14 @@ class Experiment:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     first: tuple[str, ...] | None = None
     metric: str = "write_bandwidth"
+
+
+def conditions(value: Any) -> tuple[str, ...]:
+    """A list of conditions on the settings of a point."""
+    texts = words(value)
+    for condition in texts:
+        parse(condition)
+    return texts
 
 
 FACTORS: Mapping[str, Callable[[Any], tuple[int, ...]]] = {
@@ -88,6 +102,8 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "storage.stripe_size": ("stripe_size", size),
     "mpi.io_component": ("io_component", CHANGES["io_component"]),
     "mpi.hints": ("hints", hint_table),
+    "together": ("together", groups),
+    "exclude": ("exclude", conditions),
     "launcher": ("launcher", name_in(LAUNCHERS)),
     "repetitions": ("repetitions", positive),
     "confirm": ("confirm", count),
@@ -101,5 +117,6 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     },
 }
 """Key in the file to the field of `Experiment` and the conversion of its value."""
+
 
 REQUIRED = ("name", "workload.program", "workload.ranks")

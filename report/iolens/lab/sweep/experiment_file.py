@@ -17,6 +17,8 @@ from iolens.errors import UsageError
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import FACTORS, KEYS, REQUIRED, Experiment
+from iolens.lab.sweep.expression import names_in, parse
+from iolens.lab.sweep.matrix import points
 from iolens.lab.values import Change, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
@@ -51,8 +53,42 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
             raise UsageError(f"{path}: the key {key} is missing")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
+    check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
     usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
-    return Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options)
+    return with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
+
+
+def with_points(experiment: Experiment, path: Path) -> Experiment:
+    """The experiment; raises when no point of its matrix is left."""
+    try:
+        left = points(experiment)
+    except ValueError as error:
+        raise UsageError(f"{path}: exclude: {error}") from error
+    if not left:
+        raise UsageError(f"{path}: exclude: every point of the matrix is left out")
+    return experiment
+
+
+def check_groups(
+    matrix: Mapping[str, tuple[int | str, ...]], fields: Mapping[str, Any], lines: Mapping[str, str]
+) -> None:
+    """Raise where groups and conditions do not fit the factors."""
+    known = f"the matrix has {', '.join(matrix)}"
+    grouped = [name for group in fields.get("together", ()) for name in group]
+    for group in fields.get("together", ()):
+        for name in group:
+            if name not in matrix or grouped.count(name) > 1:
+                why = "is in two groups" if name in matrix else f"is no factor; {known}"
+                raise UsageError(f"{lines['together']}: together: {name} {why}")
+        if len({len(matrix[name]) for name in group}) > 1:
+            counts = ", ".join(f"{name} has {len(matrix[name])}" for name in group)
+            raise UsageError(
+                f"{lines['together']}: together: factors that go together have equally many levels: {counts}"
+            )
+    for condition in fields.get("exclude", ()):
+        for name in sorted(names_in(parse(condition))):
+            if name not in matrix:
+                raise UsageError(f"{lines['exclude']}: exclude: {condition}: {name} is no factor; {known}")
 
 
 def read_table(path: Path) -> yaml.MappingNode:
@@ -162,7 +198,7 @@ def written(key: str, value: Any) -> Any:
         return str(value)
     sized = key in ("stripe_size", "cb_buffer_size", "volume")
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [short_size(item) if sized else item for item in value]
+        return [short_size(item) if sized else written("", item) for item in value]
     if isinstance(value, Mapping):
         return dict(value)
     return short_size(value) if sized else value

@@ -9,6 +9,7 @@ from itertools import product
 
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import FACTORS, Experiment
+from iolens.lab.sweep.expression import holds, parse
 from iolens.lab.values import slug
 
 ABBREVIATIONS = {"stripe_count": "sc", "stripe_size": "ss", "aggregators": "ag", "cb_buffer_size": "cb"}
@@ -52,9 +53,29 @@ class Run:
 
 
 def points(experiment: Experiment) -> list[Point]:
-    """Every combination of the matrix, first factor slowest."""
-    names = list(experiment.matrix)
-    return [Point(dict(zip(names, values, strict=True))) for values in product(*experiment.matrix.values())]
+    """Every combination of the matrix, first factor slowest; factors that go together take their levels side by side,
+    and combinations that a condition excludes are left out."""
+    conditions = [parse(text) for text in experiment.exclude]
+    found = []
+    for choice in product(*steps(experiment)):
+        settings = {name: value for part in choice for name, value in part.items()}
+        point = Point({name: settings[name] for name in experiment.matrix})
+        if not any(holds(condition, point.settings) for condition in conditions):
+            found.append(point)
+    return found
+
+
+def steps(experiment: Experiment) -> list[list[dict[str, int | str]]]:
+    """For each factor, or group of factors that go together, what it can be; in the order of the matrix."""
+    together = {name: group for group in experiment.together for name in group}
+    groups = dict.fromkeys(together.get(name, (name,)) for name in experiment.matrix)
+    return [
+        [
+            dict(zip(group, values, strict=True))
+            for values in zip(*(experiment.matrix[name] for name in group), strict=True)
+        ]
+        for group in groups
+    ]
 
 
 def schedule(experiment: Experiment) -> list[Run]:

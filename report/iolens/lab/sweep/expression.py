@@ -1,0 +1,76 @@
+"""Conditions on the settings of a point, such as `aggregators > stripe_count`: a small part of Python's expressions."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
+KINDS = (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Constant)
+"""Parts that an expression may have; their operators are the tables' and `and`, `or`."""
+
+
+def parse(text: str) -> ast.expr:
+    """The expression as a tree; ValueError for anything that is more than numbers, words, settings and comparisons."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError) as error:
+        raise ValueError(f"{text!r} is not a condition, such as 'aggregators > stripe_count'") from error
+    operators = (*BINARY, *COMPARISONS, *UNARY, ast.And, ast.Or, ast.Load)
+    for node in ast.walk(tree):
+        if not isinstance(node, KINDS + operators):
+            raise ValueError(f"{text!r}: a condition has settings, numbers, words, comparisons, + - * / % and or not")
+        if isinstance(node, ast.Constant) and not isinstance(node.value, int | float | str):
+            raise ValueError(f"{text!r}: {ast.unparse(node)} is neither a number nor a word")
+    return tree
+
+
+def names_in(tree: ast.expr) -> Collection[str]:
+    """The settings that an expression speaks of."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def holds(tree: ast.expr, settings: Mapping[str, int | str]) -> bool:
+    """Whether the condition holds for these settings; ValueError where it compares words with numbers, or divides by
+    zero."""
+    try:
+        return bool(value_of(tree, settings))
+    except (TypeError, ArithmeticError) as error:
+        raise ValueError(f"{ast.unparse(tree)!r} cannot be told for {dict(settings)}: {error}") from error
+
+
+def value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
+    """The value of a part of a parsed expression."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return settings[node.id]
+    if isinstance(node, ast.BoolOp):
+        values = (value_of(part, settings) for part in node.values)
+        return all(values) if isinstance(node.op, ast.And) else any(values)
+    if isinstance(node, ast.UnaryOp):
+        return UNARY[type(node.op)](value_of(node.operand, settings))
+    if isinstance(node, ast.BinOp):
+        return BINARY[type(node.op)](value_of(node.left, settings), value_of(node.right, settings))
+    if isinstance(node, ast.Compare):
+        terms = [value_of(part, settings) for part in (node.left, *node.comparators)]
+        return all(COMPARISONS[type(op)](a, b) for op, a, b in zip(node.ops, terms, terms[1:], strict=False))
+    raise ValueError(f"{ast.unparse(node)!r} is no part of a condition")
