@@ -65,13 +65,25 @@ def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:
     return pd.DataFrame(made, columns=["rank", *columns.split()])
 
 
+def resolved(nodes: pd.DataFrame, objects: pd.DataFrame) -> pd.DataFrame:
+    """What symbols.resolve.resolve gives where the files of OBJECTS are there."""
+    names = {row[0]: row[5:] for row in FRAMES}
+    found = nodes.assign(
+        object=[OBJECTS[number] for number in nodes["object"]],
+        address=nodes["offset"],
+        function=[names[node][0] for node in nodes["node"]],
+        source=[names[node][1] for node in nodes["node"]],
+        line=[names[node][2] for node in nodes["node"]],
+    )
+    return found.assign(inlined=pd.Series([() for _ in range(len(nodes))], index=nodes.index, dtype=object))
+
+
 def tables() -> dict[str, pd.DataFrame]:
     """Every table: four ranks in a ring, the higher the rank the more it computes and the less it waits."""
     sizes = " ".join(f"size_{number}" for number in range(7))
     return {
         "objects": every_rank([(n, "ab" * 20, path) for n, path in enumerate(OBJECTS)], "object build_id path"),
         "call_nodes": every_rank([row[:5] for row in FRAMES], "node parent object offset leaf"),
-        "call_frames": every_rank([(row[0], *row[5:]) for row in FRAMES], "node function source line"),
         "samples": every_rank(
             [
                 (0, 1, 2, lambda rank: 300 + 100 * rank, 0),

@@ -8,15 +8,21 @@ from typing import Any
 import pandas as pd
 import pytest
 from iolens.log import Job
-from iolens.metrics.processor import mpi, peers, regions, samples, steps, time
+from iolens.metrics.processor import mpi, nodes, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job import write_job_pdf
-from processor_example import job, tables
+from processor_example import every_rank, job, resolved, tables
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(autouse=True)
+def names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program and its libraries are made up: no file has their names."""
+    monkeypatch.setattr(nodes, "resolve", resolved)
+
+
+@pytest.fixture
 def made() -> Job:
     return job(**tables())
 
@@ -72,13 +78,16 @@ def test_profile(made: Job) -> None:
     assert found.loc[2, ["imbalance", "most", "most_rank"]].tolist() == [150.0, 700.0, 3.0]
     states = samples.profile(made, Ask(levels("state,function"), where=conditions("region=(outside)")))
     assert rows_of(states, "name", "samples")[:3] == [
-        *(("Total", 200.0), ("blocked or not known", 150.0), ("MPI_File_write_all", 100.0)),
+        *(("Total", 200.0), ("waiting", 150.0), ("MPI_File_write_all", 100.0)),
     ]
 
 
 def test_lines_callers_and_call_tree(made: Job) -> None:
     lines = rows_of(samples.lines(made), "level", "name", "samples")
     assert lines[3:6] == [("source", "solve.c", 550.0), ("line", "line 31", 450.0), ("line", "line 32", 100.0)]
+    assert rows_of(samples.hot_lines(made), "source", "line", "samples", "most", "most_rank") == [
+        *(("solve.c", "line 31", 450.0, 600, 3), ("solve.c", "line 32", 100.0, 100, 0)),
+    ]
     callers = rows_of(samples.callers(made), "depth", "name", "samples")
     assert callers[1:4] == [(1, "solve", 550.0), (2, "step", 550.0), (3, "main", 550.0)]
     assert callers[9:12] == [(1, "MPI_File_write_at", 50.0), (2, "H5Dwrite", 50.0), (3, "main", 50.0)]
@@ -86,15 +95,26 @@ def test_lines_callers_and_call_tree(made: Job) -> None:
     assert tree[1:5] == [(1, "main", 900.0), (2, "step", 750.0), (3, "solve", 550.0), (3, "MPI_Allreduce", 150.0)]
 
 
-def test_samples_without_names_or_chains() -> None:
+def test_samples_without_names_or_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     found = tables()
-    del found["call_frames"]
+    monkeypatch.undo()
     named = samples.profile(job(**found))
     assert named is not None
-    assert "app+0x300" in set(named["name"])
+    assert "0x300 (app)" in set(named["name"])
     del found["call_nodes"]
     lost = samples.profile(job(**found))
     assert rows_of(lost, "name") == [("Total",), ("ETC",), ("(chain not kept)",)]
+
+
+def test_threads_of_libraries_are_left_out() -> None:
+    found = tables()
+    helper = pd.DataFrame([(0, 1, 0, 5, 1000, 1), (0, 2, 0, 2, 8, 0), (0, 2, 0, 5, 4, 0)])
+    helper.columns = found["samples"].columns
+    found["call_nodes"].loc[found["call_nodes"]["node"] == 4, "parent"] = -1  # opal_progress in a thread of its own
+    found["samples"] = pd.concat([found["samples"], helper], ignore_index=True)
+    counted = samples.profile(job(**found))
+    assert counted is not None
+    assert counted.loc[0, "samples"] == 900.0 + 12 / 4
 
 
 def test_mpi_calls_and_messages(made: Job) -> None:
@@ -135,6 +155,14 @@ def test_pairs_distance_and_nodes(made: Job) -> None:
     assert (group, matrix.shape, matrix.sum(), matrix[3, 0]) == (1, (4, 4), 4 * each, each)
     wide, group = peers.peer_matrix(job(1000, mpi_peers=tables()["mpi_peers"]))
     assert (group, wide.shape, wide[0, 0]) == (8, (125, 125), 4 * each)
+
+
+def test_how_well_it_was_sampled() -> None:
+    columns = "thread timer asked_hz samples stacks lost cut duration handler_time"
+    found = tables() | {"sampling": every_rank([(0, "wall", 100.0, 900, 450, 100, 45, 9.0, 0.009)], columns)}
+    assert rows_of(samples.sampling(job(**found)), "threads", "asked_hz", "hz", "lost", "cut", "cost") == [
+        (4, 100.0, 50.0, 10.0, 10.0, pytest.approx(0.1)),
+    ]
 
 
 def test_regions_by_path(made: Job) -> None:

@@ -24,7 +24,7 @@ from iolens.pages.exhibits.striping import (
 )
 from iolens.pages.exhibits.timeline import PLACES, RANK_SPANS, SHARED_SPANS, main_activity, other_activity
 from iolens.pages.job_advice import all_findings, first_findings, judgement
-from iolens.pages.job_processor import PROCESSOR_PAGES
+from iolens.pages.job_processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
 
@@ -59,6 +59,7 @@ PAGES: tuple[Layout[Job], ...] = (
         [judgement, GAUGES.figures, summary, first_findings, main_activity, UNKNOWN.tables],
     ),
     Layout("Advice", [all_findings]),
+    TIME_PAGE,
     Layout(
         "Where the time went",
         [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.pages.blocks import Block
 from iolens.pages.exhibits.mpi import MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
-from iolens.pages.exhibits.samples import LINES, PROFILE, REGIONS
+from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
 from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
 from iolens.pages.layout import Layout, abreast
 
@@ -21,9 +21,27 @@ def several_nodes(job: Job) -> list[Block]:
     return RANK_ORDERS.tables(job) if found is not None and found["nodes"].max() > 1 else []
 
 
+TIME_PAGE: Layout[Job] = Layout(
+    "Computing, MPI and I/O",
+    [
+        TIME_PARTS.figures,
+        TIME_PARTS.tables,
+        EFFICIENCIES.tables,
+        STEPS.tables,
+    ],
+)
+
 PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
-    Layout("Computing, MPI and I/O", [TIME_PARTS.figures, TIME_PARTS.tables, EFFICIENCIES.tables, STEPS.tables]),
-    Layout("Where the processors were", [PROFILE.figures, PROFILE.tables, LINES.tables, REGIONS.tables]),
+    Layout(
+        "Where the processors were",
+        [
+            PROFILE.figures,
+            PROFILE.tables,
+            HOT_LINES.tables,
+            REGIONS.tables,
+            SAMPLING.tables,
+        ],
+    ),
     Layout(
         "MPI",
         [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -25,11 +27,11 @@ from iolens.metrics.processor.groups import (
     TOOL,
     USER,
     group_of,
-    mpi_name,
 )
-from iolens.metrics.processor.nodes import DEEPEST, NO_NODE, ROOTS, Nodes, nodes
+from iolens.metrics.processor.nodes import Chain, chains, said, spread
 from iolens.metrics.processor.private import table
 from iolens.metrics.processor.regions import region_paths
+from iolens.symbols.chains import RECORDER, of_a_wait
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,85 +84,104 @@ def calltree(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 
 @once_per_job
-def sample_rows(job: Job) -> pd.DataFrame | None:
-    """The private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame 1` …"""
+def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
+    """The program's own lines with the most samples: function, source, line, samples (of an average rank), share (per
+    cent of all samples), most and most_rank. None where no line is known."""
     import pandas as pd
 
-    rows, known = table(job, "samples"), nodes(job)
+    rows = sample_rows(job)
+    if rows is None or not (rows["line"] != "").any():
+        return None
+    ranks, whole = max(job.nprocs, 1), float(rows["samples"].sum())
+    keys = ["function", "source", "line"]
+    each = rows[rows["line"] != ""].groupby([*keys, "rank"])["samples"].sum().reset_index()
+    best = each.sort_values("samples", ascending=False, kind="stable").drop_duplicates(keys).set_index(keys)
+    total = each.groupby(keys)["samples"].sum()
+    found = pd.DataFrame({"samples": total / ranks, "share": 100 * total / whole})
+    found = found.join(best.rename(columns={"samples": "most", "rank": "most_rank"}))
+    return found.nlargest(limit, "samples").reset_index()
+
+
+@once_per_job
+def sampling(job: Job) -> pd.DataFrame | None:
+    """How well the threads were sampled, by timer: threads, asked_hz, hz (in effect: interruptions over the duration),
+    lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known), cost (per cent
+    of the duration spent in taking them). None where the program was not sampled."""
+    rows = table(job, "sampling")
     if rows is None:
         return None
-    place = {} if known is None else known.place
-    at = [place.get(key, NO_NODE) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
+    sums = rows.groupby(["timer", "asked_hz"])[["samples", "stacks", "lost", "cut", "duration", "handler_time"]].sum()
+    sums["threads"] = rows.groupby(["timer", "asked_hz"]).size()
+    found = sums.assign(
+        hz=sums["stacks"] / sums["duration"],
+        lost=100 * sums["lost"] / (sums["samples"] + sums["lost"]),
+        cut=100 * sums["cut"] / sums["stacks"],
+        cost=100 * sums["handler_time"] / sums["duration"],
+    )
+    return found.reset_index()[["timer", "threads", "asked_hz", "hz", "lost", "cut", "cost"]]
+
+
+@once_per_job
+def sample_rows(job: Job) -> pd.DataFrame | None:
+    """The private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame 1` …
+
+    Without the threads of libraries: those in whose chains no function of the program is, other than the first thread.
+    """
+    import pandas as pd
+
+    rows = table(job, "samples")
+    if rows is None:
+        return None
+    known = chains(job)
+    keys = zip(rows["rank"].tolist(), rows["node"].tolist(), (rows["kind"] > 0).tolist(), strict=True)
+    places = [place_of(known.get((rank, node), ()), waits) for rank, node, waits in keys]
     found = rows[["rank"]].assign(
         samples=rows["count"],
         thread=[f"thread {number}" for number in rows["thread"]],
         region=region_paths(job, rows["rank"], rows["region"]),
-        state=np.where(rows["kind"] == 0, "running", "blocked or not known"),
+        state=np.where(rows["kind"] == 0, "running", "waiting"),
+        group=[place.group for place in places],
+        function=[place.function for place in places],
+        source=[place.source for place in places],
+        line=[place.line for place in places],
+        **spread("caller", [place.path[-2::-1] for place in places]),
+        **spread("frame", [place.path for place in places]),
     )
-    if known is None:
-        return found.assign(group=ETC, function="(chain not kept)", source="", line="")
-    places = Places(known)
-    described = pd.DataFrame([places.describe(row) for row in at], index=found.index)
-    chains = [places.chain(row) for row in at]
-    depth = max(map(len, chains), default=0)
-    spread = {f"frame {n + 1}": [chain[n] if n < len(chain) else "" for chain in chains] for n in range(depth)}
-    spread |= {f"caller {n}": [chain[-n - 1] if n < len(chain) else "" for chain in chains] for n in range(1, depth)}
-    return pd.concat([found, described, pd.DataFrame(spread, index=found.index)], axis=1)
+    own = pd.Series([place.own for place in places], index=rows.index) | (rows["thread"] == 0)
+    return found[own.groupby([rows["rank"], rows["thread"]]).transform("any")]
 
 
-class Places:
-    """To which function each node's samples belong, found once per node."""
+@dataclass(frozen=True)
+class Place:
+    """To what a sample belongs: group, function, its source and line where it is the program's own, and the functions
+    from `main` to it. `own`: a function of the program is in the chain."""
 
-    def __init__(self, known: Nodes) -> None:
-        self.known = known
-        self.owners: dict[int, tuple[str, str, int]] = {NO_NODE: ("", "", NO_NODE)}
-        self.chains: dict[int, tuple[str, ...]] = {NO_NODE: ()}
+    group: str
+    function: str
+    source: str
+    line: str
+    path: tuple[str, ...]
+    own: bool
 
-    def path(self, row: int) -> list[int]:
-        """The rows of a chain from the outside, at most DEEPEST of the innermost."""
-        found: list[int] = []
-        while row != NO_NODE and len(found) < DEEPEST:
-            found.append(row)
-            row = int(self.known.parent[row])
-        return found[::-1]
 
-    def owner(self, row: int) -> tuple[str, str, int]:
-        """Group, function, and the row of the frame that it is of."""
-        if row not in self.owners:
-            state = self.owners[NO_NODE]
-            for one in self.path(row):
-                state = self.owners.get(one) or self.next(state, one)
-                self.owners[one] = state
-        return self.owners[row]
+NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), True)
 
-    def next(self, outer: tuple[str, str, int], row: int) -> tuple[str, str, int]:
-        """The owner of a frame, from that of the frame that called it."""
-        function = self.known.function[row]
-        group = group_of(function, self.known.object[row])
-        keeps = outer[0] in HELD or (outer[0] in ENTRY and group not in HELD)
-        if group != USER and keeps:
-            return outer
-        return group, mpi_name(function) or function, row
 
-    def describe(self, row: int) -> dict[str, str]:
-        """group, function, source and line of a sample."""
-        group, function, owner = self.owner(row)
-        if row == NO_NODE:
-            return {"group": ETC, "function": "(chain not kept)", "source": "", "line": ""}
-        own = group == USER and self.known.source[owner]
-        source = PurePosixPath(self.known.source[owner]).name if own else ""
-        return {"group": group, "function": function, "source": source, "line": self.line(owner) if own else ""}
-
-    def line(self, row: int) -> str:
-        """A line of source as text."""
-        number = int(self.known.line[row])
-        return f"line {number}" if number else ""
-
-    def chain(self, row: int) -> tuple[str, ...]:
-        """The functions from `main` to the one that a sample belongs to."""
-        _, _, owner = self.owner(row)
-        if owner not in self.chains:
-            names = [mpi_name(name) or name for name in (self.known.function[one] for one in self.path(owner))]
-            begin = max((place for place, name in enumerate(names) if name in ROOTS), default=0)
-            self.chains[owner] = tuple(names[begin:])
-        return self.chains[owner]
+@lru_cache(maxsize=1 << 16)
+def place_of(chain: Chain, waits: bool) -> Place:
+    """The place of a chain's samples; `waits`: in a system call."""
+    chain = of_a_wait(chain) if waits else chain
+    if not chain:
+        return NOWHERE
+    group, owner, own = "", 0, False
+    for number, frame in enumerate(chain):
+        one = TOOL if frame.function == RECORDER else group_of(frame.function, frame.object)
+        own = own or one == USER
+        keeps = group in HELD or (group in ENTRY and one not in HELD)
+        if one in (USER, TOOL) or not keeps:
+            group, owner = one, number
+    frame = chain[owner]
+    path = tuple(said(each) for each in chain[: owner + 1])
+    if group != USER or not frame.source:
+        return Place(group, said(frame), "", "", path, own)
+    return Place(group, frame.function, PurePosixPath(frame.source).name, f"line {frame.line}", path, own)

@@ -12,7 +12,7 @@ from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.balance import load_balance
 from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
-from iolens.metrics.processor.samples import lines, profile
+from iolens.metrics.processor.samples import hot_lines, profile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,18 +103,14 @@ def communication_step(job: Job) -> Step:
 
 def computation_step(job: Job) -> Step:
     """4: computing, and the line that takes most of it."""
-    share, table = parts_of(job).get(time.COMPUTE, 0.0), lines(job)
+    share, hot = parts_of(job).get(time.COMPUTE, 0.0), hot_lines(job)
     said = f"{share:.1f}% computing"
-    if table is not None:
-        hot = table[table["level"] == "line"]
-        paths = table[table["level"] == "source"]
-        if len(hot):
-            place = hot["samples"].idxmax()
-            source = paths.loc[: place + 1, "name"].iloc[-1]
-            said += f"; most samples at {source}, {hot.loc[place, 'name']}: {hot.loc[place, 'share']:.1f}%"
-        else:
-            said += "; lines n/a: the program has no debug information (compile with -g)"
-    return Step("4. compute faster", said, "lines", share)
+    if hot is not None:
+        first = hot.iloc[0]
+        said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f}%"
+    elif profile(job) is not None:
+        said += "; lines n/a: the program has no debug information (compile with -g)"
+    return Step("4. compute faster", said, "hot_lines", share)
 
 
 def io_step(job: Job) -> Step:

@@ -34,6 +34,12 @@ def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(profile_bars(functions), "Share of all samples.", title="Functions with most samples")
 
 
+def no_lines(job: Job) -> str:
+    """Why a job that was sampled has no lines."""
+    sampled = samples.sample_rows(job) is not None
+    return "Source lines: n/a; the program has no debug information here (compile it with -g)." * sampled
+
+
 PROFILE: Exhibit[Job] = Exhibit(
     name="profile",
     title="Profile by function group and function",
@@ -58,6 +64,41 @@ LINES: Exhibit[Job] = Exhibit(
     levels=samples.LEVELS.known,
     source=SOURCE,
     apart=True,
+)
+
+HOT_LINES: Exhibit[Job] = Exhibit(
+    name="hot_lines",
+    title="Lines of the program with most samples",
+    metric=samples.hot_lines,
+    columns=[
+        Column("Samp%", "share", words.points),
+        Column("Samp", "samples", words.guarded),
+        Column("most", "most", words.count),
+        Column("rank", "most_rank", words.count),
+        Column("function", "function"),
+        Column("source", ("source", "line"), lambda source, line: f"{source}:{line.removeprefix('line ')}"),
+    ],
+    note="Per cent of all samples, those in libraries too. Most: of one rank.",
+    absent=no_lines,
+    source=f"{SOURCE}, of a program compiled with -g",
+)
+
+SAMPLING: Exhibit[Job] = Exhibit(
+    name="sampling",
+    title="How well it was sampled",
+    metric=samples.sampling,
+    columns=[
+        Column("timer", "timer"),
+        Column("threads", "threads", words.count),
+        Column("asked, 1/s", "asked_hz", words.ratio),
+        Column("in effect, 1/s", "hz", words.ratio),
+        Column("periods lost", "lost", words.points),
+        Column("callers cut", "cut", words.points),
+        Column("time it took", "cost", words.points),
+    ],
+    note="Threads of all ranks. In effect: interruptions per second; one that comes late counts for the periods it "
+    "missed.",
+    source=SOURCE,
 )
 
 CALLERS: Exhibit[Job] = Exhibit(
