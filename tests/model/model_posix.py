@@ -353,9 +353,11 @@ class PosixModel:
         given = [int(word) for word in call.args[2:4]]
         to_offset, from_offset = given if call.name == "copy_file_range" else (-1, given[0])
         if source:
+            source.moved_here |= from_offset < 0
             offset = from_offset if from_offset >= 0 else call.extra[1]
             self.moves(call, source.file, False, offset, call.result)
         if target:
+            target.moved_here |= to_offset < 0
             offset = to_offset if to_offset >= 0 else call.after - call.result
             self.moves(call, target.file, True, offset, call.result)
 

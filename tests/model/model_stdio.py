@@ -207,7 +207,7 @@ class StdioModel:
 
     def scanned(self, call: Call) -> None:
         if call.result != 0:
-            self.moves(call, False, call.after - call.before)
+            self.moves(call, False, max(0, call.after - call.before))  # a descriptor may have moved it back
 
     def flush(self, call: Call) -> None:
         if call.result == 0:
