@@ -16,7 +16,7 @@ struct staged {
 struct stage {
     enum module_index module;
     size_t record_bytes, stride;
-    int lists, words[2], room;
+    int lists, words[2];
 };
 
 void reduce_flush_states(void)
@@ -41,14 +41,14 @@ void reduce_record(const struct file *file, enum module_index module, int64_t ra
     shape_correct_times(type->shape, record, &iolens.timeline);
 }
 
-static struct stage stage_of(enum module_index module, int room)
+static struct stage stage_of(enum module_index module)
 {
     const struct record_shape *shape = modules[module]->shape;
-    struct stage stage = {.module = module, .record_bytes = shape_bytes(shape), .room = room};
+    struct stage stage = {.module = module, .record_bytes = shape_bytes(shape)};
     stage.lists = shape_lists(shape, stage.words);
     stage.stride = sizeof(struct staged) + stage.record_bytes;
     for (int i = 0; i < stage.lists; i++)
-        stage.stride += kept_bytes(stage.words[i], room);
+        stage.stride += kept_bytes(stage.words[i], KEPT_FEW);
     return stage;
 }
 
@@ -62,17 +62,21 @@ static struct kept_values *next_list(struct kept_values *kept)
     return (struct kept_values *)((char *)kept + kept_bytes((int)kept->words, (int)kept->room));
 }
 
+static void keep(const struct stage *stage, const struct file *file, int list, int room,
+                 struct kept_values *kept)
+{
+    kept_start(kept, stage->words[list], room);
+    modules[stage->module]->keep(file->state[stage->module], list, kept);
+}
+
 static void stage_file(const struct stage *stage, const struct file *file, int rank, struct staged *item)
 {
-    const struct module *type = modules[stage->module];
     item->module = stage->module;
     reduce_record(file, stage->module, rank, item->record);
-    shape_share(type->shape, item->record, rank, &item->spread);
+    shape_share(modules[stage->module]->shape, item->record, rank, &item->spread);
     struct kept_values *kept = first_list(item);
-    for (int i = 0; i < stage->lists; i++, kept = next_list(kept)) {
-        kept_start(kept, stage->words[i], stage->room);
-        type->keep(file->state[stage->module], i, kept);
-    }
+    for (int i = 0; i < stage->lists; i++, kept = next_list(kept))
+        keep(stage, file, i, KEPT_FEW, kept);
 }
 
 static void combine_staged(const void *in, void *inout)
@@ -88,37 +92,31 @@ static void combine_staged(const void *in, void *inout)
         kept_merge(from, into);
 }
 
-/* On rank 0, of a merged record: true when a list had no room for all of its values. */
-static bool finish_staged(const struct stage *stage, struct staged *item)
+/* On rank 0, of a merged record: bit i when list i had no room for all of its values. */
+static unsigned char finish_staged(const struct stage *stage, struct staged *item)
 {
     const struct record_shape *shape = modules[stage->module]->shape;
     struct kept_values *kept = first_list(item);
-    bool lost = false;
+    unsigned lost = 0;
     for (int i = 0; i < stage->lists; i++, kept = next_list(kept)) {
         shape_put_list(shape, item->record, i, kept);
-        lost |= kept->lost != 0;
+        lost |= (unsigned)(kept->lost != 0) << i;
     }
     shape_finish_shared(shape, item->record, &item->spread);
-    return lost && stage->room < KEPT_ALL;
+    return (unsigned char)lost;
 }
 
-/* Collective. The module's shared files, or of these only the ones that `again` names by their place, merged
- * into `staged`. */
+/* Collective. The module's shared files, merged into `staged`. */
 static int merge_staged(const struct iolens_transport *transport, const struct stage *stage,
-                        const unsigned char *again, struct buffer *staged)
+                        struct buffer *staged)
 {
-    size_t place = 0;
     for (struct file *file = shared_first(stage->module); file; file = shared_next(file, stage->module)) {
-        if (again && !again[place++])
-            continue;
         struct staged *item = buffer_add(staged, stage->stride);
         if (!item)
-            break;
+            return -1;
         stage_file(stage, file, transport->rank, item);
     }
     size_t count = staged->used / stage->stride;
-    if (staged->failed)
-        return -1;
     return count > 0 ? transport->reduce_records(staged->data, stage->stride, count, combine_staged) : 0;
 }
 
@@ -127,46 +125,57 @@ static struct staged *staged_at(const struct stage *stage, const struct buffer *
     return (struct staged *)(staged->data + i * stage->stride);
 }
 
-/* Collective. Files that more different values were used with than most: a second time, with room for all. */
-static int merge_again(const struct iolens_transport *transport, const struct stage *few,
-                       unsigned char *again, size_t count, struct buffer *merged)
+static void combine_lists(const void *in, void *inout) { kept_merge(in, inout); }
+
+/* Collective. One list of the files whose bit says that it had no room for all of its values: a second time,
+ * alone, with room for them. */
+static int merge_list_again(const struct iolens_transport *transport, const struct stage *stage, int list,
+                            const unsigned char *lost, struct buffer *merged)
 {
-    uint64_t files = 0;
-    for (size_t i = 0; i < count; i++)
-        files += again[i];
-    int result = transport->bcast(&files, sizeof files, 0);
-    if (result != 0 || files == 0)
-        return result;
-    result = transport->bcast(again, count, 0);
-    struct stage all = stage_of(few->module, KEPT_ALL);
-    struct buffer staged = {0};
-    if (result == 0)
-        result = merge_staged(transport, &all, again, &staged);
-    for (size_t i = 0, at = 0; result == 0 && transport->rank == 0 && i < count; i++) {
-        if (!again[i])
-            continue;
-        struct staged *item = staged_at(&all, &staged, at++);
-        finish_staged(&all, item);
-        memcpy(staged_at(few, merged, i)->record, item->record, few->record_bytes);
+    const struct record_shape *shape = modules[stage->module]->shape;
+    size_t stride = kept_bytes(stage->words[list], KEPT_ALL), place = 0;
+    struct buffer lists = {0};
+    for (struct file *file = shared_first(stage->module); file; file = shared_next(file, stage->module)) {
+        struct kept_values *kept = lost[place++] >> list & 1 ? buffer_add(&lists, stride) : NULL;
+        if (kept)
+            keep(stage, file, list, KEPT_ALL, kept);
     }
-    buffer_free(&staged);
+    size_t again = lists.used / stride;
+    int result = lists.failed ? -1 : 0;
+    if (result == 0 && again > 0)
+        result = transport->reduce_records(lists.data, stride, again, combine_lists);
+    for (size_t i = 0, at = 0; result == 0 && transport->rank == 0 && at < again; i++)
+        if (lost[i] >> list & 1)
+            shape_put_list(shape, staged_at(stage, merged, i)->record, list,
+                           (const struct kept_values *)(lists.data + stride * at++));
+    buffer_free(&lists);
+    return result;
+}
+
+/* Collective. `lost`: on rank 0 what finish_staged said of each file, with room for that on all others. */
+static int merge_again(const struct iolens_transport *transport, const struct stage *stage,
+                       unsigned char *lost, size_t count, struct buffer *merged)
+{
+    int result = transport->bcast(lost, count, 0);
+    for (int i = 0; result == 0 && i < stage->lists; i++)
+        result = merge_list_again(transport, stage, i, lost, merged);
     return result;
 }
 
 static int merge_shared(const struct iolens_transport *transport, enum module_index module,
                         struct records *records)
 {
-    struct stage stage = stage_of(module, KEPT_FEW);
+    struct stage stage = stage_of(module);
     struct buffer merged = {0}, votes = {0};
-    int result = merge_staged(transport, &stage, NULL, &merged);
+    int result = merge_staged(transport, &stage, &merged);
     size_t count = merged.used / stage.stride;
-    unsigned char *again = buffer_add(&votes, count + 1);
-    if (!again)
+    unsigned char *lost = buffer_add(&votes, count + 1);
+    if (!lost)
         result = -1;
-    for (size_t i = 0; result == 0 && i < count; i++)
-        again[i] = transport->rank == 0 && finish_staged(&stage, staged_at(&stage, &merged, i));
+    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++)
+        lost[i] = finish_staged(&stage, staged_at(&stage, &merged, i));
     if (result == 0 && count > 0 && stage.lists > 0)
-        result = merge_again(transport, &stage, again, count, &merged);
+        result = merge_again(transport, &stage, lost, count, &merged);
     for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++)
         records_put(records, staged_at(&stage, &merged, i)->record, stage.record_bytes);
     buffer_free(&merged);
