@@ -4,6 +4,7 @@
 #   lib/iolens/lib                    libraries to preload
 #   lib/iolens/bin                    workloads and helpers, under names that would hide others' on PATH
 #   lib/iolens/venv                   the Python package with what it needs
+#   include                           marks that a program may set for the profiler, C and Fortran
 #   share/iolens                      configuration of the emulated storage, experiments
 # Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS, the last two being build trees with bin/ and lib/
 set -euo pipefail
@@ -26,7 +27,8 @@ home=$root/lib/iolens
 venv=$home/venv
 
 copy_programs() {
-    install -d "$root/bin" "$home/bin" "$home/lib" "$root/share/iolens"
+    install -d "$root/bin" "$home/bin" "$home/lib" "$root/include" "$root/share/iolens"
+    install -m 644 profiler/include/* "$root/include"
     install -m 755 "$workloads"/bin/* "$home/bin"
     install -m 755 "$build"/bin/{iolens-recover,iolens-selfbench,ost-simulate} "$home/bin"
     install -m 755 "$build"/lib/*.so "$home/lib"

@@ -25,6 +25,18 @@ BY_HAND = {
     *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # they do not return as functions do, or not always
     *("pthread_create", "thrd_create", "sigaction", "signal"),
 }
+MARKS = {
+    f"PAT_{name}" for name in "region_begin region_end record flush_buffer".split()
+} | {  # CrayPAT's names of marks, and those of its include file for Fortran
+    f"pat_{name}_{kind}"
+    for name, kinds in {
+        "region_begin": ["", "i4_", "i8_", "i4ns_", "i8ns_"],
+        "region_end": ["", "i4_", "i8_", "i4ns_", "i8ns_"],
+        "record": ["", "i4_", "i8_", "ns_"],
+        "flush_buffer": ["", "i4_", "i8_", "ns_"],
+    }.items()
+    for kind in kinds
+}
 
 # Rows that no test program calls, each with the reason.
 WAIVED = {
@@ -88,7 +100,7 @@ def exported(library: Path) -> set[str]:
 def test_exports_are_the_rows() -> None:
     names = {name for name in exported(harness.LIBRARY) if not name.startswith("iolens_")}
     assert len(pnetcdf_accesses()) == 550
-    assert names == profiler_rows() | waits() | pnetcdf_accesses() | BY_HAND
+    assert names == profiler_rows() | waits() | pnetcdf_accesses() | BY_HAND | MARKS
     assert len(profiler_rows()) > 200
     assert len(waits()) > 20
 

@@ -282,3 +282,33 @@ def test_the_report_parts_aggregators_from_the_others(programs: Path, tmp_path: 
     assert start(tmp_path, 3, programs / "mpi_late", tmp_path).returncode == 0
     shown = COLLECTIVES.table(read_log(the_log(tmp_path)))
     assert [row[1] for row in shown.rows] in (["aggregators", "other ranks"], ["aggregators"])
+
+
+def test_pcontrol_switches_recording_off_and_on(programs: Path, tmp_path: Path) -> None:
+    """Each rank writes 10 bytes, 5 more while nothing is counted, and 3 more; rank 1 leaves a region unended."""
+    done = start(tmp_path, 2, programs / "mpi_pcontrol", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    log = the_log(tmp_path)
+    for rank in (0, 1):
+        _, counters = record_of(log, "POSIX", f"/rank{rank}.txt")
+        assert (counters["POSIX_WRITES"], counters["POSIX_BYTES_WRITTEN"]) == (2, 13)
+        assert counters["POSIX_MAX_BYTE_WRITTEN"] == 17, "the position moved on while nothing was counted"
+    job = read_log(log)
+    names = job.private["region_names"].drop_duplicates("region").set_index("region")["label"]
+    rows = job.private["regions"]
+    found = zip(rows["rank"], rows["region"].map(names), rows["calls"], strict=True)
+    assert sorted(found) == [(0, "all", 1), (1, "all", 1), (1, "only on rank 1", 1)]
+    assert job.remarks == ("Regions were begun and not ended 1 time(s); the table regions says which (unended).",)
+
+
+def test_the_phases_of_btio_are_regions(tmp_path: Path) -> None:
+    """Class S has 60 steps and one to warm up, each with one of every phase of the solver, and 12 dumps."""
+    btio = shutil.copy(ROOT / "build/bin/btio", tmp_path)
+    environment = {**os.environ, "LD_PRELOAD": library("usual").preload, "IOLENS_LOGPATH": str(tmp_path)}
+    subprocess.run([btio, "--class", "S"], cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    job = read_log(the_log(tmp_path))
+    names = job.private["region_names"].set_index("region")["label"]
+    rows = job.private["regions"]
+    calls = dict(zip(rows["region"].map(names), rows["calls"], strict=True))
+    solver = ["exchange", "rhs", "x solve", "y solve", "z solve", "add"]
+    assert calls == {**dict.fromkeys(solver, 61), "write": 13, "read": 12, "verify": 12}

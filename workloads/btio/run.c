@@ -2,6 +2,7 @@
 
 #include "fail.h"
 #include "norms.h"
+#include "phases.h"
 #include "rhs.h"
 
 #include <math.h>
@@ -49,16 +50,24 @@ static void advance(Run *run, bool watched)
 {
     static const char *const sweeps[3] = {"rhs after x sweep", "rhs after y sweep", "rhs after z sweep"};
     double dt = run->config->dt;
+    phase_begin(PHASE_EXCHANGE);
     exchange_ghosts(&run->exchange, &run->domain);
+    phase_end(PHASE_EXCHANGE);
+    phase_begin(PHASE_RHS);
     compute_rhs(&run->domain, dt);
+    phase_end(PHASE_RHS);
     if (watched)
         say_interior(run, "first residual", rhs_of, dt);
     for (int direction = 0; direction < 3; direction++) {
+        phase_begin(PHASE_SOLVE_X + (enum phase)direction);
         solve_direction(&run->solver, &run->domain, direction, dt);
+        phase_end(PHASE_SOLVE_X + (enum phase)direction);
         if (watched)
             say_interior(run, sweeps[direction], rhs_of, 1.0);
     }
+    phase_begin(PHASE_ADD);
     add_update(&run->domain);
+    phase_end(PHASE_ADD);
     if (watched)
         say_error(run, "error after step 1");
 }
@@ -154,15 +163,19 @@ static double read_dumps(Run *run, int count)
         memset(store->buffer, 0, (size_t)run->domain.points * POINT_BYTES);
         long long calls = store->calls;
         double start = MPI_Wtime();
+        phase_begin(PHASE_READ);
         store->method->read(store, at);
         if (!run->config->io_only)
             store_unpack(store);
+        phase_end(PHASE_READ);
         double read = MPI_Wtime();
         seconds += read - start;
         run->read_calls += store->calls - calls;
         store_check(store);
         double checked = MPI_Wtime();
+        phase_begin(PHASE_VERIFY);
         examine(run, run->read++);
+        phase_end(PHASE_VERIFY);
         run->norm_seconds += MPI_Wtime() - checked;
     }
     return seconds;
@@ -175,15 +188,19 @@ static void write_dump(Run *run, int step)
     run_say(run, " Writing data set, time step  %10d", step);
     long long calls = store->calls;
     double start = MPI_Wtime();
+    phase_begin(PHASE_WRITE);
     store_pack(store, shift_of(run, run->written));
     store->method->write(store, run->in_file);
+    phase_end(PHASE_WRITE);
     run->dump_seconds[run->written] = MPI_Wtime() - start;
     run->io_seconds += run->dump_seconds[run->written];
     run->write_calls += store->calls - calls;
     store_check(store);
     if (run->memory != NULL) {
         double checked = MPI_Wtime();
+        phase_begin(PHASE_VERIFY);
         error_norm(&run->domain, &run->exact, run->memory[run->written]);
+        phase_end(PHASE_VERIFY);
         run->norm_seconds += MPI_Wtime() - checked;
     }
     run->written++;
@@ -197,7 +214,9 @@ static void write_dump(Run *run, int step)
 static void close_timed(Run *run)
 {
     double start = MPI_Wtime();
+    phase_begin(PHASE_WRITE);
     store_close(&run->store);
+    phase_end(PHASE_WRITE);
     run->io_seconds += MPI_Wtime() - start;
     store_check(&run->store);
 }

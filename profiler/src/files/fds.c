@@ -123,14 +123,29 @@ void fds_forget(int first, int last)
     }
 }
 
-void fds_reset(void)
+void fds_forget_states(void)
 {
-    iolens_fds.lock = (struct spin){ATOMIC_FLAG_INIT};
     for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
         struct open_file *open = iolens_fds.table[fd];
         if (open)
             open->posix = NULL;
     }
+}
+
+void fds_ask_offsets(void)
+{
+    for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
+        struct open_file *open = iolens_fds.table[fd];
+        off_t offset = open ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : -1;
+        if (offset >= 0)
+            open->offset = offset;
+    }
+}
+
+void fds_reset(void)
+{
+    iolens_fds.lock = (struct spin){ATOMIC_FLAG_INIT};
+    fds_forget_states();
 }
 
 struct file *fds_file(struct open_file *open)

@@ -69,6 +69,10 @@ static inline struct open_file *fds_find(int fd)
 /* The records are gone, as in a child of fork: the descriptors stay, with their files until they are used. */
 void fds_reset(void);
 
+/* Have each open file ask for its state again; and the kernel for its position. */
+void fds_forget_states(void);
+void fds_ask_offsets(void);
+
 /* The open file's file in this process's registry; NULL without memory. */
 struct file *fds_file(struct open_file *open);
 

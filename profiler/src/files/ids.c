@@ -34,7 +34,7 @@ void *ids_find(struct ids *ids, int64_t key)
 {
     spin_lock(&ids->lock);
     struct id *id = *link_of(ids, key);
-    void *state = id ? id->state : NULL;
+    void *state = id && !iolens_paused() ? id->state : NULL;
     spin_unlock(&ids->lock);
     return state;
 }

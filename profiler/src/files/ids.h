@@ -23,7 +23,7 @@ struct ids {
 /* An old entry of the key is replaced; without memory nothing is remembered. */
 void ids_put(struct ids *ids, int64_t key, void *state);
 
-/* NULL when the key is not there. */
+/* NULL when the key is not there, or recording is switched off. */
 void *ids_find(struct ids *ids, int64_t key);
 
 /* The same, and forget it. */

@@ -195,8 +195,8 @@ struct file *registry_next(const struct file *file, enum module_index module)
  * at once, one of them discards its state. */
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
-    void *state = file->state[module], *fresh;
-    if (state || ((file->skip | iolens_filter.modules_off) >> module & 1))
+    void *state = iolens_paused() ? NULL : file->state[module], *fresh;
+    if (state || iolens_paused() || ((file->skip | iolens_filter.modules_off) >> module & 1))
         return state;
     fresh = registry_spare(module);
     if (fresh && modules[module]->init)

@@ -67,7 +67,7 @@ struct file *registry_next(const struct file *file, enum module_index module);
 void registry_count(const struct file *file, enum module_index module);
 
 /* The module's state of the file, created when new. `fd` is an open descriptor of it or -1. NULL: out of
- * memory. */
+ * memory, or recording is switched off. */
 void *registry_state(struct file *file, enum module_index module, int fd);
 
 /* A state whose file is not known yet; NULL: switched off, or out of memory. */

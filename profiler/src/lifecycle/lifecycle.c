@@ -78,8 +78,8 @@ static void after_fork(void)
 
 static bool log_is_wanted(void)
 {
-    return settings_true(iolens.settings.nonmpi) &&
-           (iolens_registry.used > 0 || iolens.settings.logfile || sampling_has_samples());
+    bool recorded = iolens_registry.used > 0 || sampling_has_samples() || table_state_known(TABLE_regions);
+    return settings_true(iolens.settings.nonmpi) && (recorded || iolens.settings.logfile);
 }
 
 /* The records stay in the spool when the log cannot be written. */

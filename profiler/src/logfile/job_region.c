@@ -92,6 +92,21 @@ static void add_partial(struct buffer *out)
     buffer_format(out, "], ");
 }
 
+static void add_remarks(struct buffer *out)
+{
+    const char *comma = "";
+    buffer_format(out, "\"remarks\": [");
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const char *remark = process_tables[t]->remark ? process_tables[t]->remark() : NULL;
+        if (!remark)
+            continue;
+        buffer_format(out, "%s", comma);
+        buffer_json(out, remark);
+        comma = ", ";
+    }
+    buffer_format(out, "], ");
+}
+
 static void write_job(const struct iolens_transport *transport, struct buffer *out)
 {
     const struct identity *self = &iolens.identity;
@@ -112,6 +127,7 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
     add_text(out, "io_component_used", *iolens.io_component ? iolens.io_component : NULL);
     add_compilers(out, self->compiler);
     add_partial(out);
+    add_remarks(out);
     buffer_format(out, "\"mounts\": ");
     buffer_put(out, *self->mounts ? self->mounts : "{}", *self->mounts ? strlen(self->mounts) : 2);
     buffer_put(out, ", ", 2);

@@ -13,7 +13,7 @@ struct extra_counts {
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)
 {
-    struct extra_counts *counts = file ? table_file_state(TABLE_posix_extra, file) : NULL;
+    struct extra_counts *counts = file && !iolens_paused() ? table_file_state(TABLE_posix_extra, file) : NULL;
     if (!counts)
         return;
     spin_lock(&counts->lock);

@@ -254,7 +254,8 @@ void hdf5_on_link(hid_t object)
 void hdf5_before_dataset_close(struct call *c, hid_t object)
 {
     struct h5d_state *state = ids_take(&iolens_datasets, hdf5_key(object));
-    c->taken = state && state->nameless ? give_name(state, object) : state;
+    state = state && state->nameless ? give_name(state, object) : state;
+    c->taken = iolens_paused() ? NULL : state;
 }
 
 void hdf5_on_dataset_close(const struct call *c, hid_t object)

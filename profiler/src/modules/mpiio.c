@@ -54,7 +54,7 @@ static void mpiio_finish(const void *state, void *record)
 /* Enter the recorder with the file's lock held; false when there is nothing to record. */
 static bool enter(struct iolens_mpiio_file *file)
 {
-    if (!file || !iolens_active())
+    if (!file || !iolens_active() || iolens_paused())
         return false;
     iolens_busy = true;
     spin_lock(&file->lock);

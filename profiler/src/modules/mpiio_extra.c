@@ -19,7 +19,7 @@ struct mpiio_extra {
 
 static void add(struct file *file, enum iolens_mpiio_extra which, double seconds)
 {
-    struct mpiio_extra *extra = file ? table_file_state(TABLE_mpiio_extra, file) : NULL;
+    struct mpiio_extra *extra = file && !iolens_paused() ? table_file_state(TABLE_mpiio_extra, file) : NULL;
     if (!extra)
         return;
     spin_lock(&extra->lock);

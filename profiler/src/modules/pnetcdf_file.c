@@ -51,6 +51,8 @@ void pnetcdf_before_close(struct call *c, int nc)
     const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();
     mpi_offset written = 0, read = 0;
     struct pnetcdf_file *file = ids_take(&iolens_netcdfs, nc);
+    if (iolens_paused())
+        file = NULL;
     c->taken = file;
     if (!file)
         return;

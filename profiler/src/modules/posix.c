@@ -159,7 +159,8 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
     struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s) {
-        fds_forget(fd, fd);
+        if (!open || !iolens_paused())
+            fds_forget(fd, fd);
         return;
     }
     spin_lock(&s->lock);
@@ -176,11 +177,12 @@ void posix_on_dup(const struct call *c, int copy, int fd)
     if (copy < 0 || (!open && !before) || !iolens_owns_memory())
         return;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
-    if (!s) {
+    if (s || (open && iolens_paused()))
+        fds_duplicate(copy, open);
+    else
         fds_forget(copy, copy);
+    if (!s)
         return;
-    }
-    fds_duplicate(copy, open);
     spin_lock(&s->lock);
     s->record.ints[POSIX_DUPS]++;
     count_open(s, c);
@@ -286,7 +288,7 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
     if (!path_absolute(absolute, olddir, from))
         return;
     struct file *old = names_find(absolute);
-    struct posix_state *source = old ? old->state[MODULE_POSIX] : NULL;
+    struct posix_state *source = old && !iolens_paused() ? old->state[MODULE_POSIX] : NULL;
     if (!source)
         return;
     count_meta(source, c, POSIX_RENAME_SOURCES);

@@ -191,7 +191,7 @@ void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int cou
 
 void posix_on_complete(const struct aio_request *request, double t1, int64_t bytes)
 {
-    if (bytes < 0)
+    if (bytes < 0 || iolens_paused())
         return;
     struct posix_state *s = request->state;
     const struct call whole = {.t0 = request->submitted, .t1 = t1};

@@ -51,12 +51,13 @@ static void add_meta(struct stdio_state *s, const struct call *c)
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
 {
+    if (stream)
+        stream->append = append;
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
     double *doubles = s->record.doubles;
     s->stripes = stream->file->state[MODULE_LUSTRE];
-    stream->append = append;
     s->record.ints[STDIO_OPENS]++;
     s->record.ints[STDIO_FDOPENS] += fdopened;
     timer_stamp(&doubles[STDIO_F_OPEN_START], &doubles[STDIO_F_OPEN_END], c->t0, c->t1);

@@ -84,10 +84,26 @@ struct file *streams_file(FILE *handle)
     return stream ? streams_own(stream) : NULL;
 }
 
-void streams_reset(void)
+void streams_forget_states(void)
 {
-    iolens_streams.lock = (struct spin){ATOMIC_FLAG_INIT};
     for (int i = 0; i < STREAM_BUCKETS; i++)
         for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
             stream->stdio = NULL;
+}
+
+void streams_ask_offsets(void)
+{
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next) {
+            FILE *handle = stream->handle;
+            off_t offset = handle ? ftello(handle) : -1;
+            if (offset >= 0)
+                stream->offset = offset;
+        }
+}
+
+void streams_reset(void)
+{
+    iolens_streams.lock = (struct spin){ATOMIC_FLAG_INIT};
+    streams_forget_states();
 }

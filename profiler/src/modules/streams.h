@@ -45,6 +45,10 @@ struct file *streams_own(struct stream *stream);
 /* The file behind a handle, or NULL. */
 struct file *streams_file(FILE *handle);
 
+/* Have each stream ask for its state again; and for its position. */
+void streams_forget_states(void);
+void streams_ask_offsets(void);
+
 /* The records are gone, as in a child of fork: the streams stay, with their files until they are used. */
 void streams_reset(void);
 

@@ -1,5 +1,6 @@
 #include "unfollowed.h"
 
+#include "../runtime/context.h"
 #include "../tables/process_table.h"
 
 struct unfollowed_calls {
@@ -8,7 +9,7 @@ struct unfollowed_calls {
 
 void unfollowed_add(enum unfollowed which)
 {
-    struct unfollowed_calls *state = table_state(TABLE_unfollowed);
+    struct unfollowed_calls *state = iolens_paused() ? NULL : table_state(TABLE_unfollowed);
     if (state)
         state->calls[which]++;
 }

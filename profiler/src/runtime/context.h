@@ -45,6 +45,7 @@ struct context {
         *lost; /* a sentence: why another process writes the log of this one; NULL: it does so itself */
     const char *closed; /* a sentence: why recording ended before the process did; NULL: it did not */
     struct settings settings;
+    atomic_bool paused;       /* the program asked that nothing is recorded for now */
     bool muted;               /* this rank is not recorded, but takes part in writing the log */
     struct timeline timeline; /* known at the end */
     const struct iolens_transport *transport; /* NULL until MPI_Init */
@@ -74,6 +75,12 @@ static inline bool iolens_active(void)
 {
     return __builtin_expect(
         atomic_load_explicit(&iolens.wiped.recording, memory_order_relaxed) && !iolens_busy, 1);
+}
+
+/* True while the program has switched recording off: files are followed, but nothing is counted. */
+static inline bool iolens_paused(void)
+{
+    return __builtin_expect(atomic_load_explicit(&iolens.paused, memory_order_relaxed), 0);
 }
 
 /* False in a child of vfork, which shares the memory of its parent: asked of the kernel. */

@@ -46,6 +46,9 @@ struct process_table {
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
     /* What `collect` had to leave out, on all ranks together: a sentence; NULL: nothing. May be NULL. */
     const char *(*left_out)(void);
+    /* What the program did that makes its rows less than they seem: a sentence; NULL: nothing. May be NULL.
+     */
+    const char *(*remark)(void);
     int64_t (*weight)(
         const void *row); /* of tables that keep the largest: see table_largest.h and table_merge.h */
     /* Of tables whose rows are bounded over all ranks (table_merge.h): make a row stand for any rank, and say

@@ -234,6 +234,7 @@ def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
         "io_component": names.sentence(component.encode()).decode() if isinstance(component, str) else None,
         "hosts": hosts,
         "partial": [names.sentence(str(reason).encode()).decode() for reason in old.get("partial", [])],
+        "remarks": [str(remark) for remark in old.get("remarks", [])],
         "environment": {name: setting(name, str(value), names) for name, value in old.get("environment", {}).items()},
     }
 

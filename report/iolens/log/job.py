@@ -92,10 +92,12 @@ class Job:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What to know about the records of modules that could be read or not, in sentences."""
+        """What to know about records that could be read or not, and about the program's marks, in sentences."""
         said = [(module.name, module.note) for module in self.modules if module.note]
         unread = [(module.name, f"{module.unread}.") for module in self.modules if module.unread]
-        return tuple(f"{name}: {text}" for name, text in [*said, *unread])
+        job = self.private.get("job")
+        marks = job.get("remarks", []) if isinstance(job, dict) else []
+        return (*(f"{name}: {text}" for name, text in [*said, *unread]), *map(str, marks))
 
     @property
     def whole_seconds(self) -> bool:

@@ -20,6 +20,8 @@ INTEGERS = {
     "ost_bytes": "file rank component stripe ost bytes_read bytes_written",
     "lustre_client": "rank samples_before samples_after sum_before sum_after",
     "unfollowed": "rank",
+    "region_names": "rank region parent id",
+    "regions": "rank thread region calls unended",
     "process": "rank ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches",
 }
 DOUBLES = {
@@ -27,12 +29,18 @@ DOUBLES = {
     "mpiio_collectives": "seconds waiting access exchange",
     "posix_extra": "seconds",
     "process": "user_time system_time",
+    "regions": "time exclusive_time min_time max_time",
 }
-TEXTS = {"mpiio_hints": "key requested effective", "lustre_client": "node layer device counter unit"}
+TEXTS = {
+    "mpiio_hints": "key requested effective",
+    "lustre_client": "node layer device counter unit",
+    "region_names": "label",
+}
 CONTAINERS: dict[str, type] = {
     "hosts": list,
     "rank_host": list,
     "partial": list,
+    "remarks": list,
     "environment": dict,
     "mounts": dict,
     "compiler": list,

@@ -1,0 +1,108 @@
+#include "region_names.h"
+
+#include <string.h>
+
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../system/hash.h"
+#include "../tables/keyed.h"
+#include "../tables/process_table.h"
+
+struct key {
+    int64_t id;
+    uint64_t parent;
+    char label[REGION_LABEL_BYTES];
+};
+
+static const struct keyed_shape SHAPE = {
+    .key_bytes = sizeof(struct key), .value_bytes = sizeof(uint64_t), .most = REGION_NAMES_MOST};
+
+/* The value of a row: its number, 0 while it is being made. */
+static _Atomic(uint64_t) *number_of(struct keyed_row *row) { return keyed_value(row, &SHAPE); }
+
+static bool is_taken(const struct keyed *names, const struct keyed_row *own, uint32_t number)
+{
+    if (number == REGION_NONE || number >= REGION_OTHER)
+        return true;
+    for (struct keyed_row *row = keyed_first(names); row; row = keyed_next(row))
+        if (row != own && *number_of(row) == number)
+            return true;
+    return false;
+}
+
+uint32_t region_number(uint32_t parent, int64_t id, const char *label)
+{
+    struct key key = {.id = id, .parent = parent};
+    if (label)
+        strncpy(key.label, label, sizeof key.label - 1);
+    struct keyed *names = table_state(TABLE_region_names);
+    struct keyed_row *row = names ? keyed_find(names, &SHAPE, &key) : NULL;
+    if (!row)
+        return REGION_OTHER;
+    uint32_t number = (uint32_t)*number_of(row);
+    if (number)
+        return number;
+    number = (uint32_t)record_id((const char *)&key, sizeof key);
+    while (is_taken(names, row, number))
+        number++;
+    *number_of(row) = number;
+    return number;
+}
+
+struct row {
+    int64_t rank, id;
+    uint32_t region, parent;
+    char label[REGION_LABEL_BYTES];
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank",
+           "the rank that has the region; one that has exactly those of rank 0 has no rows"),
+    COLUMN(region, "<u4", "region", "its number, by which other tables name it: the same on all ranks"),
+    COLUMN(parent, "<u4", "region", "the region that it was begun in; 0: none"),
+    COLUMN(id, "<i8", "", "the number that the program gave it"),
+    TEXT(label, "S64", "the text that the program gave it", TEXT_WORD),
+};
+
+/* Differs between two sets of regions, whatever their order. */
+static uint64_t sum_of(const struct buffer *rows)
+{
+    uint64_t sum = 0;
+    for (size_t at = 0; at < rows->used; at += sizeof(struct row))
+        sum += ((const struct row *)(rows->data + at))->region * UINT64_C(0x9e3779b97f4a7c15);
+    return sum;
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct keyed *names = table_state_known(TABLE_region_names);
+    for (struct keyed_row *name = names ? keyed_first(names) : NULL; name; name = keyed_next(name)) {
+        const struct key *key = keyed_key(name);
+        struct row row = {.rank = transport->rank,
+                          .id = key->id,
+                          .region = (uint32_t)*number_of(name),
+                          .parent = (uint32_t)key->parent};
+        memcpy(row.label, key->label, sizeof row.label);
+        buffer_put(rows, &row, sizeof row);
+    }
+    uint64_t first = sum_of(rows);
+    if (transport->bcast(&first, sizeof first, 0) != 0)
+        rows->failed = true;
+    if (transport->rank > 0 && first == sum_of(rows))
+        rows->used = 0;
+}
+
+static bool validate(const void *state, const struct area *area)
+{
+    keyed_validate((struct keyed *)state, &SHAPE, area, NULL);
+    return true;
+}
+
+const struct process_table table_region_names = {
+    .name = "region_names",
+    .meaning = "A region that the program marked, inside another one or outside all",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct keyed),
+    .validate = validate,
+    .collect = collect,
+};

@@ -1,0 +1,23 @@
+#include "thread_number.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static atomic_uint iolens_threads_numbered;
+static __thread uint32_t number_and_one __attribute__((tls_model("initial-exec"))); /* 0: not numbered yet */
+
+uint32_t thread_number(void)
+{
+    if (!number_and_one)
+        number_and_one = syscall(SYS_gettid) == syscall(SYS_getpid)
+                             ? 1
+                             : atomic_fetch_add(&iolens_threads_numbered, 1) + 2;
+    return number_and_one - 1;
+}
+
+void thread_number_reset(void)
+{
+    iolens_threads_numbered = 0;
+    number_and_one = 0;
+}

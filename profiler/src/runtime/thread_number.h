@@ -1,0 +1,14 @@
+/* Numbers of threads, which tables tell threads apart by. */
+#ifndef IOLENS_THREAD_NUMBER_H
+#define IOLENS_THREAD_NUMBER_H
+
+#include <stdint.h>
+
+/* Of this thread in this process: 0 for the first one, 1, 2 … for others in the order in which they first
+ * ask. */
+uint32_t thread_number(void);
+
+/* In a child of fork, whose only thread is its first. */
+void thread_number_reset(void);
+
+#endif
