@@ -70,9 +70,9 @@ def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
 def overflowed(values: np.ndarray, names: list[str]) -> str:
     """A note about counters that cannot be negative and are: old profilers overflowed. -1 means not recorded.
 
-    Distances between accesses (STRIDE) may be negative.
+    Distances between accesses (STRIDE) may be negative, and a record's number (RENAMED_FROM) is no count.
     """
-    places = [place for place, name in enumerate(names) if not name.endswith("_STRIDE")]
+    places = [place for place, name in enumerate(names) if not name.endswith(("_STRIDE", "_RENAMED_FROM"))]
     columns = np.any(values < -1, axis=0).tolist()
     wrong = [names[place] for place in places if columns[place]] if len(values) else []
     if not wrong:

@@ -118,7 +118,7 @@ def average_io(job: Job) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for kind in ("independent", "shared"):
+    for kind in ("independent", "shared") if job.nprocs > 1 else ("independent",):
         for what, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN"), ("metadata", None)):
             spent, moved = 0.0, 0
             for name in lowest(job):

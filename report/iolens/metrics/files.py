@@ -21,6 +21,9 @@ LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
 LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "squashfs")
 """Types of mount points whose files have no stripes: where one has, the log's mount table is that of a container."""
 
+SMALL = 0.001
+"""Part of the largest value below which a file is not worth a line."""
+
 CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
 
 
@@ -129,15 +132,35 @@ def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
 
 
 @once_per_job
-def costly_files(job: Job, limit: int = 15) -> pd.DataFrame:
+def costly_files(job: Job) -> pd.DataFrame:
     """The `top_files` by time and by bytes together, each file once, those with most time first.
 
-    stripe_count and stripe_size are those of a file's only layout component; 0 without one, or with several.
+    Files with less than a thousandth of the first one's time and of the largest one's bytes are left out. stripe_count
+    and stripe_size are those of a file's only layout component; 0 without one, or with several.
     """
     import pandas as pd
 
-    both = pd.concat([top_files(job, "seconds", limit), top_files(job, "bytes", limit)])
+    both = pd.concat([top_files(job, "seconds"), top_files(job, "bytes")])
     found = both.drop_duplicates("id").sort_values("seconds", ascending=False, kind="stable", ignore_index=True)
+    if len(found):
+        found = found[
+            (found["seconds"] >= SMALL * found["seconds"].max()) | (found["bytes"] >= SMALL * found["bytes"].max())
+        ]
+    return with_stripes(job, found)
+
+
+@once_per_job
+def every_file(job: Job) -> pd.DataFrame:
+    """`costly_files` without a limit: every file, those with most time first."""
+    found = all_files(job)
+    if found.empty:
+        return found
+    found = found.assign(bytes=found["bytes_read"] + found["bytes_written"])
+    return with_stripes(job, found.sort_values("seconds", ascending=False, kind="stable", ignore_index=True))
+
+
+def with_stripes(job: Job, found: pd.DataFrame) -> pd.DataFrame:
+    """Files with the stripe_count and stripe_size of their only layout component."""
     layouts = job.frames.get("LUSTRE")
     if layouts is None:
         return found.assign(stripe_count=0, stripe_size=0)

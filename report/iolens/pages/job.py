@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.metrics import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
+from iolens.pages.cells import middle
 from iolens.pages.document import write_pdf
 from iolens.pages.exhibits.about import HOSTS, MODULES
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+LONGEST = 240
+"""Characters of a fact on the first page."""
+
+
 def write_job_pdf(job: Job, pdf: Path) -> None:
     """Write the summary of a job; IolensError when the file cannot be written."""
     write_pdf(pdf, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
@@ -39,7 +44,11 @@ def write_job_pdf(job: Job, pdf: Path) -> None:
 
 def summary(job: Job) -> list[Block]:
     """Facts, and how much was transferred."""
-    blocks: list[Block] = [Row([Table("", ["", ""], part) for part in facts(job)])]
+    parts = [
+        [[name, middle(value, LONGEST) if len(value) > LONGEST else value] for name, value in part]
+        for part in facts(job)
+    ]
+    blocks: list[Block] = [Row([Table("", ["", ""], part) for part in parts])]
     return blocks + [Text(sentence) for sentence in verdicts(job)]
 
 

@@ -65,7 +65,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     name="costly_files",
     title="Files that took most time or moved most bytes",
     metric=files.costly_files,
-    whole=lambda job: files.costly_files(job, EVERY),
+    whole=files.every_file,
     columns=[
         Column("file", "path"),
         Column("ranks", "processes", words.count),
