@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from iolens.log import Job
-from iolens.metrics.processor import mpi, nodes, peers, regions, samples, steps, time
+from iolens.metrics.processor import io_sites, mpi, nodes, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
 from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -165,6 +165,13 @@ def test_how_well_it_was_sampled() -> None:
     ]
 
 
+def test_io_call_sites() -> None:
+    columns = "module function file region node calls time bytes"
+    found = tables() | {"io_sites": every_rank([("POSIX", "pwrite", 9, 0, 6, 4, 2.0, 4096)], columns)}
+    sites = rows_of(io_sites.io_callers(job(**found)), "depth", "name", "time", "bytes")
+    assert sites[1:4] == [(1, "pwrite", 2.0, 4096.0), (2, "MPI_File_write_all", 2.0, 4096.0), (3, "main", 2.0, 4096.0)]
+
+
 def test_regions_by_path(made: Job) -> None:
     found = regions.regions(made)
     assert rows_of(found, "name", "exclusive_time", "time", "calls") == [
@@ -184,7 +191,8 @@ def test_where_the_time_went(made: Job) -> None:
     synced["mpi_calls"].loc[synced["mpi_calls"]["function"] == "MPI_Allreduce", "sync_time"] = 1.0
     apart = time.rank_time(job(**synced))
     assert apart is not None
-    assert apart[time.WAITING].tolist() == [1.25, 1.25, 1.25, 1.25]
+    assert apart[time.WAITING].tolist() == [1.25] * 4
+    assert apart[time.TRANSFER].tolist() == [4.0, 3.0, 2.0, 1.0]
     found = tables()
     del found["mpi_calls"]
     sampled = time.rank_time(job(**found))

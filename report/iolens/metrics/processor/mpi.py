@@ -29,7 +29,7 @@ SITES = Levels(("function", "caller", "region"), ("function", "caller", PE))
 def mpi_calls(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     """Time in MPI functions: rows of `drill`.
 
-    `time` and `sync_time` (of it, in the timed barrier before collectives) in seconds, `calls`, `bytes_sent`,
+    `time` and `sync_time` (before it, in the timed barriers of collectives) in seconds, `calls`, `bytes_sent`,
     `bytes_received`, and `min_time`, `max_time` of a single call.
     """
     found: pd.DataFrame | None = answer(job, mpi_rows(job), CALLS, TIMES, ask)

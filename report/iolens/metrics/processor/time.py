@@ -34,7 +34,7 @@ def rank_time(job: Job) -> pd.DataFrame | None:
     """Seconds of each rank (index) by PARTS; None where neither MPI was traced nor the program sampled.
 
     Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, and
-    in the timed barrier before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize;
+    in the timed barriers before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize;
     MPI transfer all other MPI time, so waiting inside receives and collectives is in it. Computing is the rest of the
     run time. I/O that the log knows of all ranks together is spread evenly.
 
@@ -67,9 +67,7 @@ def from_calls(run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFra
     mpi = mpi.assign(part=mpi_part(mpi["function"]), synced=synced)
     for part in (WAITING, TRANSFER, START):
         found[part] += by_rank(mpi[mpi["part"] == part], "time", ranks)
-    moved_over = by_rank(mpi[mpi["part"] == TRANSFER], "synced", ranks)
-    found[WAITING] += moved_over
-    found[TRANSFER] -= moved_over
+    found[WAITING] += by_rank(mpi, "synced", ranks)
     if moved is not None:
         found[IO] += by_rank(moved, "time", ranks)
     found[COMPUTE] = (run_time - found[list(PARTS[1:])].sum(axis=1)).clip(lower=0.0)

@@ -71,7 +71,7 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
     columns=[
         NAME,
         *shares("Time", "time"),
-        Column("of it in barriers, s", "sync_time", guarded_seconds, optional=True),
+        Column("before it, in barriers, s", "sync_time", guarded_seconds, optional=True),
         Column("Calls", "calls", words.guarded),
         Column("shortest, s", "min_time", guarded_seconds),
         Column("longest, s", "max_time", guarded_seconds),

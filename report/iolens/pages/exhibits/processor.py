@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.pages.exhibits import mpi, rank_order, samples, time
+from iolens.pages.exhibits import counters, mpi, rank_order, samples, time
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -21,6 +21,8 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     samples.CALLTREE,
     samples.SAMPLING,
     samples.REGIONS,
+    counters.COUNTERS,
+    counters.IO_CALLERS,
     mpi.MPI_CALLS,
     mpi.MPI_MESSAGES,
     mpi.MPI_SITES,

@@ -1,0 +1,39 @@
+"""I/O calls by call site: who reads and writes, in how many calls, how much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.files import paths
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import DEFAULT, PE, Ask
+from iolens.metrics.processor.drill import Levels, Measures, answer
+from iolens.metrics.processor.nodes import with_callers
+from iolens.metrics.processor.private import table
+from iolens.metrics.processor.regions import region_paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", "caller", PE))
+
+
+@once_per_job
+def io_callers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Time in I/O functions by call site, from the private table `io_sites`: rows of `drill`.
+
+    `time` in seconds, `calls`, `bytes`; by function, who called it, and who called that. Levels also: group (the
+    module), file and region. MPI-IO calls contain the POSIX calls inside them: filter one group to count once.
+    """
+    rows = table(job, "io_sites")
+    if rows is None:
+        return None
+    rows = rows.assign(
+        group=rows["module"],
+        file=paths(job, rows["file"]),
+        region=region_paths(job, rows["rank"], rows["region"]),
+    )
+    found: pd.DataFrame | None = answer(job, with_callers(job, rows), LEVELS, Measures("time", ("calls", "bytes")), ask)
+    return found

@@ -1,0 +1,67 @@
+"""Counters of processors, and I/O by call site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import counters, io_sites
+from iolens.pages import words
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.drilled import NAME, shares
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+
+def amount(value: float, unit: str, unavailable: str) -> str:
+    """A counter's value, or n/a and why."""
+    if unavailable:
+        return f"{words.NONE} ({unavailable})"
+    if unit:
+        return f"{words.digits(value)} {unit}"
+    return words.count(value) if abs(value) >= 1000 else words.digits(value)
+
+
+def rate(value: float) -> str:
+    """Per second, in millions where that is at least one."""
+    if value != value:
+        return ""
+    return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
+
+
+COUNTERS: Exhibit[Job] = Exhibit(
+    name="counters",
+    title="Counters of the processors",
+    metric=counters.counters,
+    columns=[
+        Column("region", "region"),
+        Column("", "event"),
+        Column("average rank", ("value", "unit", "unavailable"), amount),
+        Column("rate", "rate", rate),
+        Column("Imb.%", "imbalance_percent", words.points),
+        Column("counted", "ran", words.points),
+    ],
+    note="Counted: the part of the time for which the event had a counter; values are scaled up to all of it. n/a: "
+    "this processor or its operator does not give the event, and nothing that needs it is derived.",
+    asked=True,
+    source="iolens run --hwpc GROUP",
+)
+
+IO_CALLERS: Exhibit[Job] = Exhibit(
+    name="io_callers",
+    title="Time in I/O by call site",
+    metric=io_sites.io_callers,
+    columns=[
+        NAME,
+        *shares("Time", "time"),
+        Column("Calls", "calls", words.guarded),
+        Column("bytes", "bytes", words.size),
+    ],
+    note="Of an average rank, and of the ranks with the most, the median and the least. MPI-IO calls contain the POSIX "
+    "calls inside them: --filter group=POSIX or group=MPI-IO looks at one of the two.",
+    asked=True,
+    drilled=True,
+    levels=io_sites.LEVELS.known,
+    apart=True,
+    source="iolens run --sample --callers 1",
+)
