@@ -1,8 +1,8 @@
 #!/bin/bash
 $directives
 
-# Runs of a sweep, one after the other. `iolens sweep` made this and waits for what comes of it; submitted by hand, the
-# runs are done as well, and the next `iolens sweep` takes them over.
+# Runs of a sweep, one after the other. `iolens sweep` made this and waits for what comes of it. A job that was lost can be
+# submitted again by hand meanwhile.
 $modules
 IOLENS=$iolens
 source $folder/common.sh

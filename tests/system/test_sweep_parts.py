@@ -159,6 +159,9 @@ def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_
     assert [len(record["lost"]) for name, record in found.items() if name == "sc2/rep-1"] == [1]
     assert (tmp_path / "starts").read_text() == "x" * 7
     assert not (tmp_path / "results" / "data").exists()
+    table = (tmp_path / "results" / "runs.csv").read_text().splitlines()
+    assert len(table) == 1 + 6
+    assert table[0].startswith("stripe_count,run,repetition,status")
     summary = write_comparison(load_results(tmp_path / "results"), tmp_path / "comparison.pdf", read_log)
     assert summary.remedy
     assert summary.remedy.stripes in ("drum --heads 1", "drum --heads 2")

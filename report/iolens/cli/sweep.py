@@ -13,7 +13,7 @@ from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.plan import Plan, plan
 from iolens.lab.sweep.prepare import Sweep, prepare
 from iolens.lab.sweep.progress import progress_bar
 from iolens.lab.sweep.sweep import run_sweep
@@ -76,7 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(option, help=text, **settings)
     parser.add_argument("--no-sweep", action="store_true", help="the complete run alone")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    parser.add_argument("--dry-run", action="store_true", help="say what would run, and stop")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print every command or script, and the room needed, and stop"
+    )
     parser.add_argument("--no-report", action="store_true", help="leave the PDF out")
 
 
@@ -100,8 +102,7 @@ def run(args: argparse.Namespace) -> int:
     """Sweep, report, and tell how it went; 0 when every run is good, 1 otherwise."""
     experiment = experiment_of(args)
     if args.dry_run:
-        for item in schedule(experiment):
-            print(item.id)
+        print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
         return 0
     sweep = prepare(experiment, args.results / experiment.name, with_matrix=not args.no_sweep)
     announce(sweep)
@@ -112,6 +113,21 @@ def run(args: argparse.Namespace) -> int:
     if not args.no_report:
         finish(sweep)
     return 1 if any(record["status"] == "failed" for record in bad) else 0
+
+
+def print_plan(planned: Plan) -> None:
+    """Every run, what would be started, and what it needs."""
+    for name in planned.runs:
+        print(name)
+    for text in planned.texts:
+        print(f"\n{text.rstrip()}")
+    need = "how much one run writes is not known"
+    if planned.volume:
+        need = f"one run writes at most {planned.volume / 1e6:,.1f} MB"
+    took = "; how long they take is not known before one was done"
+    if planned.seconds is not None:
+        took = f"; by those that were done, all take about {planned.seconds / 60:.1f} min"
+    print(f"\n{len(planned.runs)} runs; {need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free{took}")
 
 
 def announce(sweep: Sweep) -> None:

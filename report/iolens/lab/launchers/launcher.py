@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+import shlex
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,11 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def command_lines(tasks: Sequence[Task]) -> list[str]:
+    """Each task as the command line that starts its ranks."""
+    return [f"{task.starter} -n {task.ranks} {shlex.join(task.words)}" for task in tasks]
+
+
 @dataclass(frozen=True)
 class Launcher:
     """A way to run tasks. A launcher is one file with one of these, and a row in `launchers.py`.
@@ -45,7 +51,8 @@ class Launcher:
     batch job, known by what `run` left in the folder). Given it again, `run` waits for it instead of starting it.
 
     `keys` are those of the launcher's own section in experiment.yaml, each with the conversion of its value.
-    `nodes(options)` is how many nodes the ranks of a task are spread over.
+    `nodes(options)` is how many nodes the ranks of a task are spread over. `preview(tasks)` is what would be started,
+    as text: by itself a command line for each task.
     """
 
     name: str
@@ -54,3 +61,4 @@ class Launcher:
     holds: Callable[[Path], bool] = lambda folder: False
     keys: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     nodes: Callable[[Mapping[str, Any]], int] = lambda options: 1
+    preview: Callable[[Sequence[Task]], list[str]] = command_lines

@@ -109,7 +109,7 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
         write_task(replace(task, starter=task.options.get("start", task.starter)))
     first = tasks[0].folder
     path, output = first / "job.sh", str(first / "job.out")
-    write_aside(path, script(name_of(first), tasks, output))
+    write_aside(path, script_of(tasks))
     done = subprocess.run(["sbatch", "--parsable", str(path)], capture_output=True, text=True, check=False)
     number = done.stdout.strip().partition(";")[0]
     if done.returncode != 0 or not number.isdecimal():
@@ -119,6 +119,18 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
     for task in tasks:
         write_aside(task.folder / JOB, json.dumps({"job": int(number), "submitted": now, "output": output}) + "\n")
     return [Handed(task, int(number), now, output) for task in tasks]
+
+
+def script_of(tasks: Sequence[Task]) -> str:
+    """The script of one job of these tasks."""
+    first = tasks[0].folder
+    return script(name_of(first), tasks, str(first / "job.out"))
+
+
+def preview(tasks: Sequence[Task]) -> list[str]:
+    """The scripts of all jobs."""
+    size = tasks[0].options.get("runs_per_job", 1) if tasks else 1
+    return [script_of(tasks[i : i + size]) for i in range(0, len(tasks), size)]
 
 
 def name_of(folder: Path) -> str:
@@ -192,4 +204,4 @@ def holds(folder: Path) -> bool:
     return (folder / JOB).exists()
 
 
-SLURM = Launcher(name="slurm", starter=starter, run=run, holds=holds, keys=KEYS, nodes=nodes_of)
+SLURM = Launcher(name="slurm", starter=starter, run=run, holds=holds, keys=KEYS, nodes=nodes_of, preview=preview)

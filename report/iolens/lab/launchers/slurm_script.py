@@ -1,4 +1,4 @@
-"""The batch script of some runs of a sweep, made from slurm/job.sh; it can be submitted by hand as well."""
+"""The batch script of some runs of a sweep, made from slurm/job.sh."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     Without the matrix the complete run alone is left.
     """
     own_data = experiment.directory is None
-    data = (experiment.directory or folder / "data") / (experiment.name if not own_data else "")
+    data = data_folder(experiment, folder)
     storage = backend_for(experiment.storage, data)
     runs = [asked_of(experiment, run, storage) for run in schedule(experiment)] if with_matrix else []
     first = [asked_first(experiment)] if experiment.first is not None else []
@@ -67,6 +67,11 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     missing = tuple(one for one in todo if not finished(one))
     complete = next((one for one in before if not finished(one, good=("ok", "invalid"))), None)
     return Sweep(experiment, folder, bench, own_data, missing, complete, len(runs))
+
+
+def data_folder(experiment: Experiment, folder: Path) -> Path:
+    """Where the data of a sweep's runs goes: below the experiment's own directory, else below the results."""
+    return experiment.directory / experiment.name if experiment.directory else folder / "data"
 
 
 def finished(attempt: Attempt, good: Sequence[str] = ("ok",)) -> bool:

@@ -19,6 +19,7 @@ from iolens.lab.sweep.prepare import Sweep, finished
 from iolens.lab.sweep.progress import Progress
 from iolens.lab.sweep.repeat import first_attempt
 from iolens.lab.sweep.results import CONFIRM
+from iolens.lab.sweep.running_table import write_runs
 from iolens.lab.sweep.watch import watched
 
 
@@ -58,6 +59,7 @@ def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     with closing(perform(sweep.bench, sweep.todo)) as performed:
         for record in performed:
             records.append(record)
+            write_runs(sweep.folder)
             left = (time.monotonic() - began) / len(records) * (len(sweep.todo) - len(records))
             line = f"{record.id}: {record.reason or 'ok'}{lost_text(record)}"
             progress(done + len(records), sweep.total, line, left)
@@ -75,6 +77,7 @@ def run_fresh(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     with closing(perform(sweep.bench, [one for one in attempts if not finished(one)])) as performed:
         for record in performed:
             records.append(record)
+            write_runs(sweep.folder)
             progress(sweep.total, sweep.total, f"{record.id}: {record.reason or 'ok'}{lost_text(record)}", 0)
     return records
 

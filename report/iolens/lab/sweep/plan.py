@@ -1,0 +1,70 @@
+"""What a sweep would do, without doing any of it: commands or scripts, and the room and time that they need."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.run.execute import Setup
+from iolens.lab.run.record import read_record
+from iolens.lab.storage.backends import backend_for, existing
+from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.prepare import POINTS, data_folder
+from iolens.lab.workloads.workloads import volume_of, workload_of
+
+MPIRUN = "mpirun"
+"""What stands for the launcher that a sweep would find."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`runs` are names, in order, and `texts` what is started for them: a command each, or scripts of several.
+
+    `volume` is what one run writes at most in bytes, None where the workload does not tell, and `free` the room for it
+    below `data`. `seconds` is what the runs of the matrix that were done already say all of it takes; None without any.
+    """
+
+    runs: tuple[str, ...]
+    texts: tuple[str, ...]
+    data: Path
+    volume: int | None
+    free: int
+    seconds: float | None
+
+
+def plan(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Plan:
+    """The plan of a sweep into this folder; raises UsageError for storage that is not there."""
+    data = data_folder(experiment, folder).absolute()
+    storage = backend_for(experiment.storage, data)
+    asked = [asked_first(experiment)] if experiment.first is not None else []
+    if with_matrix:
+        asked += [asked_of(experiment, run, storage) for run in schedule(experiment)]
+    tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
+    workload = workload_of(experiment.program)
+    volumes = [experiment.volume, *(volume_of(workload, one.arguments, experiment.ranks) for one in asked)]
+    known = [record["seconds"] for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
+    return Plan(
+        runs=tuple(one.id for one in asked),
+        texts=tuple(LAUNCHERS[experiment.launcher].preview(tasks)),
+        data=data,
+        volume=max((volume for volume in volumes if volume), default=None),
+        free=shutil.disk_usage(existing(data)).free,
+        seconds=sum(known) / len(known) * len(asked) if known else None,
+    )
+
+
+def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> Task:
+    """A run as its launcher would get it; the program and its launcher by name."""
+    place = folder / (FIRST if asked.id == FIRST else f"{POINTS}/{asked.id}")
+    words = workload_of(experiment.program).words(
+        asked.arguments, place, data / asked.id.replace("/", "_"), dict(asked.hints)
+    )
+    options = experiment.options.get(experiment.launcher, {})
+    return Task(
+        place, options.get("start", MPIRUN), experiment.ranks, (experiment.program, *words), Setup(), options=options
+    )

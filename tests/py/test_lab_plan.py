@@ -1,0 +1,61 @@
+"""`iolens sweep --dry-run`: everything is said, nothing is made."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from iolens.cli.main import main
+from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.plan import plan
+
+TEXT = """name: small
+workload: {{program: btio, arguments: [--class, S], ranks: 4}}
+storage: {{kind: directory, directory: {data}}}
+first: {{arguments: [--class, W]}}
+slurm: {{nodes: 2, runs_per_job: 3, time: '00:05:00', partition: cpu, modules: [openmpi], options: [--mem=0]}}
+matrix: {{aggregators: [1, 2]}}
+repetitions: 2
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "experiment.yaml"
+    path.write_text(TEXT.format(data=tmp_path / "data"))
+    return path
+
+
+def test_every_command_is_there_and_the_room_of_the_largest_run(file: Path) -> None:
+    found = plan(load_experiment(file), file.parent / "results")
+    assert len(found.runs) == len(found.texts) == 5
+    assert found.runs[0] == "first"
+    assert found.texts[0].startswith("mpirun -n 4 btio --class W ")
+    assert all(
+        f"--hint cb_nodes={run[2]} " in f"{text} " for run, text in zip(found.runs[1:], found.texts[1:], strict=True)
+    )
+    # 24 x 24 x 24 points of 5 doubles, 40 dumps: class W of NPB.
+    assert found.volume == 24**3 * 5 * 8 * 40
+    assert found.seconds is None
+    assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
+
+
+def test_of_a_batch_system_the_scripts_are_there(file: Path) -> None:
+    found = plan(load_experiment(file, ["launcher=slurm"]), file.parent / "results")
+    assert len(found.texts) == 2
+    first = found.texts[0].splitlines()
+    wanted = ["--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--time=16", "--partition=cpu", "--mem=0"]
+    assert {f"#SBATCH {option}" for option in wanted} <= set(first)
+    assert "module load openmpi" in first
+    assert sum(line.startswith("perform /") for line in first) == 3
+    assert subprocess.run(["bash", "-n"], input=found.texts[0], text=True, check=False).returncode == 0
+
+
+def test_the_command_prints_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", str(file), "--dry-run", "--results", str(file.parent / "results")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("mpirun -n 4 btio") == 5
+    assert "5 runs; one run writes at most 22.1 MB below" in printed
+    assert "how long they take is not known before one was done" in printed
+    assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
