@@ -14,7 +14,7 @@ import pytest
 from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Launcher, Task
 from iolens.lab.launchers.launchers import LAUNCHERS
-from iolens.lab.run.execute import Outcome, instrumented
+from iolens.lab.run.execute import Outcome, Setup, execute, instrumented
 from iolens.lab.storage.backend import Backend, Health
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.layout import Layout
@@ -203,3 +203,14 @@ def test_storage_of_one_node_takes_no_launcher_of_several(sweep_of: Any, monkeyp
     monkeypatch.setitem(LAUNCHERS, "relay", Launcher("relay", lambda flavour: "relay", relay, nodes=lambda options: 2))
     with pytest.raises(UsageError, match="drum storage is one node's own, and relay shall use 2 nodes"):
         sweep_of()
+
+
+def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -> None:
+    program = tmp_path / "slow.sh"
+    program.write_text(f'#!/bin/sh\nexec python3 -c \'open("{tmp_path}/data", "w"); import time; time.sleep(600)\'\n')
+    program.chmod(0o755)
+    outcome = execute([str(program)], Setup(logs=tmp_path, timeout=3, application={"IOLENS_INCLUDE": str(tmp_path)}))
+    assert outcome.reason == "it took longer than 3 s and was ended"
+    assert outcome.exit_code != 0
+    assert outcome.seconds < 600
+    assert outcome.logs

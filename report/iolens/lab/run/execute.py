@@ -32,13 +32,14 @@ GRACE = 10.0
 @dataclass(frozen=True)
 class Setup:
     """What surrounds a command: the profiler, where logs go, the storage when one is known to lie below its files, and
-    variables for the application and the launcher."""
+    variables for the application and the launcher. A command that takes longer than `timeout` seconds is ended."""
 
     profiler: str = "iolens"
     logs: Path = field(default_factory=Path.cwd)
     storage: Backend | None = None
     application: Mapping[str, str] = field(default_factory=dict)
     launcher: Mapping[str, str] = field(default_factory=dict)
+    timeout: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
-    """Run the command to its end; the exit code is the program's own. Output goes to the files when given."""
+    """Run the command until it ends or its time is over; the exit code is the program's own. Output goes to the files
+    when given."""
     run = uuid.uuid4().hex
     with snapshots_on_request(run, setup):
         return run_to_end(run, words, setup, stdout, stderr)
@@ -102,7 +104,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
         try:
             with opened(stdout) as out, opened(stderr) as err:
                 process = subprocess.Popen(line, env={**surroundings, **setup.launcher}, stdout=out, stderr=err)
-                status = wait_for(process)
+                status, late = wait_for(process, setup.timeout)
         except OSError as error:
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
         except KeyboardInterrupt:
@@ -114,7 +116,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before
     logs = sorted(new, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
-    return Outcome(tuple(line), moment, load, code, seconds, tuple(logs))
+    return Outcome(tuple(line), moment, load, code or (1 if late else 0), seconds, tuple(logs), reason=late)
 
 
 def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:
@@ -152,18 +154,26 @@ def ending(status: int) -> str:
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
-def wait_for(process: subprocess.Popen[bytes]) -> int:
-    """The exit status; an interruption is passed on, with time for a launcher to end its ranks before its files go."""
+def wait_for(process: subprocess.Popen[bytes], timeout: float | None) -> tuple[int, str | None]:
+    """The exit status, and what is to be said when it had to be ended because its time was over. An interruption is
+    passed on, with time for a launcher to end its ranks before its files go."""
     try:
-        return process.wait()
+        return process.wait(timeout), None
+    except subprocess.TimeoutExpired:
+        return end(process), f"it took longer than {timeout:g} s and was ended"
     except KeyboardInterrupt:
-        process.terminate()  # one SIGINT alone does not end srun
-        try:
-            process.wait(timeout=GRACE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
         raise
+
+
+def end(process: subprocess.Popen[bytes]) -> int:
+    """End it in good order, if need be by force; its exit status."""
+    process.terminate()  # one SIGINT alone does not end srun
+    try:
+        return process.wait(timeout=GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from iolens.lab.values import (
     CHANGES,
     Change,
     count,
+    duration,
     folder,
     groups,
     hint_table,
@@ -44,7 +45,7 @@ class Experiment:
     what each changes. Factors of a group in `together` change side by side, and points for which a condition of
     `exclude` holds are left out. `options` has the section of each launcher. `repeated` are arguments added in every
     repetition of a point but the first. `volume` is what one run writes at most, where the workload's arguments do not
-    tell.
+    tell. A run that takes longer than `timeout` seconds is ended.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Experiment:
     environment: Mapping[str, str] = field(default_factory=dict)
     repeated: tuple[str, ...] = ()
     volume: int | None = None
+    timeout: int | None = None
     repetitions: int = 3
     confirm: int | None = None
     storage: str = EMULATED.name
@@ -97,6 +99,7 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "workload.ranks": ("ranks", positive),
     "workload.environment": ("environment", variables),
     "workload.volume": ("volume", size),
+    "workload.timeout": ("timeout", duration),
     "storage.kind": ("storage", name_in(BACKENDS, DIRECTORY)),
     "storage.directory": ("directory", folder),
     "storage.stripe_size": ("stripe_size", size),

@@ -90,7 +90,11 @@ def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
         hint_file.write_text("".join(f"{key} {value}\n" for key, value in asked.hints.items()), encoding="utf-8")
         application |= {"ROMIO_HINTS": str(hint_file), "ROMIO_PRINT_HINTS": "1"}
     return Setup(
-        logs=folder, storage=bench.storage, application=application, launcher={**build.settings, **asked.environment}
+        logs=folder,
+        storage=bench.storage,
+        application=application,
+        launcher={**build.settings, **asked.environment},
+        timeout=bench.experiment.timeout,
     )
 
 
