@@ -95,10 +95,13 @@ def tables() -> dict[str, pd.DataFrame]:
             ],
             "thread region node count kind",
         ),
-        "region_names": every_rank([(1, 0, 1, "solve"), (2, 1, 7, "")], "region parent id label"),
+        "region_names": every_rank([(1, 0, 1, "solve"), (2, 1, 7, "")], "region parent id label")[:2],
         "regions": every_rank(
-            [(0, 1, 10, lambda rank: 4.0 + rank, lambda rank: 3.0 + rank, 0.1, 1.0), (0, 2, 20, 1.0, 1.0, 0.01, 0.2)],
-            "thread region calls time exclusive_time min_time max_time",
+            [
+                (0, 1, 10, 0, lambda rank: 4.0 + rank, lambda rank: 3.0 + rank, 0.1, 1.0),
+                (0, 2, 20, 0, 1.0, 1.0, 0.01, 0.2),
+            ],
+            "thread region calls unended time exclusive_time min_time max_time",
         ),
         "mpi_calls": every_rank(
             [

@@ -190,7 +190,7 @@ def counters(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     if rows is None:
         return None
     numbers = rows["region"].to_numpy()
-    names = np.array(region_paths(job, rows["rank"], rows["region"]), dtype=object)
+    names = np.array(region_paths(job, rows["region"]), dtype=object)
     rows = rows.assign(region=np.where(numbers == SEVERAL, WHOLE, names))
     rows = kept(rows, ask.where)
     found = [one for region, part in rows.groupby("region", sort=False) for one in of_region(job, str(region), part)]
@@ -226,6 +226,6 @@ def region_time(region: str, job: Job) -> tuple[float, float]:
     rows = table(job, "regions")
     if region == WHOLE or rows is None:
         return (job.run_time if region == WHOLE else 0.0), 0.0
-    mine = rows[np.array(region_paths(job, rows["rank"], rows["region"])) == region]
+    mine = rows[np.array(region_paths(job, rows["region"])) == region]
     ranks = max(1, job.nprocs)
     return float(mine["exclusive_time"].sum()) / ranks, float(mine["calls"].sum()) / ranks

@@ -33,7 +33,7 @@ def io_callers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     rows = rows.assign(
         group=rows["module"],
         file=paths(job, rows["file"]),
-        region=region_paths(job, rows["rank"], rows["region"]),
+        region=region_paths(job, rows["region"]),
     )
     found: pd.DataFrame | None = answer(job, with_callers(job, rows), LEVELS, Measures("time", ("calls", "bytes")), ask)
     return found

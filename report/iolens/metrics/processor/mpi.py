@@ -64,7 +64,7 @@ def mpi_sites(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 def mpi_rows(job: Job) -> pd.DataFrame | None:
     """The private table `mpi_calls`, regions named."""
     rows = table(job, "mpi_calls")
-    return None if rows is None else rows.assign(region=region_paths(job, rows["rank"], rows["region"]))
+    return None if rows is None else rows.assign(region=region_paths(job, rows["region"]))
 
 
 @once_per_job
@@ -73,4 +73,4 @@ def site_rows(job: Job) -> pd.DataFrame | None:
     rows = table(job, "mpi_sites")
     if rows is None:
         return None
-    return with_callers(job, rows.assign(region=region_paths(job, rows["rank"], rows["region"])))
+    return with_callers(job, rows.assign(region=region_paths(job, rows["region"])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from iolens.metrics.once import once_per_job
@@ -19,30 +19,29 @@ OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Numbers of what is in no region, and of rows that are sums over several."""
 
 LEVELS = Levels(("region", "thread"), ("region",))
-MEASURES = Measures("exclusive_time", ("time", "calls"), {"min_time": "min", "max_time": "max"})
+MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time": "min", "max_time": "max"})
 
 
 @once_per_job
 def regions(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     """Time in each region, by its path: rows of `drill`.
 
-    `exclusive_time` (seconds, without the regions inside) decides share and imbalance; `time` is with them; `calls`,
-    `min_time` and `max_time` of a single visit. Threads of a rank are added. None where none was marked.
+    `exclusive_time` (seconds, without the regions inside) decides share and imbalance; `time` is with them; `calls`, of
+    which `unended` had no end; `min_time` and `max_time` of a single visit. Threads of a rank are added. None where the
+    program marked none.
     """
     rows = table(job, "regions")
     if rows is None:
         return None
-    rows = rows.assign(region=region_paths(job, rows["rank"], rows["region"]), thread=rows["thread"].astype(str))
+    rows = rows.assign(region=region_paths(job, rows["region"]), thread=[f"thread {one}" for one in rows["thread"]])
     found: pd.DataFrame | None = answer(job, rows, LEVELS, MEASURES, ask)
     return found
 
 
-def region_paths(job: Job, ranks: Iterable[int], numbers: Iterable[int]) -> list[str]:
-    """The path of each region, `outer/inner`; empty outside all regions."""
+def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:
+    """The path of each region, `outer/inner`."""
     known = paths(job)
-    return [
-        known.get((int(rank), int(number)), unnamed(int(number))) for rank, number in zip(ranks, numbers, strict=True)
-    ]
+    return [known.get(int(number)) or unnamed(int(number)) for number in numbers]
 
 
 def unnamed(number: int) -> str:
@@ -51,23 +50,24 @@ def unnamed(number: int) -> str:
 
 
 @once_per_job
-def paths(job: Job) -> dict[tuple[int, int], str]:
-    """The paths by rank and number, from `region_names`; a label that is empty is the user's number."""
+def paths(job: Job) -> dict[int, str]:
+    """The paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's number."""
     names = table(job, "region_names")
     if names is None:
         return {}
-    columns = ("rank", "region", "parent", "id", "label")
+    once = names.drop_duplicates("region")
+    columns = (once[column] for column in ("region", "parent", "id", "label"))
     rows = {
-        (int(rank), int(region)): (int(parent), str(label) or f"#{int(key)}")
-        for rank, region, parent, key, label in zip(*(names[column] for column in columns), strict=True)
+        int(region): (int(parent), str(label) or f"#{int(key)}")
+        for region, parent, key, label in zip(*columns, strict=True)
     }
-    found: dict[tuple[int, int], str] = {}
-    for rank, region in rows:
-        labels: list[str] = []
-        at = (rank, region)
-        while at in rows and len(labels) < len(rows):
-            parent, label = rows[at]
-            labels.append(label)
-            at = (rank, parent)
-        found[(rank, region)] = "/".join(reversed(labels))
-    return found
+    return {region: path(region, rows) for region in rows}
+
+
+def path(region: int, rows: Mapping[int, tuple[int, str]]) -> str:
+    """The labels from the outside to a region; `rows`: its parent and label. A damaged circle ends."""
+    labels: list[str] = []
+    while region in rows and len(labels) < len(rows):
+        region, label = rows[region]
+        labels.append(label)
+    return "/".join(reversed(labels))

@@ -138,7 +138,7 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
     found = rows[["rank"]].assign(
         samples=rows["count"],
         thread=[f"thread {number}" for number in rows["thread"]],
-        region=region_paths(job, rows["rank"], rows["region"]),
+        region=region_paths(job, rows["region"]),
         state=np.where(rows["kind"] == 0, "running", "waiting"),
         group=[place.group for place in places],
         function=[place.function for place in places],

@@ -35,6 +35,6 @@ def traced_rows(job: Job) -> pd.DataFrame | None:
     if messages is not None:
         parts.append(messages.assign(group=MPI, file="")[COLUMNS])
     if others is not None:
-        region = region_paths(job, others["rank"], others["region"])
+        region = region_paths(job, others["region"])
         parts.append(others.assign(file="", region=region, group=others["group"].str.upper())[COLUMNS])
     return pd.concat(parts, ignore_index=True) if parts else None

@@ -136,6 +136,7 @@ REGIONS: Exhibit[Job] = Exhibit(
         *shares("Time", "exclusive_time"),
         Column("with inner ones, s", "time", guarded_seconds),
         Column("Calls", "calls", words.guarded),
+        Column("without end", "unended", words.guarded, optional=True),
         Column("shortest, s", "min_time", guarded_seconds),
         Column("longest, s", "max_time", guarded_seconds),
     ],
