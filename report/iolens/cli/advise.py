@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Say what bounds a run, what would make its I/O faster, with text to paste, and how much of the run that can "
         "gain at most. A healthy or tiny job gets nothing. Rules and thresholds are in report/ADVICE.md."
     )
-    parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument("logs", type=Path, nargs="*", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
     parser.add_argument("--json", action="store_true", help="print JSON instead: one object a log, one a line")
     parser.add_argument(
         "--write-hints",
@@ -25,11 +25,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold", action="append", default=[], metavar="KEY=VALUE", help="set a threshold; can be repeated"
     )
+    parser.add_argument("--rules", action="store_true", help="print the rules and thresholds there are, as Markdown")
     parser.add_argument("--thresholds", type=Path, metavar="YAML", help="thresholds in a file, KEY: VALUE a line")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the advice on each log; 0 when done, whatever was found."""
+    if args.rules:
+        from iolens.pages.advice_rules import rules_text
+
+        print(rules_text())
+        return 0
+    if not args.logs:
+        raise UsageError("name a log, such as job.darshan; --rules prints what is looked for")
     from iolens.advise import findings, verdict
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log

@@ -82,3 +82,10 @@ def hosts(job: Job) -> pd.DataFrame | None:
         ranks.setdefault(int(host), []).append(rank)
     rows = [(str(name), len(ranks.get(i, [])), ranks.get(i, [])) for i, name in enumerate(info["hosts"])]
     return pd.DataFrame(rows, columns=["host", "count", "ranks"])
+
+
+@once_per_job
+def one_client(job: Job) -> bool:
+    """Whether all ranks are known to reach the file system through one node, so that none waits for another's locks."""
+    found = hosts(job)
+    return found is not None and len(found) == 1 and job.storage != "emulated"

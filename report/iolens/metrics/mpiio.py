@@ -157,3 +157,20 @@ def collective_time(job: Job) -> pd.DataFrame | None:
     table = groups[["calls", "seconds", "waiting", "access", "exchange"]].agg(lambda part: part.mean(skipna=False))
     table.insert(0, "ranks", groups["rank"].nunique())
     return table.reset_index().sort_values(["path", "who"], ignore_index=True)
+
+
+@once_per_job
+def exchange_times(job: Job) -> pd.DataFrame | None:
+    """Mean seconds of the aggregators in collective calls, one row a file, by `id`: seconds, waiting, access, exchange.
+
+    Aggregators are the ranks with POSIX accesses meanwhile. None where the log does not record it.
+    """
+    import pandas as pd
+
+    found = job.private.get("mpiio_collectives")
+    if not isinstance(found, pd.DataFrame) or found.empty:
+        return None
+    active = found[(found["access"] > 0) & found["exchange"].notna()]
+    table = active.groupby("file")[["seconds", "waiting", "access", "exchange"]].mean()
+    table.index.name = "id"
+    return table

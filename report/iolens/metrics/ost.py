@@ -249,3 +249,21 @@ def rows_of(
             "bytes_written": moved[1],
         }
     )
+
+
+@once_per_job
+def stripe_writers(job: Job) -> pd.DataFrame | None:
+    """How many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
+
+    Columns: stripes (that were written), fewest (ranks on one of them), ranks (of the file), bytes (written). None
+    where `target_bytes` has a reason.
+    """
+    rows, _ = stripe_bytes(job)
+    if rows is None:
+        return None
+    rows = rows[(rows["ost"] >= 0) & (rows["bytes_written"] > 0)]
+    each = rows.groupby(["file", "component", "stripe"]).agg(ranks=("rank", "nunique"), bytes=("bytes_written", "sum"))
+    found = each.groupby("file").agg(stripes=("ranks", "size"), fewest=("ranks", "min"), bytes=("bytes", "sum"))
+    found = found.join(rows.groupby("file")["rank"].nunique().rename("ranks"))
+    found.index.name = "id"
+    return found[found["ranks"] > 1]

@@ -62,3 +62,30 @@ def file_layouts(job: Job, limit: int = 15) -> pd.DataFrame | None:
     both = both[both["bytes"] > 0].sort_values(["bytes", "id", "component"], ascending=[False, True, True])
     both = both.head(limit).reset_index(drop=True)
     return both.assign(path=paths(job, both["id"]))
+
+
+@once_per_job
+def file_stripes(job: Job) -> pd.DataFrame | None:
+    """One row a file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest one).
+
+    None without a LUSTRE module.
+    """
+    frame = job.frames.get("LUSTRE")
+    if frame is None or frame.empty:
+        return None
+    rows = frame.drop_duplicates(["id", "component"])
+    rows = rows.assign(stripes=[len(osts) for osts in rows["osts"]]).sort_values("component")
+    found = rows.groupby("id").agg(stripe_size=("stripe_size", "last"), stripes=("stripes", "max"))
+    return found[(found["stripes"] > 0) & (found["stripe_size"] > 0)]
+
+
+def block_size(job: Job, table: pd.DataFrame) -> pd.Series[int]:
+    """The unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its block.
+
+    What is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
+    """
+    layout = file_stripes(job)
+    if layout is None:
+        return table["FILE_ALIGNMENT"]
+    stripe = layout["stripe_size"].reindex(table.index).fillna(0)
+    return table["FILE_ALIGNMENT"].clip(lower=stripe.astype(int))

@@ -53,3 +53,23 @@ def small_calls(table: pd.DataFrame, kind: str, most: float) -> np.ndarray:
     infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
     small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, LIMITS, strict=True) if limit <= most]
     return np.asarray(sum(table[column].to_numpy() for column in small) + np.zeros(len(table)))
+
+
+@once_per_job
+def under_mpiio(job: Job) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """`by_file` of MPI-IO and of POSIX for the files that both know, row by row the same; None without such files."""
+    upper, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
+    if upper is None or lower is None:
+        return None
+    common = upper.index.intersection(lower.index)
+    return (upper.loc[common], lower.loc[common]) if len(common) else None
+
+
+@once_per_job
+def without_mpiio(job: Job, name: str) -> pd.DataFrame | None:
+    """`by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""
+    table, upper = by_file(job, name), job.frames.get("MPI-IO")
+    if table is None or upper is None:
+        return table
+    found = table[~table.index.isin(upper["id"])]
+    return found if len(found) else None

@@ -62,3 +62,29 @@ def of_shared(job: Job, frame: pd.DataFrame, name: str, row: int, what: str) -> 
         found[slowest] = total
         return found
     return None
+
+
+@once_per_job
+def posix_users(job: Job, what: str) -> dict[int, int]:
+    """How many ranks `read` or `written` bytes of each file through POSIX, by record id, where the log tells.
+
+    From `file_ranks`, records of single ranks, shared records whose slowest rank moved all bytes, or single transfers
+    (DXT).
+    """
+    found: dict[int, int] = {}
+    frame = job.frames.get("POSIX")
+    if frame is not None:
+        own = frame[(frame["rank"] >= 0) & (frame[f"POSIX_{COUNTERS[what]}"] > 0)]
+        found |= own.groupby("id")["rank"].nunique().to_dict()
+        moved = sum(frame[f"POSIX_{counter}"].clip(lower=0) for counter in COUNTERS.values())
+        alone = (frame["rank"] < 0) & (moved > 0) & (frame["POSIX_SLOWEST_RANK_BYTES"] == moved)
+        found |= dict.fromkeys(frame.loc[alone & (frame[f"POSIX_{COUNTERS[what]}"] > 0), "id"], 1)
+    traced = job.frames.get("DXT_POSIX")
+    if traced is not None:
+        kind = traced[traced["op"] == ("read" if what == "read" else "write")]
+        found |= kind.groupby("id")["rank"].nunique().to_dict()
+    table = file_ranks(job)
+    if table is not None:
+        active = table[table[f"bytes_{what}"] > 0]
+        found |= active.groupby("file")["ranks"].sum().to_dict()
+    return {int(key): int(value) for key, value in found.items()}

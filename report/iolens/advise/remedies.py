@@ -1,0 +1,66 @@
+"""Texts to paste that several rules share: hints, stripes, collective calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MIB = 1 << 20
+
+
+def hints_text(lines: Iterable[str]) -> str:
+    """A hints file and how it is given to ROMIO, to Cray MPICH, and by `iolens run`."""
+    hints = [line.split(" ", 1) for line in lines]
+    joined = {mark: mark.join(f"{key}={value}" for key, value in hints) for mark in ",:"}
+    return "\n".join(
+        [
+            "Put these hints into hints.txt, or into the MPI_Info of MPI_File_open:",
+            "",
+            *(f"  {key} {value}" for key, value in hints),
+            "",
+            "  export ROMIO_HINTS=$PWD/hints.txt",
+            "    (MPICH, Intel MPI, Open MPI with OMPI_MCA_io=romio321)",
+            "or, for a trial without a change to the program:",
+            "",
+            "  iolens run --hints \\",
+            f"    '*:{joined[',']}' -- ...",
+        ]
+    )
+
+
+def stripes_text(count: int | str, size: int | None = None) -> str:
+    """The line that lays out new files of a folder; -1: over all targets."""
+    unit = "" if size is None else f" -S {size // MIB}M" if size % MIB == 0 else f" -S {size // 1024}K"
+    return (
+        f"Lay out the folder before the files are made (old files keep their\nlayout):\n\n"
+        f"  lfs setstripe -c {count}{unit} FOLDER\n"
+        f"  iolens stripe set -c {count}{unit} FOLDER"
+    )
+
+
+COLLECTIVE = """\
+Describe each rank's part by a view, and write it in one collective call:
+
+  C        MPI_Type_create_subarray(dims, sizes, parts, starts, MPI_ORDER_C,
+                                    MPI_DOUBLE, &part);
+           MPI_Type_commit(&part);
+           MPI_File_set_view(file, 0, MPI_DOUBLE, part, "native", info);
+           MPI_File_write_all(file, buffer, count, MPI_DOUBLE, &status);
+  Fortran  call MPI_File_set_view(file, 0_MPI_OFFSET_KIND, &
+                MPI_DOUBLE_PRECISION, part, 'native', info)
+           call MPI_File_write_all(file, buffer, n, &
+                MPI_DOUBLE_PRECISION, status)
+  Python   file.Set_view(0, MPI.DOUBLE, part); file.Write_all(array)
+  HDF5     H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
+           h5py: with dataset.collective: dataset[part] = array"""
+"""From independent or small accesses to collective ones."""
+
+BROADCAST = """\
+Read by one rank, and hand the data on:
+
+  C        if (rank == 0) read_input(buffer, bytes);
+           MPI_Bcast(buffer, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+  Fortran  if (rank == 0) read (unit) buffer
+           call MPI_Bcast(buffer, n, MPI_DOUBLE_PRECISION, 0, &
+                MPI_COMM_WORLD)
+  Python   data = comm.bcast(open(path, 'rb').read() if rank == 0 else None)"""
+"""From reading by all to reading by one."""

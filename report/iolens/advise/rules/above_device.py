@@ -1,0 +1,59 @@
+"""Faster than the device can be: the page cache was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Measure the storage, not memory:
+  - let the write end on the storage: fsync before the clock stops
+    (ior -e), and write more than the nodes' memory;
+  - read what another node wrote (ior -C), or drop the cache in between;
+  - O_DIRECT where it is allowed (ior -B, --posix.odirect);
+  - IO500's rule: at least 300 s of writing."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Reads or writes above what a process, or the device that `device_rate` names, can take."""
+    table = by_file(job, "POSIX")
+    if table is None or job.storage == "emulated":
+        return None
+    said = []
+    for kind, counter, past in (("READ", "BYTES_READ", "read"), ("WRITE", "BYTES_WRITTEN", "written")):
+        ids = table.index[table[counter] > 0]
+        moved = float(table[counter].sum())
+        if moved < limits["much_bytes"]:
+            continue
+        spent = slowest_seconds(job, "POSIX", ids, (kind,))
+        ranks = int(np.minimum(job.nprocs, max(table.loc[ids, "ranks"].max(), (table.loc[ids, "ranks"] == 1).sum())))
+        limit = limits["device_rate"] or limits["process_rate"] * ranks
+        if spent > 0 and moved / spent > limit:
+            whose = "the device" if limits["device_rate"] else say.count(ranks, "process")
+            said.append(
+                f"{say.size(moved)} were {past} in {say.seconds(spent)} of the slowest rank, {say.rate(moved, spent)}: "
+                f"more than {say.rate(limit, 1)}, what is taken as the most of {whose}."
+            )
+    return Seen(" ".join(said), None, "", REMEDY) if said else None
+
+
+RULE = Rule(
+    id="above-device",
+    title="Faster than the device",
+    says="bytes were read or written faster than `process_rate` for each process, or than `device_rate` where given",
+    limits=("process_rate", "device_rate", "much_bytes"),
+    why="Such a rate is the page cache's; it will not hold for more data, or on another day.",
+    read_more="IO500 rules: https://io500.org/rules-submission",
+    check=check,
+    note=True,
+)

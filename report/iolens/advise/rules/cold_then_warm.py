@@ -1,0 +1,48 @@
+"""The first reading of bytes slow, later ones fast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.passes import cold_and_warm
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Do not average the first pass with the others: report it apart, or make all
+passes alike:
+  - cold: drop caches between passes (posix_fadvise(fd, 0, 0,
+    POSIX_FADV_DONTNEED)), or read other data each time;
+  - warm: leave the first pass out, and say so."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Traced files that were read in passes, the first far slower than the rest."""
+    found = cold_and_warm(job)
+    if found is None:
+        return None
+    chosen = found[(found["cold"] * limits["cold_factor"] <= found["warm"]) & (found["bytes"] >= limits["much_bytes"])]
+    if chosen.empty:
+        return None
+    first = chosen.sort_values("bytes", ascending=False).iloc[0]
+    evidence = (
+        f"{say.files(job, chosen.index)}: first read at {say.rate(float(first['cold']), 1)}, then again at "
+        f"{say.rate(float(first['warm']), 1)}, by the same rank."
+    )
+    return Seen(evidence, None, "", REMEDY)
+
+
+RULE = Rule(
+    id="cold-then-warm",
+    title="Cold and warm cache in one run",
+    says="a rank read bytes of a file again `cold_factor` times as fast as the first time (needs traces, DXT)",
+    limits=("cold_factor", "much_bytes"),
+    why="One number for both describes neither.",
+    read_more="IO500 rules: https://io500.org/rules-submission",
+    check=check,
+    note=True,
+)

@@ -1,0 +1,57 @@
+"""MPI-IO that reads more than it was asked for, to read or to write with holes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.remedies import COLLECTIVE, hints_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import under_mpiio
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+HINTS = ("romio_ds_write disable", "romio_ds_read disable", "romio_cb_write enable", "romio_cb_read enable")
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files of which POSIX reads far more than MPI-IO."""
+    pair = under_mpiio(job)
+    if pair is None:
+        return None
+    upper, lower = pair
+    asked = upper["BYTES_READ"] + upper["BYTES_WRITTEN"]
+    excess = lower["BYTES_READ"] - upper["BYTES_READ"]
+    chosen = (asked > 0) & (excess >= limits["sieving_share"] * asked)
+    if not chosen.any():
+        return None
+    ids = excess[chosen].sort_values(ascending=False).index
+    read = float(excess[ids].sum() / lower.loc[ids, "BYTES_READ"].sum())
+    written, wanted = float(lower.loc[ids, "BYTES_WRITTEN"].sum()), float(upper.loc[ids, "BYTES_WRITTEN"].sum())
+    again = max(0.0, 1 - wanted / written) if written else 0.0
+    seconds = [slowest_seconds(job, "POSIX", ids, (kind,)) for kind in ("READ", "WRITE")]
+    evidence = (
+        f"For {say.size(float(asked[ids].sum()))} of MPI-IO on {say.files(job, ids)}, POSIX read "
+        f"{say.size(float(lower.loc[ids, 'BYTES_READ'].sum()))} and wrote {say.size(written)}; "
+        f"{say.size(float(upper.loc[ids, 'BYTES_READ'].sum()))} were to be read. The reads took "
+        f"{say.seconds(seconds[0])} of the slowest rank."
+    )
+    gain = float(np.dot(seconds, [read, again]))
+    bound = f"{say.percent(read)} of the read time and {say.percent(again)} of the write time: bytes nobody asked for."
+    return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{hints_text(HINTS)}", HINTS)
+
+
+RULE = Rule(
+    id="data-sieving",
+    title="Data sieving reads bytes that nobody asked for",
+    says="POSIX read more of a file than MPI-IO was asked to, by `sieving_share` of all bytes asked for or more",
+    limits=("sieving_share",),
+    why="Holes between the parts of a rank are read along, and to write, read, changed and written back under a lock.",
+    read_more="R. Thakur et al., Data Sieving and Collective I/O in ROMIO, 1999",
+    check=check,
+)

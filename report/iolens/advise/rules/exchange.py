@@ -1,0 +1,121 @@
+"""Collective calls that spend their time exchanging data, not writing it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.remedies import hints_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.mpiio import exchange_times
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, under_mpiio
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+HINTS = ("cb_nodes {nodes}", "cb_config_list *:*", "cb_buffer_size 67108864")
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files of scattered or small parts whose aggregators exchange longer than they access."""
+    seen = dominated(job, limits, contiguous=False)
+    return seen if seen or exchange_times(job) is not None else beyond_posix(job, limits)
+
+
+def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
+    """Files whose aggregators exchange longer than they access, with large contiguous parts of each rank or without."""
+    times, table = exchange_times(job), by_file(job, "MPI-IO")
+    if times is None or table is None:
+        return None
+    times = times.join(table, how="inner")
+    each = part_of_a_call(times)
+    whole = (times["VIEWS"] == 0) & (each >= limits["large_transfer"])
+    chosen = (times["exchange"] > times["access"]) & (whole == contiguous) & (times["exchange"] > 0)
+    if not chosen.any():
+        return None
+    ids = times["exchange"][chosen].sort_values(ascending=False).index
+    spent, access = float(times.loc[ids, "exchange"].sum()), float(times.loc[ids, "access"].sum())
+    evidence = (
+        f"In collective calls on {say.files(job, ids)} aggregators spent {say.seconds(spent)} exchanging data and "
+        f"{say.seconds(access)} accessing the file ({say.size(float(each[ids[0]]))} of each rank a call)."
+    )
+    if contiguous:
+        return Seen(evidence, spent, BOUND, INDEPENDENT)
+    return Seen(evidence, spent, BOUND, *remedy(job))
+
+
+def beyond_posix(job: Job, limits: Limits) -> Seen | None:
+    """Of a log without times of exchange: collectively used files whose MPI-IO takes twice their POSIX time or more."""
+    pair = under_mpiio(job)
+    if pair is None:
+        return None
+    upper = pair[0]
+    moved, below = (table["BYTES_READ"] + table["BYTES_WRITTEN"] for table in pair)
+    single = upper["INDEP_READS"] + upper["INDEP_WRITES"] + upper["NB_READS"] + upper["NB_WRITES"]
+    chosen = (upper["ranks"] > 1) & (single <= 0.1 * collective_calls(upper)) & (below >= moved) & (moved > 0)
+    if not chosen.any():
+        return None
+    ids = moved[chosen].sort_values(ascending=False).index
+    above, access = (slowest_seconds(job, name, ids, ("READ", "WRITE")) for name in ("MPI-IO", "POSIX"))
+    if above < 2 * access:
+        return None
+    evidence = (
+        f"Collective calls on {say.files(job, ids)} took {say.seconds(above)} of the slowest rank, POSIX below them "
+        f"{say.seconds(access)}: the rest is exchange of data and waiting for one another "
+        f"({say.size(float(part_of_a_call(upper)[ids[0]]))} of each rank a call)."
+    )
+    bound = "Exchange and waiting for nothing: MPI-IO's time less POSIX's, each of the slowest rank."
+    return Seen(evidence, above - access, bound, *remedy(job))
+
+
+def collective_calls(table: pd.DataFrame) -> pd.Series[int]:
+    """Collective reads and writes of each file."""
+    return table["COLL_READS"] + table["COLL_WRITES"] + table["SPLIT_READS"] + table["SPLIT_WRITES"]
+
+
+def part_of_a_call(table: pd.DataFrame) -> pd.Series[float]:
+    """Bytes of a rank in a collective call, on average, of each file."""
+    return (table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1)
+
+
+def remedy(job: Job) -> tuple[str, tuple[str, ...]]:
+    """More aggregators and a larger buffer, or less to exchange; and the hints alone."""
+    hints = tuple(line.replace("{nodes}", str(max(2, job.nprocs // 4))) for line in HINTS)
+    return f"{hints_text(hints)}\n\n{SPLIT}", hints
+
+
+BOUND = "The exchange for nothing: mean time of the aggregators in collective calls beyond waiting and POSIX."
+
+SPLIT = """\
+Or exchange less: fewer, larger calls (all variables of a step in one), a
+decomposition whose parts are contiguous in the file, or a file for each
+group of ranks (MPI_Comm_split) that write among themselves."""
+
+INDEPENDENT = """\
+Each rank's part is large and contiguous: it needs no exchange.
+
+  C        MPI_File_write_at(file, offset, buffer, count, type, &status);
+  Fortran  call MPI_File_write_at(file, offset, buffer, n, type, status)
+  Python   file.Write_at(offset, array)
+
+or leave the calls, and switch collective buffering off for this file:
+
+  romio_cb_write disable
+  romio_cb_read disable"""
+
+RULE = Rule(
+    id="exchange",
+    title="Collective calls spend their time exchanging data",
+    says="in collective calls on a file the aggregators exchange data for longer than they access the file, and parts "
+    "of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice the time of POSIX below it",
+    limits=("large_transfer",),
+    why="Then the network or the copying bounds the I/O, and a faster file system would not help.",
+    read_more="MPICH issue 7935 (block-decomposed arrays); ROMIO hints cb_nodes, cb_buffer_size",
+    check=check,
+)

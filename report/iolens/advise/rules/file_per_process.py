@@ -1,0 +1,60 @@
+"""A file for each process, of very many processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+One file for each group of ranks, for example each node's:
+
+  C        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+                               MPI_INFO_NULL, &node);
+           MPI_File_open(node, path_of_node, mode, info, &file);
+           MPI_File_write_at_all(file, offset, buffer, count, type, &status);
+  Python   node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+  ADIOS2   engine parameter NumAggregators
+  HDF5     subfiling: H5Pset_fapl_subfiling
+
+Until then: a folder for each thousand files, and one stripe a file:
+
+  lfs setstripe -c 1 FOLDER"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """As many written files of one rank each as there are ranks."""
+    table = by_file(job, "POSIX")
+    if table is None or job.nprocs < limits["many_ranks"]:
+        return None
+    chosen = (table["ranks"] == 1) & (table["BYTES_WRITTEN"] > 0)
+    if int(chosen.sum()) < job.nprocs:
+        return None
+    ids = table.index[chosen]
+    spent = slowest_seconds(job, "POSIX", ids, ("META",))
+    evidence = (
+        f"{say.count(job.nprocs, 'rank')} wrote {say.count(len(ids), 'file')} of their own, "
+        f"{say.size(float(table.loc[ids, 'BYTES_WRITTEN'].mean()))} each on average; open, close and stat took "
+        f"{say.seconds(spent)} of the slowest rank."
+    )
+    bound = "Metadata calls on these files for nothing: their time on the slowest rank."
+    return Seen(evidence, spent, bound, REMEDY)
+
+
+RULE = Rule(
+    id="file-per-process",
+    title="A file for each of very many processes",
+    says="at least as many files are written by one rank each as there are ranks, and there are many ranks",
+    limits=("many_ranks",),
+    why="One metadata server makes them all, and everything after the run has to open them all.",
+    read_more="https://docs.nersc.gov/performance/io/; H5Pset_fapl_subfiling",
+    check=check,
+    bounds="metadata",
+)

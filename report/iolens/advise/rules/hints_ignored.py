@@ -1,0 +1,89 @@
+"""Hints that were requested and are not in effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.mpiio import hints
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import under_mpiio
+from iolens.metrics.writers import posix_users
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Ask the library what it does (this is what the log's effective values are):
+
+  C        MPI_File_get_info(file, &info);   /* print all keys */
+  ROMIO    export ROMIO_PRINT_HINTS=1
+  Cray     export MPICH_MPIIO_HINTS_DISPLAY=1
+
+Usual reasons: cb_nodes is cut to one a node unless cb_config_list allows
+more; Open MPI's own MPI-IO (ompio) knows few hints; stripes are set only
+when a file is created; sizes are plain bytes, without K or M.
+
+  cb_config_list *:*
+  export OMPI_MCA_io=romio321        # Open MPI: use ROMIO"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Hints whose effective value is another one, or that observed writers contradict."""
+    table = hints(job)
+    if table is None:
+        return None
+    info = job.private.get("job")
+    echoes = isinstance(info, dict) and str(info.get("io_component_used") or "").startswith("ompio")
+    seen = writers_by_path(job)
+    wrong: dict[str, list[str]] = {}
+    for path, rows in table.groupby("path", sort=False):
+        reported = bool((rows["effective"] != "").any()) and not echoes
+        for row in rows.itertuples():
+            said = contradiction(row, reported, seen.get(str(path)))
+            if said:
+                wrong.setdefault(str(path), []).append(said)
+    if not wrong:
+        return None
+    ids = [key for key, name in job.names.items() if name in wrong]
+    spent = slowest_seconds(job, "MPI-IO", ids) if "MPI-IO" in job.frames else 0.0
+    first = next(iter(wrong))
+    others = f" (and others on {say.count(len(wrong) - 1, 'more file')})" if len(wrong) > 1 else ""
+    evidence = f"{first.rpartition('/')[2]}: {'; '.join(wrong[first][:4])}{others}."
+    return Seen(evidence, spent, "All of MPI-IO on these files for nothing: its time on the slowest rank.", REMEDY)
+
+
+def contradiction(row: Any, reported: bool, writers: int | None) -> str:
+    """What is wrong with one hint; empty when nothing is."""
+    wanted = row.given or row.requested
+    if not wanted:
+        return ""
+    if reported and row.effective != wanted:
+        return f"{row.key}={wanted} was asked for, {row.effective or 'nothing'} is in effect"
+    if row.key == "cb_nodes" and wanted.isdigit() and writers is not None and 0 < writers < int(wanted):
+        return f"cb_nodes={wanted} was asked for, {say.count(writers, 'rank')} wrote"
+    return ""
+
+
+def writers_by_path(job: Job) -> dict[str, int]:
+    """Ranks that wrote each collectively written file, by path."""
+    pair = under_mpiio(job)
+    if pair is None:
+        return {}
+    known = posix_users(job, "written")
+    collective = pair[0].index[pair[0]["COLL_WRITES"] > 0]
+    return {job.names.get(int(key), ""): known[int(key)] for key in collective if int(key) in known}
+
+
+RULE = Rule(
+    id="hints-ignored",
+    title="Hints that are not in effect",
+    says="an MPI-IO hint was requested or given, and the library reports another value, or fewer ranks wrote than "
+    "`cb_nodes` asks for",
+    limits=(),
+    why="What was tuned is not what ran.",
+    read_more="MPI 4.1, section 14.2.8; MPI_File_get_info",
+    check=check,
+)

@@ -1,0 +1,49 @@
+"""Small independent MPI-IO accesses to a file of several ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.remedies import COLLECTIVE
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, small_calls
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files of several ranks whose MPI-IO calls are mostly independent and small."""
+    table = by_file(job, "MPI-IO")
+    if table is None:
+        return None
+    single = sum(table[name] for name in ("INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES"))
+    together = sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES"))
+    few = small_calls(table, "READ", limits["small_transfer"]) + small_calls(table, "WRITE", limits["small_transfer"])
+    calls = single + together
+    chosen = (table["ranks"] > 1) & (calls > 0) & (together <= 0.1 * single) & (few >= limits["small_share"] * calls)
+    if few[chosen.to_numpy()].sum() < max(1.0, limits["few_calls"]):
+        return None
+    ids = table.index[chosen]
+    spent = slowest_seconds(job, "MPI-IO", ids, ("READ", "WRITE"))
+    moved = float(table.loc[ids, ["BYTES_READ", "BYTES_WRITTEN"]].to_numpy().sum())
+    evidence = (
+        f"{say.count(float(single[ids].sum()), 'independent MPI-IO call')} on {say.files(job, ids)}, "
+        f"{say.size(moved / float(calls[ids].sum()))} each on average, took {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent, "All of these calls for nothing: their time on the slowest rank.", COLLECTIVE)
+
+
+RULE = Rule(
+    id="independent-small",
+    title="Small independent MPI-IO calls",
+    says="nine of ten MPI-IO calls on files of several ranks are independent, most are small, and there are many",
+    limits=("small_transfer", "small_share", "few_calls"),
+    why="Only collective calls let the library put the pieces of all ranks together into large transfers.",
+    read_more="MPI 4.1, section 14.4.2; ROMIO: https://www.mcs.anl.gov/projects/romio",
+    check=check,
+    bounds="small transfers",
+)

@@ -1,0 +1,50 @@
+"""A log that saw nothing of bytes that moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Record below MPI-IO as well: preload the profiler before the MPI library,
+
+  iolens run -- mpirun -np N ./app
+
+do not exclude the folder (NAME_EXCLUDE, DARSHAN_EXCLUDE_DIRS), nor the
+module (MOD_DISABLE POSIX); a statically linked MPI library hides its calls."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Bytes of MPI-IO that POSIX (or DFS) did not see, and calls that are noticed but not followed."""
+    said = list(job.unfollowed)
+    table, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
+    if table is not None and "DFS" not in job.frames:
+        moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+        below = moved * 0 if lower is None else (lower["BYTES_READ"] + lower["BYTES_WRITTEN"]).reindex(moved.index)
+        blind = (moved >= limits["blind_bytes"]) & (below.fillna(0) <= 0.01 * moved)
+        if blind.any():
+            ids = moved[blind].sort_values(ascending=False).index
+            said.append(
+                f"MPI-IO moved {say.size(float(moved[ids].sum()))} on {say.files(job, ids)}, POSIX saw nothing of it: "
+                "sizes, order, alignment and ratios of these files are not in the log."
+            )
+    return Seen(" ".join(said), None, "", REMEDY) if said else None
+
+
+RULE = Rule(
+    id="log-blind",
+    title="The log is blind for some bytes",
+    says="POSIX saw less than 1 % of what MPI-IO moved on a file, or the program used io_uring or raw io_submit",
+    limits=("blind_bytes",),
+    why="Rules about sizes and order have nothing to look at: their silence means nothing here.",
+    read_more="profiler/README.md; darshan-hpc/darshan issue 984",
+    check=check,
+    note=True,
+)

@@ -1,0 +1,39 @@
+"""A log that is not whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise.rule import Rule, Seen
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Give the profiler more room, or fewer files:
+
+  iolens   IOLENS_RECORDS, IOLENS_MEMORY: profiler/README.md
+  Darshan  export DARSHAN_MODMEM=64 DARSHAN_NAMEMEM=64
+           a file named by DARSHAN_CONFIG_PATH: MAX_RECORDS 100000 POSIX
+           NAME_EXCLUDE .pyc$ *"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """What the log says about itself."""
+    if not job.partial:
+        return None
+    evidence = " ".join(job.partial)
+    return Seen(evidence, None, "", REMEDY)
+
+
+RULE = Rule(
+    id="log-partial",
+    title="The log is not whole",
+    says="the log says that records are missing, or the process was killed",
+    limits=(),
+    why="Sums and shares are lower bounds then.",
+    read_more="profiler/README.md; darshan-hpc/darshan issue 970",
+    check=check,
+    note=True,
+)

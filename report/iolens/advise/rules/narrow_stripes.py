@@ -1,0 +1,57 @@
+"""Too few stripes for the ranks that share a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.remedies import stripes_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import file_stripes
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Shared files with much data on a quarter of the stripes that their ranks and bytes ask for, or fewer."""
+    table, layout = by_file(job, "POSIX"), file_stripes(job)
+    if table is None or layout is None:
+        return None
+    table = table.join(layout, how="inner")
+    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+    size = np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1
+    wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), size // max(1, limits["much_bytes"]))
+    chosen = (table["ranks"] > 1) & (4 * table["stripes"] <= wanted)
+    if not chosen.any():
+        return None
+    ids = moved[chosen].sort_values(ascending=False).index
+    first, stripes = ids[0], int(table.loc[ids, "stripes"].min())
+    ranks = int(table.loc[first, "ranks"])
+    spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
+    evidence = (
+        f"{say.files(job, ids)}: {say.size(float(moved[first]))} between {say.count(ranks, 'rank')} and "
+        f"{say.count(stripes, 'stripe')}, in {say.seconds(spent)} of the slowest rank "
+        f"({say.rate(float(moved[ids].sum()), spent)})."
+    )
+    bound = f"The same transfers at once to {ranks} targets instead of {stripes}: 1 − {stripes}/{ranks} of their time."
+    unit = int(table.loc[first, "stripe_size"])
+    return Seen(evidence, spent * (1 - stripes / ranks), bound, stripes_text(int(wanted[first]), max(unit, 1 << 20)))
+
+
+RULE = Rule(
+    id="narrow-stripes",
+    title="One target, or few, for many ranks",
+    says="a file with much data that several ranks share has at most a quarter of the stripes that its ranks, its size "
+    "(`much_bytes` a stripe) and `enough_stripes` ask for",
+    limits=("enough_stripes", "much_bytes"),
+    why="A file moves no faster than the targets that hold it.",
+    read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
+    check=check,
+    bounds="one target",
+)

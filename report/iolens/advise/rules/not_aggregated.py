@@ -1,0 +1,64 @@
+"""Collective calls that reach the file system in small pieces all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.remedies import hints_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import under_mpiio
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files whose collective calls have as many POSIX calls below them, no larger than what ranks gave."""
+    pair = under_mpiio(job)
+    if pair is None:
+        return None
+    upper, lower = pair
+    said, spent = [], 0.0
+    for kind, counter in (("WRITE", "BYTES_WRITTEN"), ("READ", "BYTES_READ")):
+        together = upper[f"COLL_{kind}S"] + upper[f"SPLIT_{kind}S"]
+        single = upper[f"INDEP_{kind}S"] + upper[f"NB_{kind}S"]
+        calls = lower[f"{kind}S"]
+        chosen = (
+            (together > 0)
+            & (single <= 0.1 * together)
+            & (upper["ranks"] > 1)
+            & (calls >= 0.9 * together)
+            & (lower[counter] < limits["large_transfer"] * calls)
+            & (lower[counter] * together <= 1.5 * upper[counter] * calls)
+        )
+        if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
+            continue
+        ids = calls[chosen].sort_values(ascending=False).index
+        spent += slowest_seconds(job, "MPI-IO", ids, (kind,))
+        said.append(
+            f"{say.count(float(together[ids].sum()), f'collective {kind.lower()}')} of {say.files(job, ids)} became "
+            f"{say.count(float(calls[ids].sum()), f'POSIX {kind.lower()}')} of "
+            f"{say.size(float(lower.loc[ids, counter].sum() / calls[ids].sum()))} on average"
+        )
+    if not said:
+        return None
+    evidence = f"{'; '.join(said)}, in {say.seconds(spent)} of the slowest rank."
+    return Seen(evidence, spent, "These collective calls for nothing: the time in them.", hints_text(HINTS), HINTS)
+
+
+RULE = Rule(
+    id="not-aggregated",
+    title="Collective calls that did not aggregate",
+    says="collective calls on a file have about as many POSIX calls below them, neither large nor larger than what a "
+    "rank gave, and many",
+    limits=("large_transfer", "few_calls"),
+    why="The program pays for collective calls and the file system still sees small pieces.",
+    read_more="ROMIO hints romio_cb_write, romio_cb_read; MPI 4.1, section 14.2.8",
+    check=check,
+    bounds="small transfers",
+)

@@ -1,0 +1,58 @@
+"""One rank reads for all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+from iolens.metrics.writers import moved_by_rank
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Let every rank read its own part of the file:
+
+  C        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, info, &file);
+           MPI_File_read_at_all(file, offset, buffer, count, type, &status);
+  Fortran  call MPI_File_read_at_all(file, offset, buffer, count, type, &
+                status)
+  Python   file = MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_RDONLY)
+           file.Read_at_all(offset, array)"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The rank that read nearly all bytes, unless collective calls chose it."""
+    read = moved_by_rank(job, "read")
+    if read is None or job.nprocs < limits["few_ranks"] or read.sum() < max(1.0, limits["much_bytes"]):
+        return None
+    rank, share, collective = int(read.argmax()), float(read.max() / read.sum()), by_file(job, "MPI-IO")
+    if share < limits["one_rank_share"] or (collective is not None and collective["COLL_READS"].any()):
+        return None
+    spent = 0.0
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is not None:
+            spent += slowest_seconds(job, name, table.index[table["BYTES_READ"] > 0], ("READ",))
+    evidence = (
+        f"Rank {rank} read {say.percent(share)} of {say.size(float(read.sum()))} for {say.count(job.nprocs, 'rank')}, "
+        f"in {say.seconds(spent)} ({say.rate(float(read.max()), spent)})."
+    )
+    bound = f"{job.nprocs} ranks, each with an equal part of the read time of one."
+    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
+
+
+RULE = Rule(
+    id="one-reader",
+    title="One rank reads for all",
+    says="one rank read nearly all bytes of a job of several ranks, and not on behalf of collective calls",
+    limits=("few_ranks", "one_rank_share", "much_bytes"),
+    why="The others wait for it, and a single client cannot draw on all targets.",
+    read_more="MPI 4.1, chapter 14 (I/O)",
+    check=check,
+    bounds="few readers",
+)

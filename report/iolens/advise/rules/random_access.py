@@ -1,0 +1,62 @@
+"""Accesses that go back and forth in a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import without_mpiio
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Sort the accesses by offset, or read a whole range and pick from memory:
+
+  C        qsort(wanted, n, sizeof *wanted, by_offset);
+           posix_fadvise(fd, begin, length, POSIX_FADV_WILLNEED);
+  Fortran  read a slab into an array, and index the array
+  Python   order = numpy.argsort(offsets)
+           h5py: dataset[lowest:highest][offsets - lowest]
+  HDF5     chunk the dataset in the shape in which it is read:
+           h5repack -l NAME:CHUNK=64x64x64 in.h5 out.h5"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """POSIX files with many small accesses at an offset below the one before."""
+    table = without_mpiio(job, "POSIX")
+    if table is None:
+        return None
+    said, spent = [], 0.0
+    for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):
+        calls = table[f"{kind}S"]
+        back = calls - table[f"SEQ_{kind}S"] - table["ranks"]  # the first access of a rank is in no order
+        chosen = (back > limits["random_share"] * calls) & (table[counter] < limits["large_transfer"] * calls)
+        if float(back[chosen].sum()) < max(1.0, limits["few_calls"]):
+            continue
+        ids = table.index[chosen]
+        spent += slowest_seconds(job, "POSIX", ids, (kind,))
+        total, size = float(calls[ids].sum()), float(table.loc[ids, counter].sum())
+        said.append(
+            f"{say.percent(float(back[ids].sum()) / total)} of {say.count(total, kind.lower())} of "
+            f"{say.files(job, ids)} go back in the file ({say.size(size / total)} on average)"
+        )
+    if not said:
+        return None
+    evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
+    return Seen(evidence, spent, "These accesses for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="random-access",
+    title="Accesses out of order",
+    says="many transfers of files that MPI-IO does not know begin below the one before, and they are not large",
+    limits=("random_share", "large_transfer", "few_calls"),
+    why="Read-ahead and write-behind work forward only; a disk has to move its head.",
+    read_more="man posix_fadvise(2); https://docs.hdfgroup.org (chunking)",
+    check=check,
+    bounds="small transfers",
+)

@@ -1,0 +1,66 @@
+"""The same bytes read again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, under_mpiio
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Read once, and keep the data in memory, or nearer:
+
+  Python   data = numpy.load(path)          # before the loop, not within
+           functools.lru_cache on the function that reads
+  shell    cp INPUT /dev/shm/ (or the node's disk) and read it there
+  PyTorch  persistent_workers=True; cache the decoded samples
+  HDF5     a chunk cache as large as a row of chunks: H5Pset_chunk_cache"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files of which each rank that used them read `again` times their size or more."""
+    said, gain, spent = [], 0.0, 0.0
+    pair = under_mpiio(job)
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is None:
+            continue
+        each = table["BYTES_READ"] / table["ranks"]
+        size = table["MAX_BYTE_READ"] + 1
+        repeated = (each - size) * table["ranks"]
+        chosen = (each >= limits["again"] * size) & (repeated >= limits["much_bytes"])
+        if name == "POSIX" and pair is not None:
+            sieved = pair[0].index[pair[1]["BYTES_READ"] > 1.5 * pair[0]["BYTES_READ"]]
+            chosen &= ~table.index.isin(sieved)
+        if not chosen.any():
+            continue
+        ids = repeated[chosen].sort_values(ascending=False).index
+        seconds = slowest_seconds(job, name, ids, ("READ",))
+        share = float(repeated[ids].sum() / table.loc[ids, "BYTES_READ"].sum())
+        spent, gain = spent + seconds, gain + seconds * share
+        first = ids[0]
+        said.append(
+            f"{say.files(job, ids)}: {say.size(float(size[first]))}, of which each rank that used it read "
+            f"{float(each[first] / size[first]):.1f} times as much"
+        )
+    if not said:
+        return None
+    evidence = f"{'; '.join(said)}. These reads took {say.seconds(spent)} of the slowest rank."
+    return Seen(evidence, gain, "Each byte once: the repeated bytes' part of the read time.", REMEDY)
+
+
+RULE = Rule(
+    id="read-again",
+    title="The same bytes are read again and again",
+    says="each rank that used a file read `again` times its size or more (up to the highest offset read)",
+    limits=("again", "much_bytes"),
+    why="What is in memory already need not come from storage; a page cache helps only while there is room.",
+    read_more="https://docs.nersc.gov/performance/io/",
+    check=check,
+)

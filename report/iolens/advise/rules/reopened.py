@@ -1,0 +1,60 @@
+"""The same files opened again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Open before the loop, close after it:
+
+  C        FILE *file = fopen(path, "a");
+           for (step ...) fprintf(file, ...);
+           fclose(file);
+  Fortran  open (unit, ...) before the loop; not in it with position='append'
+  Python   with h5py.File(path, 'a') as file:
+               for step in steps: file['data'][step] = array"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files that each rank opened `reopens` times or more."""
+    opens, files, gain, example = 0.0, 0, 0.0, ""
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is None:
+            continue
+        chosen = table["OPENS"] >= limits["reopens"] * table["ranks"]
+        if not chosen.any():
+            continue
+        ids = table["OPENS"][chosen].sort_values(ascending=False).index
+        once = float(table.loc[ids, "ranks"].sum() / table.loc[ids, "OPENS"].sum())
+        gain += slowest_seconds(job, name, ids, ("META",)) * (1 - once)
+        opens, files = opens + float(table.loc[ids, "OPENS"].sum()), files + len(ids)
+        example = example or say.files(job, ids[:1])
+    if opens < max(1.0, limits["few_calls"]):
+        return None
+    evidence = (
+        f"{say.count(opens, 'open')} of {say.count(files, 'file')}, such as {example}; with close, stat and seek after "
+        f"the first time they took {say.seconds(gain)} of the slowest rank."
+    )
+    return Seen(evidence, gain, "Each rank opens a file once: the others' part of the metadata time.", REMEDY)
+
+
+RULE = Rule(
+    id="reopened",
+    title="The same files are opened again and again",
+    says="files are opened `reopens` times or more by each rank that uses them, many times in all",
+    limits=("reopens", "few_calls"),
+    why="Each open and close asks the metadata server, and a close may flush.",
+    read_more="https://docs.nersc.gov/performance/io/",
+    check=check,
+    bounds="metadata",
+)

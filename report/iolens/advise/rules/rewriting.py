@@ -1,0 +1,57 @@
+"""The same bytes written again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, under_mpiio
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Write each byte once, or less often:
+  - a checkpoint that replaces the last one: every so many minutes, not every
+    step (Young: interval = sqrt(2 x cost of one x mean time between failures));
+  - counters or headers in front of the data: write them once, at the end;
+  - accumulate in memory, and write the sum."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files into which `again` times their size was written."""
+    table, pair = by_file(job, "POSIX"), under_mpiio(job)
+    if table is None:
+        return None
+    written = table["BYTES_WRITTEN"].astype(float)
+    if pair is not None:  # what MPI-IO writes beyond what it was given is another rule's
+        written.loc[pair[0].index] = np.minimum(written[pair[0].index], pair[0]["BYTES_WRITTEN"])
+    size = table["MAX_BYTE_WRITTEN"] + 1
+    chosen = (written >= limits["again"] * size) & (written - size >= limits["much_bytes"])
+    if not chosen.any():
+        return None
+    ids = (written - size)[chosen].sort_values(ascending=False).index
+    spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
+    share = float((written - size)[ids].sum() / written[ids].sum())
+    first = ids[0]
+    evidence = (
+        f"{say.files(job, ids)}: {say.size(float(written[first]))} went into {say.size(float(size[first]))}, each byte "
+        f"{float(written[first] / size[first]):.1f} times; writes took {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent * share, "Each byte once: the repeated bytes' part of the write time.", REMEDY)
+
+
+RULE = Rule(
+    id="rewriting",
+    title="The same bytes are written again and again",
+    says="`again` times a file's size (up to the highest offset written) or more was written into it",
+    limits=("again", "much_bytes"),
+    why="Only the last version of a byte counts.",
+    read_more="J. W. Young, CACM 17 (1974) 530, doi 10.1145/361147.361115",
+    check=check,
+)

@@ -1,0 +1,38 @@
+"""Small writes of several ranks to one file, as text is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise.remedies import COLLECTIVE
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.sizes import small
+from iolens.metrics.writers import posix_users
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files that several ranks wrote, in small pieces, without MPI-IO."""
+    writers = posix_users(job, "written")
+    return small(
+        job,
+        limits,
+        "WRITE",
+        lambda table: (table["ranks"] > 1).to_numpy() & [writers.get(int(key), 2) > 1 for key in table.index],
+        COLLECTIVE,
+    )
+
+
+RULE = Rule(
+    id="shared-small-writes",
+    title="Many small writes to a shared file",
+    says="most POSIX writes to files of several writers are small, and there are many",
+    limits=("small_transfer", "small_share", "few_calls"),
+    why="Besides the calls, the ranks take the locks of the same blocks away from each other.",
+    read_more="https://wiki.lustre.org/Lustre_Tuning; MPI 4.1, section 14.4.2",
+    check=check,
+    bounds="small transfers",
+)

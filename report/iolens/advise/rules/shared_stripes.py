@@ -1,0 +1,56 @@
+"""Every stripe of a file written by several ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.about import one_client
+from iolens.metrics.ost import stripe_writers
+from iolens.metrics.share import slowest_seconds
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Give each rank, or each aggregator, stripes of its own:
+  - one contiguous part of a rank, as large as a stripe:
+
+  lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
+
+  - or collective writes through ROMIO's Lustre driver, which binds
+    stripes to aggregators; elsewhere: striping_unit and cb_nodes as hints,
+    the stripe count a multiple of cb_nodes."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files of several stripes, each of which at least two ranks wrote."""
+    table = stripe_writers(job)
+    if table is None or one_client(job):
+        return None
+    much = table["bytes"] >= limits["much_bytes"]
+    chosen = table[(table["stripes"] > 1) & (table["fewest"] > 1) & much].sort_values("bytes", ascending=False)
+    if chosen.empty:
+        return None
+    spent = slowest_seconds(job, "POSIX", chosen.index, ("WRITE",)) if "POSIX" in job.frames else 0.0
+    first = chosen.iloc[0]
+    evidence = (
+        f"Each of the {say.count(first['stripes'])} stripes of {say.files(job, chosen.index)} was written by "
+        f"{say.count(first['fewest'])} or more of {say.count(first['ranks'], 'rank')}; writes took "
+        f"{say.seconds(spent)} of the slowest."
+    )
+    bound = "These writes for nothing: their time on the slowest rank."
+    return Seen(evidence, spent, bound, REMEDY.replace("{ranks}", str(int(first["ranks"]))))
+
+
+RULE = Rule(
+    id="shared-stripes",
+    title="Several ranks write each stripe",
+    says="every stripe of a file with much data was written by two ranks or more",
+    limits=("much_bytes",),
+    why="A stripe is one object with one set of locks: its writers wait for one another.",
+    read_more="https://wiki.lustre.org/Lustre_Tuning; W. Liao, A. Choudhary, SC08",
+    check=check,
+)

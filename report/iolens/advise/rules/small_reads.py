@@ -1,0 +1,39 @@
+"""Many small reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.sizes import small
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Read blocks of 1 MiB and more, and take the pieces out of memory:
+
+  C        setvbuf(file, NULL, _IOFBF, 4 << 20);      /* after fopen */
+           posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  Fortran  open(..., access='stream', form='unformatted'); read whole arrays
+  Python   data = numpy.fromfile(path, dtype); h5py: dataset[start:stop]"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files read in small pieces."""
+    return small(job, limits, "READ", lambda table: np.ones(len(table), bool), REMEDY)
+
+
+RULE = Rule(
+    id="small-reads",
+    title="Many small reads",
+    says="most POSIX reads of files that MPI-IO does not know are small, and there are many",
+    limits=("small_transfer", "small_share", "few_calls"),
+    why="Each call costs a round trip to kernel or server, whatever it carries.",
+    read_more="man posix_fadvise(2); https://docs.nersc.gov/performance/io/",
+    check=check,
+    bounds="small transfers",
+)

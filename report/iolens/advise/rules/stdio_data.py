@@ -1,0 +1,58 @@
+"""Data written or read through stdio in small pieces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.operations import STREAMS
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Write binary data in blocks, not numbers as text one by one:
+
+  C        setvbuf(file, NULL, _IOFBF, 4 << 20);
+           fwrite(array, sizeof *array, n, file);      /* not fprintf each */
+  Fortran  open(..., access='stream', form='unformatted'); write (unit) array
+  Python   numpy.save(path, array)                     # not numpy.savetxt
+           numpy.fromfile / array.tofile, or h5py"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files, not standard streams, with many small stdio calls."""
+    table = by_file(job, "STDIO")
+    if table is None:
+        return None
+    streams = {key for key, name in job.names.items() if name in STREAMS}
+    table = table[~table.index.isin(streams)]
+    calls = table["READS"] + table["WRITES"]
+    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+    chosen = (calls >= limits["few_calls"]) & (moved <= limits["small_transfer"] * calls)
+    if not chosen.any():
+        return None
+    ids = moved[chosen].sort_values(ascending=False).index
+    spent = slowest_seconds(job, "STDIO", ids, ("READ", "WRITE"))
+    number, size = float(calls[ids].sum()), float(moved[ids].sum())
+    evidence = (
+        f"{say.count(number, 'stdio call')} on {say.files(job, ids)} moved {say.size(size)}, {say.size(size / number)} "
+        f"each, in {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent, "All of these calls for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="stdio-data",
+    title="Data through stdio in small pieces",
+    says="files other than standard streams have many small stdio calls each",
+    limits=("small_transfer", "few_calls"),
+    why="Formatting and 4 KiB buffers make stdio slow for data; it also keeps MPI-IO from helping.",
+    read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",
+    check=check,
+    bounds="small transfers",
+)

@@ -1,0 +1,46 @@
+"""Hosts whose ranks all take longer for the same bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.ranks import slow_hosts
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Leave the node out, and tell the site:
+
+  sbatch --exclude={hosts} ...
+  lctl get_param osc.*.import | grep -A3 state      # on the node, Lustre
+  ethtool DEVICE | grep Speed; ibstatus             # link at full speed?"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Hosts of which each rank is far above the median of the others."""
+    found = slow_hosts(job, limits["straggler"])
+    if found is None:
+        return None
+    worst = found.loc[found["seconds"].idxmax()]
+    evidence = (
+        f"All {say.count(worst['ranks'], 'rank')} on {worst['host']} took {say.seconds(worst['seconds'])} (median) for "
+        f"their I/O, ranks elsewhere {say.seconds(worst['others'])} for as many bytes."
+    )
+    bound = "The host's ranks as fast as the median of the others."
+    remedy = REMEDY.replace("{hosts}", ",".join(str(host) for host in found["host"]))
+    return Seen(evidence, float(worst["seconds"] - worst["others"]), bound, remedy)
+
+
+RULE = Rule(
+    id="straggler-host",
+    title="A node that is slow for the same bytes",
+    says="all ranks of a host take `straggler` times the median of the others for no more bytes",
+    limits=("straggler",),
+    why="The run waits for its slowest node, and so will the next one there.",
+    read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
+    check=check,
+)

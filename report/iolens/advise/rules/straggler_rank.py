@@ -1,0 +1,58 @@
+"""Ranks that take longer for the same bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.ranks import rank_times, slow_hosts, slow_targets
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Find out what is different about these ranks before changing the program:
+
+  iolens table load_balance LOG        # their times beside the others'
+  where they ran, and what shared the node: scontrol show job, sacct
+  which targets they wrote to: lfs getstripe FILE
+
+then exclude the node (sbatch -x NODE), or spread the files over targets
+(lfs setstripe -c -1 FOLDER)."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Few ranks far above the median time with no more bytes, where no target or host explains it."""
+    times, upper = rank_times(job), by_file(job, "MPI-IO")
+    if times is None or len(times) < limits["few_ranks"] or (upper is not None and upper["COLL_WRITES"].any()):
+        return None
+    if slow_targets(job, limits["straggler"]) is not None or slow_hosts(job, limits["straggler"]) is not None:
+        return None
+    median = float(times["seconds"].median())
+    alike = times["bytes"] <= 1.2 * times["bytes"].median()
+    slow = times[(times["seconds"] >= limits["straggler"] * median) & alike]
+    if slow.empty or 4 * len(slow) > len(times):
+        return None
+    rank, most = int(slow["seconds"].idxmax()), float(slow["seconds"].max())
+    evidence = (
+        f"Rank {rank} took {say.seconds(most)} for {say.size(float(slow.loc[rank, 'bytes']))}; half of the "
+        f"{say.count(len(times), 'rank')} took {say.seconds(median)} or less for as much"
+        f"{f', and {len(slow) - 1} more are as slow' if len(slow) > 1 else ''}."
+    )
+    bound = "The slowest of them as fast as the median rank."
+    return Seen(evidence, most - median, bound, REMEDY)
+
+
+RULE = Rule(
+    id="straggler-rank",
+    title="Ranks that are slow for the same bytes",
+    says="up to a quarter of the ranks take `straggler` times the median for no more bytes than others, and neither a "
+    "host nor a target explains it",
+    limits=("few_ranks", "straggler"),
+    why="The run waits for its slowest rank.",
+    read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
+    check=check,
+)

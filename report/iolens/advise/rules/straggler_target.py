@@ -1,0 +1,50 @@
+"""A storage target that is slower than the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.ranks import rank_times, slow_targets, target_speed
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Keep off these targets until the site has looked at them ({targets}):
+
+  lfs df FOLDER                          # is a target full?
+  lfs check osts                         # is it reachable?
+  lfs setstripe -c 1 -i OTHER FOLDER     # one target by number
+  lfs migrate -c 1 -i OTHER FILE         # move a file away"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Targets far below the median speed, by files that lie on one target and belong to one rank."""
+    slow, every, times = slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
+    if slow is None or every is None or times is None:
+        return None
+    worst = slow.loc[slow["speed"].idxmin()]
+    most, median = float(times["seconds"].max()), float(times["seconds"].median())
+    evidence = (
+        f"Files on target {int(worst['ost'])} moved {say.rate(float(worst['speed']), 1)}, those on "
+        f"{say.count(len(every) - len(slow), 'other target')} {say.rate(float(every['speed'].median()), 1)} (medians); "
+        f"the slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
+    )
+    remedy = REMEDY.replace("{targets}", ", ".join(f"OST {int(ost)}" for ost in slow["ost"]))
+    return Seen(evidence, most - median, "The slowest rank as fast as the median rank.", remedy)
+
+
+RULE = Rule(
+    id="straggler-target",
+    title="A storage target that is slow",
+    says="files of single ranks on a target are `straggler` times slower than the median target, at most a quarter of "
+    "four targets or more",
+    limits=("straggler",),
+    why="The run waits for the files on it.",
+    read_more="Lockwood et al., TOKIO, CUG 2018; man lfs-migrate(1)",
+    check=check,
+    bounds="one target",
+)

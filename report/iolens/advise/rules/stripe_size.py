@@ -1,0 +1,82 @@
+"""A stripe size that does not fit the transfers, or the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.remedies import stripes_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import file_stripes
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Shared files of several stripes: transfers cut into four pieces and more, or half of the stripes empty."""
+    table, layout = by_file(job, "POSIX"), file_stripes(job)
+    if table is None or layout is None:
+        return None
+    table = table.join(layout, how="inner")
+    table = table.assign(
+        moved=table["BYTES_READ"] + table["BYTES_WRITTEN"],
+        calls=table["READS"] + table["WRITES"],
+        size=np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1,
+    )
+    table = table[(table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0)]
+    used = np.ceil(table["size"] / table["stripe_size"])
+    large = table[2 * used <= table["stripes"]]
+    small = table[(table["ranks"] > 1) & (table["moved"] >= 4 * table["stripe_size"] * table["calls"])]
+    if len(large):
+        return too_large(job, large)
+    return too_small(job, small) if len(small) else None
+
+
+def too_large(job: Job, files: pd.DataFrame) -> Seen:
+    """Stripes so large that the file ends before it has reached them all."""
+    first = files.sort_values("moved", ascending=False).iloc[0]
+    used, stripes = int(np.ceil(first["size"] / first["stripe_size"])), int(first["stripes"])
+    spent = slowest_seconds(job, "POSIX", files.index, ("READ", "WRITE"))
+    evidence = (
+        f"{say.files(job, files.index)}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
+        f"{say.size(first['stripe_size'])}; transfers took {say.seconds(spent)} of the slowest rank."
+    )
+    bound = f"The same transfers to {stripes} targets instead of {used}: 1 − {used}/{stripes} of their time."
+    unit = max(1 << 20, int(first["size"] / stripes) >> 20 << 20)
+    return Seen(evidence, spent * (1 - used / stripes), bound, stripes_text(stripes, unit))
+
+
+def too_small(job: Job, files: pd.DataFrame) -> Seen:
+    """Stripes so small that each transfer of each rank goes to many targets."""
+    first = files.sort_values("moved", ascending=False).iloc[0]
+    each = first["moved"] / first["calls"]
+    spent = slowest_seconds(job, "POSIX", files.index, ("READ", "WRITE"))
+    evidence = (
+        f"{say.files(job, files.index)}: transfers of {say.size(each)} on average go over stripes of "
+        f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each; they took "
+        f"{say.seconds(spent)} of the slowest rank."
+    )
+    unit = max(1 << 20, 1 << int(np.log2(each)))
+    bound = "These transfers for nothing: their time on the slowest rank."
+    return Seen(evidence, spent, bound, stripes_text(int(first["stripes"]), unit))
+
+
+RULE = Rule(
+    id="stripe-size",
+    title="Stripe size unfit for the transfers",
+    says="a striped file with much data fills half of its stripes or fewer, or several ranks share it in transfers of "
+    "four stripes and more",
+    limits=("much_bytes",),
+    why="Too large, and targets stay idle; too small, and every rank talks to, and locks, every target.",
+    read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
+    check=check,
+    bounds="one target",
+)

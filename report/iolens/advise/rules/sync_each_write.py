@@ -1,0 +1,64 @@
+"""Data forced out after nearly every write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+SYNCS = {
+    "POSIX": (("FSYNCS", "FDSYNCS"), ("WRITES",), "fsync"),
+    "MPI-IO": (("SYNCS",), ("INDEP_WRITES", "COLL_WRITES", "NB_WRITES", "SPLIT_WRITES"), "MPI_File_sync"),
+    "STDIO": (("FLUSHES",), ("WRITES",), "fflush"),
+}
+"""Of each layer: the calls that force data out, its writes, and what the call is named."""
+
+REMEDY = """\
+Force data out once a step, not once a write:
+
+  C        for (...) write(fd, ...);  fsync(fd);       /* one fsync a step */
+           remove O_SYNC and O_DSYNC from open();  fflush(file) at the end
+  Fortran  one FLUSH (unit) a step
+  Python   os.fsync(file.fileno()) after the loop; no print(..., flush=True)"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The layer in which forcing data out cost most."""
+    best: Seen | None = None
+    for name, (syncs, writes, call) in SYNCS.items():
+        table = by_file(job, name)
+        if table is None:
+            continue
+        forced, written = table[list(syncs)].sum(axis=1), table[list(writes)].sum(axis=1)
+        chosen = (forced >= limits["sync_share"] * written) & (forced > 0) & (written > 0)
+        if float(forced[chosen].sum()) < max(1.0, limits["few_syncs"]):
+            continue
+        ids = forced[chosen].sort_values(ascending=False).index
+        spent = slowest_seconds(job, name, ids, ("WRITE",))
+        evidence = (
+            f"{say.count(float(forced[ids].sum()))} calls of {call} for {say.count(float(written[ids].sum()), 'write')}"
+            f" to {say.files(job, ids)}; writes and syncs took {say.seconds(spent)} of the slowest rank."
+        )
+        if best is None or spent > (best.seconds or 0.0):
+            bound = "These writes and syncs for nothing: their time on the slowest rank (a log does not part them)."
+            best = Seen(evidence, spent, bound, REMEDY)
+    return best
+
+
+RULE = Rule(
+    id="sync-each-write",
+    title="Data is forced out after nearly every write",
+    says="fsync, MPI_File_sync or fflush is called nearly as often as write, and often",
+    limits=("sync_share", "few_syncs"),
+    why="Each one waits for the storage, and nothing can be gathered behind the program's back.",
+    read_more="man fsync(2)",
+    check=check,
+    bounds="small transfers",
+)

@@ -1,0 +1,50 @@
+"""Ranks that write one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.ranks import write_turns
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Drop the baton (a loop over ranks with MPI_Barrier, or MPI_Recv before and
+MPI_Send after writing): find offsets first, then write at the same time.
+
+  C        MPI_Exscan(&mine, &offset, 1, MPI_OFFSET, MPI_SUM, comm);
+           MPI_File_write_at_all(file, offset, buffer, count, type, &status);
+  Fortran  call MPI_Exscan(mine, offset, 1, MPI_OFFSET, MPI_SUM, comm)
+           call MPI_File_write_at_all(file, offset, buffer, n, type, status)
+  Python   offset = comm.exscan(array.nbytes) or 0
+           file.Write_at_all(offset, array)"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Most ranks write, and hardly two at a time."""
+    turns = write_turns(job)
+    if turns is None or turns[0] < max(limits["few_ranks"], job.nprocs / 2):
+        return None
+    ranks, covered, longest = turns
+    evidence = (
+        f"{say.count(ranks, 'rank')} wrote one after the other, {say.seconds(longest)} at most each and "
+        f"{say.seconds(covered)} together, hardly two at the same time."
+    )
+    bound = "All at the same time, as long as the longest of them: the rest of the time that they cover."
+    return Seen(evidence, covered - longest, bound, REMEDY)
+
+
+RULE = Rule(
+    id="turns",
+    title="Ranks write one after the other",
+    says="at least half of the ranks write, each busily, and their times of writing hardly overlap",
+    limits=("few_ranks",),
+    why="The run's time in I/O is then the sum over its ranks.",
+    read_more="MPI 4.1, sections 6.11.2 (exscan) and 14.4.2",
+    check=check,
+    bounds="few writers",
+)

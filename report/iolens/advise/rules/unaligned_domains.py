@@ -1,0 +1,59 @@
+"""Aggregators whose file domains do not keep to stripes or blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.remedies import hints_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.about import one_client
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import block_size
+from iolens.metrics.use import under_mpiio
+from iolens.metrics.writers import posix_users
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Collectively written files of several aggregators, whose large POSIX writes mostly begin inside a block."""
+    pair = under_mpiio(job)
+    if pair is None or one_client(job):
+        return None
+    upper, lower = pair
+    writers = posix_users(job, "written")
+    chosen = (
+        (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0)
+        & [writers.get(int(key), 1) > 1 for key in lower.index]
+        & (block_size(job, lower) >= limits["least_alignment"])
+        & (lower["BYTES_WRITTEN"] > limits["small_transfer"] * lower["WRITES"])
+        & (lower["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * (lower["READS"] + lower["WRITES"]))
+    )
+    if not chosen.any():
+        return None
+    ids = lower["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
+    spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
+    unit = int(block_size(job, lower)[ids[0]])
+    share = float(lower.loc[ids, "FILE_NOT_ALIGNED"].sum() / lower.loc[ids, ["READS", "WRITES"]].to_numpy().sum())
+    evidence = (
+        f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} begin at no multiple of "
+        f"{say.size(unit)}; {say.count(writers[int(ids[0])], 'rank')} write, in {say.seconds(spent)} of the slowest."
+    )
+    hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
+    return Seen(
+        evidence, spent, "Aggregators' writes for nothing: their time on the slowest.", hints_text(hints), hints
+    )
+
+
+RULE = Rule(
+    id="unaligned-domains",
+    title="File domains of aggregators across stripes",
+    says="several aggregators write a file in transfers that are not small and mostly begin inside a block or stripe",
+    limits=("least_alignment", "unaligned_share", "small_transfer"),
+    why="Two aggregators that share a stripe take its lock away from each other in every collective call.",
+    read_more="W. Liao, A. Choudhary, SC08, doi 10.1109/SC.2008.5222722",
+    check=check,
+)

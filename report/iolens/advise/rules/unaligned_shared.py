@@ -1,0 +1,73 @@
+"""Writes of several ranks to one file that do not keep to its blocks or stripes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.about import one_client
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import block_size
+from iolens.metrics.use import by_file
+from iolens.metrics.writers import posix_users
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Let each rank's part begin on a multiple of {unit}:
+
+  HDF5     H5Pset_alignment(access, 0, {bytes});
+           h5py.File(path, 'w', driver='mpio', comm=comm, alignment_interval={bytes},
+                     alignment_threshold=0)
+  PnetCDF  hints: nc_var_align_size {bytes}
+  netCDF   nc__enddef(file, 0, {bytes}, 0, {bytes});
+  C        offset = (offset + {bytes} - 1) / {bytes} * {bytes};
+
+or lay the file out so that a stripe is a whole part of a rank:
+
+  lfs setstripe -c -1 -S SIZE_OF_A_RANKS_PART FOLDER"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
+    table, upper = by_file(job, "POSIX"), by_file(job, "MPI-IO")
+    if table is None or one_client(job):
+        return None
+    collective = set() if upper is None else set(upper.index[upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0])
+    writers = posix_users(job, "written")
+    calls = table["READS"] + table["WRITES"]
+    chosen = (
+        (table["ranks"] > 1)
+        & ~table.index.isin(collective)
+        & [writers.get(int(key), 2) > 1 for key in table.index]
+        & (block_size(job, table) >= limits["least_alignment"])
+        & (table["BYTES_WRITTEN"] > limits["small_transfer"] * table["WRITES"])
+        & (table["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * calls)
+    )
+    if not chosen.any():
+        return None
+    ids = table["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
+    spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
+    unit = int(block_size(job, table)[ids[0]])
+    share = float(table.loc[ids, "FILE_NOT_ALIGNED"].sum() / calls[ids].sum())
+    evidence = (
+        f"{say.percent(share)} of the transfers of {say.files(job, ids)} begin at no multiple of {say.size(unit)}, "
+        f"{say.size(float(table.loc[ids[0], 'BYTES_WRITTEN']) / float(table.loc[ids[0], 'WRITES']))} on average; "
+        f"writes took {say.seconds(spent)} of the slowest rank."
+    )
+    remedy = REMEDY.replace("{unit}", say.size(unit)).replace("{bytes}", str(unit))
+    return Seen(evidence, spent, "These writes for nothing: their time on the slowest rank.", remedy)
+
+
+RULE = Rule(
+    id="unaligned-shared",
+    title="Shared file written across its blocks",
+    says="independent writes of several ranks to one file are not small and mostly begin inside a block or stripe",
+    limits=("least_alignment", "unaligned_share", "small_transfer"),
+    why="Two ranks that write into one block take its lock away from each other, each time with a flush.",
+    read_more="https://wiki.lustre.org/Lustre_Tuning; H5Pset_alignment",
+    check=check,
+)

@@ -1,0 +1,72 @@
+"""Ranks that move much more than others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+from iolens.metrics.writers import moved_by_rank
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Give each rank that does I/O the same number of bytes:
+
+  C        part = total / ranks + (rank < total % ranks);
+  Python   part = numpy.array_split(numpy.arange(total), comm.size)[comm.rank]
+
+or let collective calls even it out (their aggregators take equal file
+domains): MPI_File_write_at_all, hint romio_cb_write enable."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The rank with most bytes against the mean of those that move any; reads and writes apart."""
+    upper = by_file(job, "MPI-IO")
+    best: Seen | None = None
+    for what, kind in (("written", "WRITE"), ("read", "READ")):
+        moved = moved_by_rank(job, what)
+        if moved is None or job.nprocs < limits["few_ranks"] or moved.sum() < max(1.0, limits["much_bytes"]):
+            continue
+        if upper is not None and upper[f"COLL_{kind}S"].any():
+            continue
+        active = moved[moved > 0]
+        most, mean = float(active.max()), float(active.mean())
+        if len(active) < 2 or most <= limits["uneven"] * mean or most >= limits["one_rank_share"] * moved.sum():
+            continue
+        spent = seconds_of(job, what, kind)
+        evidence = (
+            f"Rank {int(moved.argmax())} {'wrote' if what == 'written' else what} {say.size(most)}, {most / mean:.1f} "
+            f"times the mean of {say.count(len(active), 'rank')}; {kind.lower()}s took {say.seconds(spent)} of the "
+            "slowest rank."
+        )
+        if best is None or spent * (1 - mean / most) > (best.seconds or 0.0):
+            bound = "As many bytes on each of these ranks: the mean instead of the most, in the slowest rank's time."
+            best = Seen(evidence, spent * (1 - mean / most), bound, REMEDY)
+    return best
+
+
+def seconds_of(job: Job, what: str, kind: str) -> float:
+    """Time of the slowest rank in reads or writes through POSIX and STDIO."""
+    spent = 0.0
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is not None:
+            counter = "BYTES_WRITTEN" if what == "written" else "BYTES_READ"
+            spent += slowest_seconds(job, name, table.index[table[counter] > 0], (kind,))
+    return spent
+
+
+RULE = Rule(
+    id="uneven-ranks",
+    title="Bytes unevenly over ranks",
+    says="a rank moves more than twice (`uneven`) the mean of the ranks that move any, without collective calls",
+    limits=("few_ranks", "uneven", "one_rank_share", "much_bytes"),
+    why="The others wait for the rank with most to do.",
+    read_more="DeRose, Homer, Johnson, Euro-Par 2007 (imbalance)",
+    check=check,
+)

@@ -1,0 +1,49 @@
+"""Bytes unevenly over targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.remedies import stripes_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.ost import target_bytes
+from iolens.metrics.share import slowest_seconds
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The target with most bytes against the mean of those used."""
+    table = target_bytes(job).table
+    if table is None or len(table) < 2 or float(table["bytes"].sum()) < limits["much_bytes"]:
+        return None
+    most, mean = table.loc[table["bytes"].idxmax()], float(table["bytes"].mean())
+    if float(most["bytes"]) < limits["uneven"] * mean:
+        return None
+    spent = slowest_seconds(job, "POSIX", job.frames["LUSTRE"]["id"], ("READ", "WRITE")) if both(job) else 0.0
+    evidence = (
+        f"Target {int(most['ost'])} moved {say.size(float(most['bytes']))}, {float(most['bytes']) / mean:.1f} times "
+        f"the mean of {say.count(len(table), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
+    )
+    bound = "All targets as busy as their mean: the rest of the busiest one's part of the transfers' time."
+    return Seen(evidence, spent * (1 - mean / float(most["bytes"])), bound, stripes_text(-1))
+
+
+def both(job: Job) -> bool:
+    """Whether times of files with layouts are known."""
+    return "LUSTRE" in job.frames and "POSIX" in job.frames
+
+
+RULE = Rule(
+    id="uneven-targets",
+    title="Bytes unevenly over targets",
+    says="one target moved twice the mean (`uneven`) of those used",
+    limits=("uneven", "much_bytes"),
+    why="The run waits for the busiest target while others are idle.",
+    read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
+    check=check,
+    bounds="one target",
+)

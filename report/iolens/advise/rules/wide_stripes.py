@@ -1,0 +1,51 @@
+"""Many small files, each on many targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.remedies import stripes_text
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import file_stripes
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Many files with stripes that hold nothing."""
+    table, layout = by_file(job, "POSIX"), file_stripes(job)
+    if table is None or layout is None:
+        return None
+    table = table.join(layout, how="inner")
+    size = np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1
+    chosen = (table["stripes"] >= 4) & (size <= table["stripe_size"] * table["stripes"] / 2)
+    if int(chosen.sum()) < max(1.0, limits["many_files"]):
+        return None
+    ids = table.index[chosen]
+    spent = slowest_seconds(job, "POSIX", ids, ("META",))
+    evidence = (
+        f"{say.count(len(ids), 'file')} have {say.count(float(table.loc[ids, 'stripes'].median()), 'stripe')} of "
+        f"{say.size(float(table.loc[ids, 'stripe_size'].median()))}, but only {say.size(float(size[ids].median()))} of "
+        f"data (medians); open, close and stat of them took {say.seconds(spent)} of the slowest rank."
+    )
+    bound = "Metadata calls on these files for nothing: their time on the slowest rank."
+    return Seen(evidence, spent, bound, stripes_text(1))
+
+
+RULE = Rule(
+    id="wide-stripes",
+    title="Small files on many targets",
+    says="many files have four stripes or more and fill at most half of them",
+    limits=("many_files",),
+    why="Each stripe is an object that open, stat and remove have to ask a server for.",
+    read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
+    check=check,
+    bounds="metadata",
+)

@@ -1,0 +1,81 @@
+"""More bytes written to files than the program gave to its library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, under_mpiio
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+HDF5 and netCDF-4 write fill values first, and chunks whole, each time that
+a part of one changes:
+
+  C        H5Pset_fill_time(create, H5D_FILL_TIME_NEVER);
+           nc_set_fill(file, NC_NOFILL, &old);
+           H5Pset_chunk_cache(access, slots, bytes_of_a_row_of_chunks, 1.0);
+  Python   dataset = file.create_dataset(name, shape, dtype, chunks=(...),
+                                         fill_time='never')
+  MPI-IO   hints romio_ds_write disable, romio_lustre_ds_in_coll disable
+
+Write whole chunks, each once."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """POSIX against MPI-IO in files without data sieving, or against HDF5 over all of its files."""
+    pair = under_mpiio(job)
+    if pair is not None:
+        upper, lower = pair
+        asked = upper["BYTES_READ"] + upper["BYTES_WRITTEN"]
+        sieved = lower["BYTES_READ"] - upper["BYTES_READ"] >= limits["sieving_share"] * asked
+        more = lower["BYTES_WRITTEN"] >= limits["amplification"] * upper["BYTES_WRITTEN"]
+        chosen = more & ~sieved & (upper["BYTES_WRITTEN"] > 0)
+        if chosen.any():
+            ids = lower["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
+            return said(job, ids, "MPI-IO", float(upper.loc[ids, "BYTES_WRITTEN"].sum()))
+    return of_hdf5(job, limits)
+
+
+def of_hdf5(job: Job, limits: Limits) -> Seen | None:
+    """What HDF5 was given for its datasets against what POSIX wrote to its files."""
+    datasets, files, posix = by_file(job, "H5D"), job.frames.get("H5F"), by_file(job, "POSIX")
+    if datasets is None or files is None or posix is None:
+        return None
+    ids = posix.index[posix.index.isin(files["id"]) & (posix["BYTES_WRITTEN"] > 0)]
+    given, written = float(datasets["BYTES_WRITTEN"].sum()), float(posix.loc[ids, "BYTES_WRITTEN"].sum())
+    if given <= 0 or written < limits["amplification"] * given:
+        return None
+    return said(job, ids, "HDF5", given)
+
+
+def said(job: Job, ids: pd.Index, layer: str, given: float) -> Seen:
+    """The ratio and what it costs."""
+    table = by_file(job, "POSIX")
+    assert table is not None
+    written = float(table.loc[ids, "BYTES_WRITTEN"].sum())
+    spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
+    evidence = (
+        f"{layer} was given {say.size(given)} for {say.files(job, ids)}, and POSIX wrote {say.size(written)}, "
+        f"{written / given:.1f} times as much, in {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent * (1 - given / written), "The write time of the bytes beyond those given.", REMEDY)
+
+
+RULE = Rule(
+    id="write-amplification",
+    title="More is written than was given",
+    says="POSIX wrote `amplification` times what MPI-IO was given for a file without data sieving, or what HDF5 was "
+    "given for its datasets",
+    limits=("amplification", "sieving_share"),
+    why="The storage takes bytes that are filling, or written again.",
+    read_more="https://docs.hdfgroup.org (chunking, fill values); man nc_set_fill",
+    check=check,
+)
