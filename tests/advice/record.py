@@ -41,7 +41,7 @@ def record(work: Path, name: str, run: dict[str, Any]) -> None:
     for folder in (data, output):
         shutil.rmtree(folder, ignore_errors=True)
     data.mkdir()
-    options = ["--output", "output"]
+    options = ["--output", "output", "--profiler", run.get("profiler", "iolens")]
     if run["storage"] == "emulated":
         iolens(work, "stripe", "mount", "data")
         options += ["--storage-mount", "data"]
@@ -53,7 +53,7 @@ def record(work: Path, name: str, run: dict[str, Any]) -> None:
     words, ranks = words_of(run), run["ranks"]
     launcher = ["mpirun", "--oversubscribe", "-np", str(ranks)] if ranks > 1 or "faults" in words[0] else []
     if any(mode in words for mode in INPUTS):
-        prepare = options[2:4] if run["storage"] == "emulated" else []
+        prepare = options[4:6] if run["storage"] == "emulated" else []
         make = [*launcher, "./faults", "make-input", "data"]
         iolens(work, "run", "--profiler", "none", "--output", "made", *prepare, "--", *make)
         shutil.rmtree(work / "made")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iolens.advise import say
@@ -69,8 +70,11 @@ def gain_words(rule: Rule, gain: float | None, limits: Limits) -> str:
     return words if gain >= limits["worth_gain"] else f"{words}: not worth it"
 
 
-def verdict(job: Job, limits: Limits = DEFAULTS) -> Verdict:
-    """What bounds this run: by the share of I/O, and by the finding that can gain most."""
+def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None = None) -> Verdict:
+    """What bounds this run: by the share of I/O, and by the finding that can gain most.
+
+    `found`: what `findings` returned, where it is known already.
+    """
     share, spent = io_share(job), io_seconds(job)
     if share is None or spent is None:
         return Verdict("nothing", "This log has no time spent in I/O.", "No module recorded a transfer.", None)
@@ -82,7 +86,8 @@ def verdict(job: Job, limits: Limits = DEFAULTS) -> Verdict:
     if share < limits["worth_gain"]:
         return Verdict("nothing", f"Nothing worth your time: {part}.", how, share)
     kinds = {rule.id: rule.bounds for rule in RULES}
-    worth = [one for one in findings(job, limits) if (one.gain or 0.0) >= limits["worth_gain"]]
+    found = findings(job, limits) if found is None else found
+    worth = [one for one in found if (one.gain or 0.0) >= limits["worth_gain"]]
     first = next((one for one in worth if kinds[one.id]), None)
     if first is not None:
         return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)

@@ -38,7 +38,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("large_transfer", MIB, "B", "transfers from this size on need no gathering"),
     Limit("random_share", 0.2, "of calls", "share of accesses that go back from which a file is read at random"),
     Limit("sync_share", 0.5, "of writes", "syncs for each write from which they are too many"),
-    Limit("few_syncs", 100, "calls", "fewer syncs are not called many"),
+    Limit("few_syncs", 20, "calls", "fewer syncs of a rank on a file are not called many"),
     Limit("least_alignment", 64 * KIB, "B", "smaller blocks are pages, which cost nothing when shared on one node"),
     Limit("unaligned_share", 0.5, "of calls", "share of transfers inside blocks from which a file is unaligned"),
     Limit("enough_stripes", 8, "stripes", "more stripes are not asked for"),

@@ -8,21 +8,18 @@ MIB = 1 << 20
 
 
 def hints_text(lines: Iterable[str]) -> str:
-    """A hints file and how it is given to ROMIO, to Cray MPICH, and by `iolens run`."""
-    hints = [line.split(" ", 1) for line in lines]
-    joined = {mark: mark.join(f"{key}={value}" for key, value in hints) for mark in ",:"}
+    """A hints file, `key value` a line, and how it is given to ROMIO and by `iolens run`."""
     return "\n".join(
         [
             "Put these hints into hints.txt, or into the MPI_Info of MPI_File_open:",
             "",
-            *(f"  {key} {value}" for key, value in hints),
+            *(f"  {line}" for line in lines),
             "",
             "  export ROMIO_HINTS=$PWD/hints.txt",
             "    (MPICH, Intel MPI, Open MPI with OMPI_MCA_io=romio321)",
             "or, for a trial without a change to the program:",
             "",
-            "  iolens run --hints \\",
-            f"    '*:{joined[',']}' -- ...",
+            """  iolens run --hints "*:$(tr ' \\n' '=,' < hints.txt | sed 's/,$//')" -- ...""",
         ]
     )
 

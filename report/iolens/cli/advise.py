@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
     limits = changed(args.threshold, from_file(args.thresholds) if args.thresholds else DEFAULTS)
     for number, path in enumerate(args.logs):
         job = read_log(path)
-        said, found = verdict(job, limits), findings(job, limits)
+        found = findings(job, limits)
+        said = verdict(job, limits, found)
         if args.json:
             print(as_json(job, said, found))
         else:

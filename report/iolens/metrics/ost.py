@@ -255,15 +255,28 @@ def rows_of(
 def stripe_writers(job: Job) -> pd.DataFrame | None:
     """How many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
 
-    Columns: stripes (that were written), fewest (ranks on one of them), ranks (of the file), bytes (written). None
-    where `target_bytes` has a reason.
+    Columns: stripes (that were written), fewest and most (ranks on one of them), ranks (of the file), bytes (written).
+    None where `target_bytes` has a reason.
     """
     rows, _ = stripe_bytes(job)
     if rows is None:
         return None
     rows = rows[(rows["ost"] >= 0) & (rows["bytes_written"] > 0)]
     each = rows.groupby(["file", "component", "stripe"]).agg(ranks=("rank", "nunique"), bytes=("bytes_written", "sum"))
-    found = each.groupby("file").agg(stripes=("ranks", "size"), fewest=("ranks", "min"), bytes=("bytes", "sum"))
+    how = {
+        "stripes": ("ranks", "size"),
+        "fewest": ("ranks", "min"),
+        "most": ("ranks", "max"),
+        "bytes": ("bytes", "sum"),
+    }
+    found = each.groupby("file").agg(**how)
     found = found.join(rows.groupby("file")["rank"].nunique().rename("ranks"))
     found.index.name = "id"
     return found[found["ranks"] > 1]
+
+
+@once_per_job
+def apart(job: Job) -> frozenset[int]:
+    """Files that several ranks wrote of which each stripe is known to have been written by one rank alone."""
+    found = stripe_writers(job)
+    return frozenset() if found is None else frozenset(found.index[found["most"] == 1])

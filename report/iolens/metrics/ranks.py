@@ -54,10 +54,11 @@ def rank_times(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def target_speed(job: Job) -> pd.DataFrame | None:
-    """Speed of each storage target, from files that lie on one target and one rank used alone.
+    """Speed of each storage target, from files that lie on one target and one rank used alone, and are alike.
 
     Columns: ost, files, bytes, seconds (of reads and writes), speed (bytes per second, the median over its files).
-    None without such files, or on fewer than two targets.
+    Alike: with bytes within a fifth of the median. Targets with a single such file are left out: their speed may be its
+    rank's. None where fewer than two targets are left.
     """
     import pandas as pd
 
@@ -70,10 +71,13 @@ def target_speed(job: Job) -> pd.DataFrame | None:
     spent = own["POSIX_F_READ_TIME"].clip(lower=0) + own["POSIX_F_WRITE_TIME"].clip(lower=0)
     rows = pd.DataFrame({"ost": own["id"].map(target), "rank": own["rank"], "bytes": moved, "seconds": spent})
     rows = rows[(rows["bytes"] > 0) & (rows["seconds"] > 0)]
+    typical = rows["bytes"].median()
+    rows = rows[(rows["bytes"] >= typical / 1.2) & (rows["bytes"] <= 1.2 * typical)]
     rows = rows.assign(speed=rows["bytes"] / rows["seconds"])
     found = rows.groupby("ost", as_index=False).agg(
         files=("bytes", "size"), bytes=("bytes", "sum"), seconds=("seconds", "max"), speed=("speed", "median")
     )
+    found = found[found["files"] > 1]
     return found if len(found) > 1 else None
 
 

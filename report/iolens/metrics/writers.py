@@ -68,8 +68,8 @@ def of_shared(job: Job, frame: pd.DataFrame, name: str, row: int, what: str) -> 
 def posix_users(job: Job, what: str) -> dict[int, int]:
     """How many ranks `read` or `written` bytes of each file through POSIX, by record id, where the log tells.
 
-    From `file_ranks`, records of single ranks, shared records whose slowest rank moved all bytes, or single transfers
-    (DXT).
+    From `file_ranks`, records of single ranks, shared records whose slowest rank moved 99 % of the bytes (then
+    1), or single transfers (DXT).
     """
     found: dict[int, int] = {}
     frame = job.frames.get("POSIX")
@@ -77,7 +77,7 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
         own = frame[(frame["rank"] >= 0) & (frame[f"POSIX_{COUNTERS[what]}"] > 0)]
         found |= own.groupby("id")["rank"].nunique().to_dict()
         moved = sum(frame[f"POSIX_{counter}"].clip(lower=0) for counter in COUNTERS.values())
-        alone = (frame["rank"] < 0) & (moved > 0) & (frame["POSIX_SLOWEST_RANK_BYTES"] == moved)
+        alone = (frame["rank"] < 0) & (moved > 0) & (frame["POSIX_SLOWEST_RANK_BYTES"] >= 0.99 * moved)
         found |= dict.fromkeys(frame.loc[alone & (frame[f"POSIX_{COUNTERS[what]}"] > 0), "id"], 1)
     traced = job.frames.get("DXT_POSIX")
     if traced is not None:
@@ -88,3 +88,9 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
         active = table[table[f"bytes_{what}"] > 0]
         found |= active.groupby("file")["ranks"].sum().to_dict()
     return {int(key): int(value) for key, value in found.items()}
+
+
+def writer_counts(job: Job, table: pd.DataFrame, unknown: int) -> np.ndarray:
+    """`posix_users` that wrote, for the rows of `use.by_file`; `unknown` where the log does not tell."""
+    known = posix_users(job, "written")
+    return np.array([known.get(int(key), unknown) for key in table.index], dtype=np.int64)

@@ -45,7 +45,7 @@ def finding_lines(number: int, one: Finding) -> list[str]:
     lines += wrapped(one.evidence, "   ")
     lines += wrapped(f"Why: {one.why}", "   ")
     lines += wrapped(f"Bound: {one.derivation}", "   ") if one.derivation else []
-    lines += ["   What to do:", *(f"     {line}".rstrip() for line in one.remedy.splitlines())]
+    lines += ["   What to do:", *(f"   {line}".rstrip() for line in one.remedy.splitlines())]
     return lines + wrapped(f"More: {one.read_more}", "   ")
 
 

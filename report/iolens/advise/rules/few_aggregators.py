@@ -13,7 +13,7 @@ from iolens.metrics.about import hosts
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
 from iolens.metrics.use import under_mpiio
-from iolens.metrics.writers import posix_users
+from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -26,8 +26,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if pair is None or (layout is None and places is None):
         return None
     upper, lower = pair
-    known = posix_users(job, "written")
-    writers = np.array([known.get(int(key), 0) for key in lower.index])
+    writers = writer_counts(job, lower, 0)
     stripes = np.zeros(len(lower)) if layout is None else layout["stripes"].reindex(lower.index).fillna(0).to_numpy()
     wanted = np.minimum(upper["ranks"].to_numpy(), np.maximum(stripes, 0 if places is None else len(places)))
     written = (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0).to_numpy() & (

@@ -17,9 +17,11 @@ CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
 
 REMEDY = """\
 Touch fewer files less often:
-  - open a file once and keep it open; open by one rank, and MPI_Bcast what it holds;
-  - pack small files into one (HDF5, netCDF, ADIOS2, tar, SquashFS for input);
-  - Python environments: a container image or a copy in /tmp or /dev/shm of each node;
+  - open a file once and keep it open; read it by one rank, and MPI_Bcast
+    what it holds;
+  - pack small files into one (HDF5, netCDF, ADIOS2; SquashFS for input);
+  - Python environments: a container image, or a copy in /tmp or /dev/shm of
+    each node;
   - small files, Lustre: keep their data on the metadata server:
 
   lfs setstripe -E 64K -L mdt -E -1 -c 1 FOLDER"""

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import under_mpiio
+from iolens.metrics.writers import posix_users
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from iolens.advise.limits import Limits
     from iolens.log import Job
 
@@ -32,6 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             (together > 0)
             & (single <= 0.1 * together)
             & (upper["ranks"] > 1)
+            & (2 * users_of(job, lower, kind) >= upper["ranks"])
             & (calls >= 0.9 * together)
             & (lower[counter] < limits["large_transfer"] * calls)
             & (lower[counter] * together <= 1.5 * upper[counter] * calls)
@@ -51,11 +57,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(evidence, spent, "These collective calls for nothing: the time in them.", hints_text(HINTS), HINTS)
 
 
+def users_of(job: Job, table: pd.DataFrame, kind: str) -> np.ndarray:
+    """How many ranks read or wrote (`kind` READ or WRITE) each file through POSIX; all where the log does not tell."""
+    known = posix_users(job, "read" if kind == "READ" else "written")
+    return np.array([known.get(int(key), job.nprocs) for key in table.index], dtype=np.int64)
+
+
 RULE = Rule(
     id="not-aggregated",
     title="Collective calls that did not aggregate",
-    says="collective calls on a file have about as many POSIX calls below them, neither large nor larger than what a "
-    "rank gave, and many",
+    says="collective calls on a file have about as many POSIX calls below them, by half of the ranks or more, neither "
+    "large nor larger than what a rank gave, and many",
     limits=("large_transfer", "few_calls"),
     why="The program pays for collective calls and the file system still sees small pieces.",
     read_more="ROMIO hints romio_cb_write, romio_cb_read; MPI 4.1, section 14.2.8",

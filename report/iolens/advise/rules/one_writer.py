@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 REMEDY = """\
 Let every rank write its own part of one file:
 
-  C        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY,
-                         info, &file);
+  C        MPI_File_open(MPI_COMM_WORLD, path,
+                         MPI_MODE_CREATE | MPI_MODE_WRONLY, info, &file);
            MPI_File_write_at_all(file, offset, buffer, count, type, &status);
-  Fortran  call MPI_File_write_at_all(file, offset, buffer, count, type, status)
+  Fortran  call MPI_File_write_at_all(file, offset, buffer, count, type, &
+                status)
   Python   from mpi4py import MPI
-           file = MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_CREATE | MPI.MODE_WRONLY)
+           file = MPI.File.Open(MPI.COMM_WORLD, path,
+                                MPI.MODE_CREATE | MPI.MODE_WRONLY)
            file.Write_at_all(offset, array)
 
 and give the folder stripes, so that more than one target takes the bytes:

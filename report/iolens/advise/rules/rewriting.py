@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 REMEDY = """\
 Write each byte once, or less often:
   - a checkpoint that replaces the last one: every so many minutes, not every
-    step (Young: interval = sqrt(2 x cost of one x mean time between failures));
+    step (Young: interval = sqrt(2 x cost x mean time between failures));
   - counters or headers in front of the data: write them once, at the end;
   - accumulate in memory, and write the sum."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.sizes import small
-from iolens.metrics.writers import posix_users
+from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Files that several ranks wrote, in small pieces, without MPI-IO."""
-    writers = posix_users(job, "written")
     return small(
         job,
         limits,
         "WRITE",
-        lambda table: (table["ranks"] > 1).to_numpy() & [writers.get(int(key), 2) > 1 for key in table.index],
+        lambda table: (table["ranks"] > 1).to_numpy() & (writer_counts(job, table, 2) > 1),
         COLLECTIVE,
     )
 

@@ -9,6 +9,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.metrics.about import one_client
 from iolens.metrics.ost import stripe_writers
 from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -27,14 +28,16 @@ Give each rank, or each aggregator, stripes of its own:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Files of several stripes, each of which at least two ranks wrote."""
-    table = stripe_writers(job)
-    if table is None or one_client(job):
+    table, posix = stripe_writers(job), by_file(job, "POSIX")
+    if table is None or posix is None or one_client(job):
         return None
+    table = table.join(posix[["WRITES", "BYTES_WRITTEN"]], how="inner")
     much = table["bytes"] >= limits["much_bytes"]
+    much &= table["BYTES_WRITTEN"] > limits["small_transfer"] * table["WRITES"]
     chosen = table[(table["stripes"] > 1) & (table["fewest"] > 1) & much].sort_values("bytes", ascending=False)
     if chosen.empty:
         return None
-    spent = slowest_seconds(job, "POSIX", chosen.index, ("WRITE",)) if "POSIX" in job.frames else 0.0
+    spent = slowest_seconds(job, "POSIX", chosen.index, ("WRITE",))
     first = chosen.iloc[0]
     evidence = (
         f"Each of the {say.count(first['stripes'])} stripes of {say.files(job, chosen.index)} was written by "
@@ -48,8 +51,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="shared-stripes",
     title="Several ranks write each stripe",
-    says="every stripe of a file with much data was written by two ranks or more",
-    limits=("much_bytes",),
+    says="every stripe of a file with much data was written by two ranks or more, in transfers that are not small",
+    limits=("much_bytes", "small_transfer"),
     why="A stripe is one object with one set of locks: its writers wait for one another.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; W. Liao, A. Choudhary, SC08",
     check=check,

@@ -15,7 +15,7 @@ REMEDY = """\
 Collect data in memory, and write blocks of 1 MiB and more:
 
   C        setvbuf(file, NULL, _IOFBF, 4 << 20);      /* after fopen */
-  Fortran  open(..., access='stream', form='unformatted'); write whole arrays;
+  Fortran  open(..., access='stream', form='unformatted'); write arrays;
            gfortran: export GFORTRAN_UNFORMATTED_BUFFER_SIZE=4194304
   Python   open(path, 'wb', buffering=4 << 20); array.tofile(file)"""
 

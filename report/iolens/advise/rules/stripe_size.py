@@ -12,6 +12,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
 from iolens.metrics.use import by_file
+from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = table[(table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0)]
     used = np.ceil(table["size"] / table["stripe_size"])
     large = table[2 * used <= table["stripes"]]
-    small = table[(table["ranks"] > 1) & (table["moved"] >= 4 * table["stripe_size"] * table["calls"])]
+    several = (table["ranks"] > 1) & (writer_counts(job, table, 2) > 1)
+    small = table[several & (table["moved"] >= 4 * table["stripe_size"] * table["calls"])]
     if len(large):
         return too_large(job, large)
     return too_small(job, small) if len(small) else None
@@ -72,7 +74,7 @@ def too_small(job: Job, files: pd.DataFrame) -> Seen:
 RULE = Rule(
     id="stripe-size",
     title="Stripe size unfit for the transfers",
-    says="a striped file with much data fills half of its stripes or fewer, or several ranks share it in transfers of "
+    says="a striped file with much data fills half of its stripes or fewer, or several ranks write it in transfers of "
     "four stripes and more",
     limits=("much_bytes",),
     why="Too large, and targets stay idle; too small, and every rank talks to, and locks, every target.",

@@ -37,8 +37,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if table is None:
             continue
         forced, written = table[list(syncs)].sum(axis=1), table[list(writes)].sum(axis=1)
-        chosen = (forced >= limits["sync_share"] * written) & (forced > 0) & (written > 0)
-        if float(forced[chosen].sum()) < max(1.0, limits["few_syncs"]):
+        chosen = (forced >= limits["sync_share"] * written) & (forced >= limits["few_syncs"] * table["ranks"])
+        chosen &= (forced > 0) & (written > 0)
+        if not chosen.any():
             continue
         ids = forced[chosen].sort_values(ascending=False).index
         spent = slowest_seconds(job, name, ids, ("WRITE",))
@@ -55,7 +56,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="sync-each-write",
     title="Data is forced out after nearly every write",
-    says="fsync, MPI_File_sync or fflush is called nearly as often as write, and often",
+    says="fsync, MPI_File_sync or fflush is called nearly as often as write on a file, and often by each rank",
     limits=("sync_share", "few_syncs"),
     why="Each one waits for the storage, and nothing can be gathered behind the program's back.",
     read_more="man fsync(2)",

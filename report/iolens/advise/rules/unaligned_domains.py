@@ -8,10 +8,11 @@ from iolens.advise import say
 from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.about import one_client
+from iolens.metrics.ost import apart
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import block_size
 from iolens.metrics.use import under_mpiio
-from iolens.metrics.writers import posix_users
+from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -24,23 +25,25 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if pair is None or one_client(job):
         return None
     upper, lower = pair
-    writers = posix_users(job, "written")
+    writers = writer_counts(job, lower, 1)
     chosen = (
         (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0)
-        & [writers.get(int(key), 1) > 1 for key in lower.index]
+        & (writers > 1)
         & (block_size(job, lower) >= limits["least_alignment"])
         & (lower["BYTES_WRITTEN"] > limits["small_transfer"] * lower["WRITES"])
+        & (lower["BYTES_WRITTEN"] >= 0.75 * block_size(job, lower) * lower["WRITES"])
+        & ~lower.index.isin(apart(job))
         & (lower["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * (lower["READS"] + lower["WRITES"]))
     )
     if not chosen.any():
         return None
     ids = lower["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
-    unit = int(block_size(job, lower)[ids[0]])
+    first, unit = lower.index.get_loc(ids[0]), int(block_size(job, lower)[ids[0]])
     share = float(lower.loc[ids, "FILE_NOT_ALIGNED"].sum() / lower.loc[ids, ["READS", "WRITES"]].to_numpy().sum())
     evidence = (
         f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} begin at no multiple of "
-        f"{say.size(unit)}; {say.count(writers[int(ids[0])], 'rank')} write, in {say.seconds(spent)} of the slowest."
+        f"{say.size(unit)}; {say.count(int(writers[first]), 'rank')} write, in {say.seconds(spent)} of the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
     return Seen(
@@ -51,7 +54,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="unaligned-domains",
     title="File domains of aggregators across stripes",
-    says="several aggregators write a file in transfers that are not small and mostly begin inside a block or stripe",
+    says="several aggregators write a file in transfers that are not small, nor below three quarters of a block or "
+    "stripe, and mostly begin inside one",
     limits=("least_alignment", "unaligned_share", "small_transfer"),
     why="Two aggregators that share a stripe take its lock away from each other in every collective call.",
     read_more="W. Liao, A. Choudhary, SC08, doi 10.1109/SC.2008.5222722",

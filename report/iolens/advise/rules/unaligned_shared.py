@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.about import one_client
+from iolens.metrics.ost import apart
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import block_size
 from iolens.metrics.use import by_file
-from iolens.metrics.writers import posix_users
+from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -20,8 +21,8 @@ REMEDY = """\
 Let each rank's part begin on a multiple of {unit}:
 
   HDF5     H5Pset_alignment(access, 0, {bytes});
-           h5py.File(path, 'w', driver='mpio', comm=comm, alignment_interval={bytes},
-                     alignment_threshold=0)
+           h5py.File(path, 'w', driver='mpio', comm=comm,
+                     alignment_interval={bytes}, alignment_threshold=0)
   PnetCDF  hints: nc_var_align_size {bytes}
   netCDF   nc__enddef(file, 0, {bytes}, 0, {bytes});
   C        offset = (offset + {bytes} - 1) / {bytes} * {bytes};
@@ -37,14 +38,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if table is None or one_client(job):
         return None
     collective = set() if upper is None else set(upper.index[upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0])
-    writers = posix_users(job, "written")
     calls = table["READS"] + table["WRITES"]
     chosen = (
         (table["ranks"] > 1)
         & ~table.index.isin(collective)
-        & [writers.get(int(key), 2) > 1 for key in table.index]
+        & (writer_counts(job, table, 2) > 1)
         & (block_size(job, table) >= limits["least_alignment"])
         & (table["BYTES_WRITTEN"] > limits["small_transfer"] * table["WRITES"])
+        & (table["BYTES_WRITTEN"] >= 0.75 * block_size(job, table) * table["WRITES"])
+        & ~table.index.isin(apart(job))
         & (table["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * calls)
     )
     if not chosen.any():
@@ -65,7 +67,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="unaligned-shared",
     title="Shared file written across its blocks",
-    says="independent writes of several ranks to one file are not small and mostly begin inside a block or stripe",
+    says="independent writes of several ranks to one file are not small, nor below three quarters of a block "
+    "or stripe, and mostly begin inside one",
     limits=("least_alignment", "unaligned_share", "small_transfer"),
     why="Two ranks that write into one block take its lock away from each other, each time with a flush.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; H5Pset_alignment",

@@ -18,7 +18,7 @@ REMEDY = """\
 Give each rank that does I/O the same number of bytes:
 
   C        part = total / ranks + (rank < total % ranks);
-  Python   part = numpy.array_split(numpy.arange(total), comm.size)[comm.rank]
+  Python   mine = numpy.array_split(data, comm.size)[comm.rank]
 
 or let collective calls even it out (their aggregators take equal file
 domains): MPI_File_write_at_all, hint romio_cb_write enable."""
@@ -69,4 +69,5 @@ RULE = Rule(
     why="The others wait for the rank with most to do.",
     read_more="DeRose, Homer, Johnson, Euro-Par 2007 (imbalance)",
     check=check,
+    bounds="few writers",
 )

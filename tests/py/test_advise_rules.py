@@ -1,0 +1,250 @@
+"""Rules that no log at hand shows, on made-up jobs; the arithmetic of bounds; thresholds; hints."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from iolens.advise import Finding, findings, remedies, rules, verdict
+from iolens.advise.limits import changed, from_file
+from iolens.cli.main import main
+from iolens.errors import UsageError
+from iolens.log import Job, Mount
+from iolens.log.layouts import MODULES
+from iolens.metrics.share import io_seconds, slowest_seconds
+from iolens.pages.advice_rules import rules_text
+
+MIB = 1 << 20
+TESTS = Path(__file__).parents[1]
+WORDS = {"REMEDY", "COLLECTIVE", "BROADCAST", "SPLIT", "INDEPENDENT"}
+ADVICE = TESTS.parent / "report/ADVICE.md"
+
+
+def frame(module: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Records of a module; counters that are not given are 0."""
+    prefix = f"{MODULES[module].prefix}_"
+    columns = ["id", "rank", *MODULES[module].names]
+    full = [{name: row.get(name.removeprefix(prefix), 0) for name in columns} for row in rows]
+    made = pd.DataFrame(full, columns=columns).astype({name: float for name in columns if "_F_" in name})
+    return made
+
+
+def job(nprocs: int, frames: dict[str, pd.DataFrame], run_time: float = 100.0, **private: Any) -> Job:
+    """A job on a Lustre mount."""
+    return Job(
+        path=Path("made.darshan"),
+        version="3.41",
+        byte_order="little",
+        compression="zlib",
+        exe="/bin/app",
+        command="/bin/app",
+        uid=1,
+        jobid=7,
+        start=0.0,
+        end=run_time,
+        run_time=run_time,
+        nprocs=nprocs,
+        metadata={},
+        mounts=(Mount("lustre", "/scratch"),),
+        names={key: f"/scratch/file.{key}" for key in range(5000)},
+        modules=(),
+        frames=frames,
+        private=private,
+    )
+
+
+def own_files(seconds: list[float], **counters: Any) -> pd.DataFrame:
+    """A file for each rank, 64 MiB in writes of 4 MiB, in so many seconds."""
+    written = {"OPENS": 1, "WRITES": 16, "SEQ_WRITES": 15, "CONSEC_WRITES": 15, "SIZE_WRITE_1M_4M": 16}
+    sizes = {"BYTES_WRITTEN": 64 * MIB, "MAX_BYTE_WRITTEN": 64 * MIB - 1}
+    return frame(
+        "POSIX",
+        [
+            {"id": rank, "rank": rank, "F_WRITE_TIME": spent, "F_WRITE_START_TIMESTAMP": 1.0, **written, **sizes}
+            | {"F_WRITE_END_TIMESTAMP": 1.0 + spent}
+            | counters
+            for rank, spent in enumerate(seconds)
+        ],
+    )
+
+
+def layouts(stripes: dict[int, list[int]], size: int = MIB) -> pd.DataFrame:
+    """A layout of one component for each file."""
+    rows = [
+        {"id": key, "rank": -1, "component": 0, "stripe_size": size, "stripe_count": len(osts), "pattern": 0}
+        | {"flags": 0, "extent_start": 0, "extent_end": -1, "mirror": 0, "pool": "", "osts": tuple(osts)}
+        for key, osts in stripes.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def said(made: Job, **limits: float) -> dict[str, Finding]:
+    """Findings by id."""
+    return {one.id: one for one in findings(made, changed([f"{key}={value}" for key, value in limits.items()]))}
+
+
+def test_time_of_the_slowest_rank() -> None:
+    rows = [
+        {"id": 1, "rank": 0, "F_WRITE_TIME": 3.0},
+        {"id": 2, "rank": 1, "F_WRITE_TIME": 2.0, "F_READ_TIME": 2.5},
+        {"id": 3, "rank": -1, "F_WRITE_TIME": 8.0, "F_META_TIME": 1.0, "F_SLOWEST_RANK_TIME": 4.0},
+        {"id": 4, "rank": -1, "F_READ_TIME": 1.0, "F_SLOWEST_RANK_TIME": 4.0},
+    ]
+    made = job(4, {"POSIX": frame("POSIX", rows)})
+    assert io_seconds(made) == pytest.approx(4.5 + 4.0 + 1.0)
+    assert slowest_seconds(made, "POSIX", [1, 2, 3], ("WRITE",)) == pytest.approx(3.0 + 4.0)
+    assert slowest_seconds(made, "POSIX", [2], ("READ",)) == pytest.approx(2.5)
+    assert slowest_seconds(made, "POSIX", [3], ("META",)) == pytest.approx(1.0)
+
+
+def test_mpiio_time_stands_for_the_posix_time_below_it() -> None:
+    upper = frame("MPI-IO", [{"id": 1, "rank": -1, "F_WRITE_TIME": 20.0, "F_SLOWEST_RANK_TIME": 6.0}])
+    lower = frame("POSIX", [{"id": 1, "rank": -1, "F_WRITE_TIME": 10.0, "F_SLOWEST_RANK_TIME": 5.0}])
+    assert io_seconds(job(4, {"MPI-IO": upper, "POSIX": lower})) == pytest.approx(6.0)
+
+
+def hosted(slow: set[int]) -> Job:
+    """Eight ranks on four hosts; the ranks of these hosts take thrice as long."""
+    info = {"hosts": ["a", "b", "c", "d"], "rank_host": [0, 0, 1, 1, 2, 2, 3, 3]}
+    return job(8, {"POSIX": own_files([30.0 if rank // 2 in slow else 10.0 for rank in range(8)])}, job=info)
+
+
+def test_a_slow_host_is_named_and_its_ranks_are_not() -> None:
+    found = said(hosted({2}))
+    assert set(found) == {"straggler-host"}
+    assert "All 2 ranks on c took 30 s" in found["straggler-host"].evidence
+    assert found["straggler-host"].gain == pytest.approx(0.2)
+    assert "--exclude=c" in found["straggler-host"].remedy
+    assert said(hosted(set())) == {}
+    assert said(hosted({1, 2})) == {}
+
+
+def test_a_slow_rank_where_hosts_are_not_known() -> None:
+    found = said(job(8, {"POSIX": own_files([10.0] * 7 + [16.0])}))
+    assert set(found) == {"straggler-rank"}
+    assert found["straggler-rank"].gain == pytest.approx(0.06)
+    assert said(job(8, {"POSIX": own_files([10.0] * 7 + [14.0])})) == {}
+
+
+def test_small_files_on_many_targets() -> None:
+    small = {"BYTES_WRITTEN": 1000, "MAX_BYTE_WRITTEN": 999, "WRITES": 1, "F_META_TIME": 0.2}
+    files = frame("POSIX", [{"id": key, "rank": 0, **small} for key in range(200)])
+    wide = job(1, {"POSIX": files, "LUSTRE": layouts({key: [0, 1, 2, 3] for key in range(200)})})
+    assert set(said(wide)) == {"wide-stripes"}
+    assert "lfs setstripe -c 1" in said(wide)["wide-stripes"].remedy
+    narrow = job(1, {"POSIX": files, "LUSTRE": layouts({key: [0] for key in range(200)})})
+    assert said(narrow) == {}
+
+
+def test_a_file_for_each_of_many_processes() -> None:
+    made = job(512, {"POSIX": own_files([10.0] * 512, F_META_TIME=8.0)})
+    assert said(made)["file-per-process"].gain == pytest.approx(0.08)
+    assert "file-per-process" not in said(job(511, {"POSIX": own_files([10.0] * 511, F_META_TIME=8.0)}))
+
+
+def test_rates_of_the_page_cache_are_noted() -> None:
+    made = job(2, {"POSIX": own_files([0.01] * 2)})
+    assert set(said(made)) == {"above-device"}
+    assert said(made)["above-device"].severity == "note"
+    slower = job(2, {"POSIX": own_files([0.1] * 2)})
+    assert said(slower) == {}
+    assert set(said(slower, device_rate=500e6)) == {"above-device"}
+
+
+@pytest.mark.parametrize(("again", "noted"), [(0.1, True), (0.9, False)])
+def test_cold_and_warm_reads_are_told_apart(again: float, noted: bool) -> None:
+    rows = [
+        {"id": 1, "rank": 0, "op": "read", "offset": block * 16 * MIB, "length": 16 * MIB, "start": 10.0 * turn + block}
+        | {"end": 10.0 * turn + block + (1.0 if turn == 0 else again)}
+        for turn in range(2)
+        for block in range(5)
+    ]
+    made = job(1, {"DXT_POSIX": pd.DataFrame(rows), "POSIX": own_files([0.1])})
+    assert ("cold-then-warm" in said(made)) == noted
+
+
+@pytest.mark.parametrize(("views", "rule"), [(0, "collective-slower"), (4, "exchange")])
+def test_exchange_is_told_from_access(views: int, rule: str) -> None:
+    upper = {"id": 1, "rank": -1, "COLL_WRITES": 16, "BYTES_WRITTEN": 512 * MIB, "VIEWS": views}
+    lower = {"id": 1, "rank": -1, "WRITES": 32, "BYTES_WRITTEN": 512 * MIB, "MAX_BYTE_WRITTEN": 512 * MIB - 1}
+    times = pd.DataFrame(
+        {"file": np.uint64(1), "rank": range(4), "calls": 4, "missed": 0, "seconds": 30.0, "waiting": 1.0}
+        | {"access": [9.0, 9.0, 0.0, 0.0], "exchange": [20.0, 20.0, 29.0, 29.0]}
+    )
+    made = job(
+        4,
+        {
+            "MPI-IO": frame("MPI-IO", [upper | {"F_WRITE_TIME": 120.0, "F_SLOWEST_RANK_TIME": 30.0}]),
+            "POSIX": frame("POSIX", [lower | {"F_WRITE_TIME": 18.0, "F_SLOWEST_RANK_TIME": 9.0}]),
+        },
+        mpiio_collectives=times,
+    )
+    assert set(said(made)) == {rule}
+    assert said(made)[rule].gain == pytest.approx(0.2)
+    assert "romio_cb_write disable" in said(made)[rule].remedy or rule == "exchange"
+
+
+def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
+    shared = {"id": 1, "rank": -1, "WRITES": 64, "BYTES_WRITTEN": 512 * MIB, "MAX_BYTE_WRITTEN": 512 * MIB - 1}
+    posix = frame("POSIX", [shared | {"F_WRITE_TIME": 80.0, "F_SLOWEST_RANK_TIME": 20.0}])
+    made = job(8, {"POSIX": posix, "LUSTRE": layouts({1: [3]})})
+    found = said(made)["narrow-stripes"]
+    assert found.gain == pytest.approx(0.2 * (1 - 1 / 8))
+    assert "lfs setstripe -c 8 -S 1M FOLDER" in found.remedy
+    assert found.severity == "medium"
+    assert verdict(made).kind == "one target"
+    assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))
+
+
+def test_gains_decide_on_words_and_silence() -> None:
+    slow = own_files([10.0] * 7 + [16.0])
+    low = said(job(8, {"POSIX": slow}, run_time=300.0))["straggler-rank"]
+    assert (low.severity, low.gain_words) == ("low", "at most 2.0 % of the run: not worth it")
+    assert said(job(8, {"POSIX": slow}, run_time=3000.0)) == {}
+    assert verdict(job(8, {"POSIX": slow}, run_time=3000.0)).sentence.startswith("Nothing worth your time")
+
+
+def test_thresholds_come_from_a_file_and_from_words(tmp_path: Path) -> None:
+    path = tmp_path / "limits.yaml"
+    path.write_text("straggler: 3\nfew_ranks: 2\n")
+    assert from_file(path)["straggler"] == 3
+    assert changed(["straggler=1.2"], from_file(path))["few_ranks"] == 2
+    assert set(said(job(8, {"POSIX": own_files([10.0] * 7 + [14.0])}), straggler=1.3)) == {"straggler-rank"}
+    path.write_text("stragler: 3\n")
+    with pytest.raises(UsageError, match="no threshold 'stragler'"):
+        from_file(path)
+    path.write_text("- 3\n")
+    with pytest.raises(UsageError, match="holds no thresholds"):
+        from_file(path)
+
+
+def test_hints_are_written_for_one_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, hints = TESTS / "advice/logs/one-aggregator.darshan", tmp_path / "hints.txt"
+    assert main(["advise", str(log), "--json", "--write-hints", str(hints)]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"][0]["id"] == "few-aggregators"
+    assert hints.read_text() == "cb_nodes 4\ncb_config_list *:*\nromio_cb_write enable\n"
+    assert main(["advise", str(log), str(log), "--write-hints", str(hints)]) == 2
+    quiet = TESTS / "data/darshan/empty_log.darshan"
+    assert main(["advise", str(quiet), "--write-hints", str(tmp_path / "none.txt")]) == 1
+    assert "nothing in the advice is a matter of MPI-IO hints" in capsys.readouterr().err
+    assert not (tmp_path / "none.txt").exists()
+    assert main(["advise"]) == 2
+
+
+def test_the_document_has_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rules_text() in "\n\n".join(ADVICE.read_text(encoding="utf-8").split("\n\n"))
+    assert main(["advise", "--rules"]) == 0
+    assert capsys.readouterr().out.strip() == rules_text()
+
+
+def test_texts_to_paste_fit_a_terminal() -> None:
+    modules = [remedies, *(import_module(f"iolens.advise.rules.{each.name}") for each in iter_modules(rules.__path__))]
+    texts = {f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key in WORDS}
+    assert len(texts) > 20
+    assert [key for key, text in texts.items() if max(map(len, text.splitlines())) > 77] == []
