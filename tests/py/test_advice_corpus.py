@@ -70,3 +70,9 @@ def test_advice_fits_a_terminal(name: str) -> None:
     job = read_log(log_of(next(row for row in rows if row["name"] == name)))
     text = as_text(job, verdict(job), findings(job))
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_precision_and_recall_on_logs_that_the_rules_were_not_made_with() -> None:
+    precision, recall, errors = scores("heldout.yaml")
+    assert precision >= 0.90, errors
+    assert recall >= 0.90, errors

@@ -45,6 +45,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("many_files", 100, "files", "from so many files on their layout matters to metadata"),
     Limit("uneven", 2, "times the mean", "what a rank or target may move before it is called uneven"),
     Limit("straggler", 1.5, "times the median", "time from which a rank, host or target is slow"),
+    Limit("crowd", 8, "ranks", "with fewer, one that is slow says little about the others"),
     Limit("sieving_share", 0.5, "of bytes asked for", "bytes read beyond them from which sieving is said"),
     Limit("amplification", 1.3, "times", "bytes written for each byte given"),
     Limit("again", 2, "times", "how often a byte may be read or written"),

@@ -27,7 +27,7 @@ then exclude the node (sbatch -x NODE), or spread the files over targets
 def check(job: Job, limits: Limits) -> Seen | None:
     """Few ranks far above the median time with no more bytes, where no target or host explains it."""
     times, upper = rank_times(job), by_file(job, "MPI-IO")
-    if times is None or len(times) < limits["few_ranks"] or (upper is not None and upper["COLL_WRITES"].any()):
+    if times is None or len(times) < limits["crowd"] or (upper is not None and upper["COLL_WRITES"].any()):
         return None
     if slow_targets(job, limits["straggler"]) is not None or slow_hosts(job, limits["straggler"]) is not None:
         return None
@@ -49,9 +49,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="straggler-rank",
     title="Ranks that are slow for the same bytes",
-    says="up to a quarter of the ranks take `straggler` times the median for no more bytes than others, and neither a "
+    says="of `crowd` ranks or more, up to a quarter take `straggler` times the median for no more bytes than others, and neither a "
     "host nor a target explains it",
-    limits=("few_ranks", "straggler"),
+    limits=("crowd", "straggler"),
     why="The run waits for its slowest rank.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
     check=check,
