@@ -49,8 +49,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="straggler-rank",
     title="Ranks that are slow for the same bytes",
-    says="of `crowd` ranks or more, up to a quarter take `straggler` times the median for no more bytes than others, and "
-    "neither a host nor a target explains it",
+    says="of `crowd` ranks or more, up to a quarter take `straggler` times the median for no more bytes than others, "
+    "and neither a host nor a target explains it",
     limits=("crowd", "straggler"),
     why="The run waits for its slowest rank.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
