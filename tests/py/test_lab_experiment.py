@@ -240,12 +240,14 @@ def test_excluded_points_are_not_run(tmp_path: Path) -> None:
         (LAST, "exclude: [stripe_count < None]", "neither a number nor a word"),
         (LAST, "exclude: ['stripe_count < \"x\"']", "cannot be told for"),
         (LAST, "exclude: ['1 / (stripe_count - 1) > 0']", "division by zero"),
+        (LAST, "until: {interval: 0}", ":10: until.interval: 0 is not between 0 and 100 %"),
+        (LAST, "until: {interval: much}", ":10: until.interval: 'much' is not a part of a whole, such as 5%"),
         ("[1, 2]", "{from: 1}", ":7: matrix.stripe_count: {'from': 1} is no range"),
         ("[1, 2]", "{from: 4, to: 1}", "must be a list of different values"),
         ("[1, 2]", "{from: 1, to: 4, times: 1}", "a range that grows 1 times stays where it is"),
     ],
 )
-def test_groups_conditions_and_ranges_that_cannot_be(tmp_path: Path, old: str, new: str, problem: str) -> None:
+def test_groups_conditions_ranges_and_parts_that_cannot_be(tmp_path: Path, old: str, new: str, problem: str) -> None:
     with pytest.raises(UsageError) as caught:
         load_experiment(write(tmp_path, TOGETHER.replace(old, new)))
     assert problem in str(caught.value)

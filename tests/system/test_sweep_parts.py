@@ -205,6 +205,23 @@ def test_storage_of_one_node_takes_no_launcher_of_several(sweep_of: Any, monkeyp
         sweep_of()
 
 
+def test_points_are_repeated_until_they_are_known_well_enough(sweep_of: Any, tmp_path: Path) -> None:
+    assert run_sweep(sweep_of("until.interval=1%", "until.repetitions=5"), lambda *told: None) == []
+    assert len(records(tmp_path)) == 10
+    before = (tmp_path / "starts").read_text()
+    assert run_sweep(sweep_of("until.interval=1%", "until.repetitions=5"), lambda *told: None) == []
+    assert (tmp_path / "starts").read_text() == before, "what was added before is known again"
+
+
+def test_points_that_are_known_well_enough_are_not_repeated(sweep_of: Any, tmp_path: Path) -> None:
+    assert run_sweep(sweep_of("until.interval=0.99", "matrix.stripe_count=[1]"), lambda *told: None) == []
+    assert len(records(tmp_path)) == 3
+    assert (
+        run_sweep(sweep_of("until.interval=0.1%", "until.minutes=1", "until.repetitions=4"), lambda *told: None) == []
+    )
+    assert {name for name in records(tmp_path) if name.endswith("rep-4")} == {"sc1/rep-4", "sc2/rep-4"}
+
+
 def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -> None:
     program = tmp_path / "slow.sh"
     program.write_text(f'#!/bin/sh\nexec python3 -c \'open("{tmp_path}/data", "w"); import time; time.sleep(600)\'\n')

@@ -81,6 +81,18 @@ def duration(value: Any) -> int:
     return positive(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
+def portion(value: Any) -> float:
+    """A part of a whole, above 0 and below 1: 5% or 0.05."""
+    found = re.fullmatch(r"([0-9.]+)\s*%", str(value).strip())
+    try:
+        number = float(found[1]) / 100 if found else float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{value!r} is not a part of a whole, such as 5%") from error
+    if not 0 < number < 1:
+        raise ValueError(f"{value!r} is not between 0 and 100 %")
+    return number
+
+
 def folder(value: Any) -> Path | None:
     """A path, or nothing."""
     return None if value is None else Path(text(value)).expanduser()

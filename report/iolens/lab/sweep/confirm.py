@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import Point, Run, points
+from iolens.lab.sweep.matrix import Run, point_at
 from iolens.lab.sweep.results import load_results
 
 
@@ -26,8 +26,3 @@ def confirming(experiment: Experiment, folder: Path) -> list[Run]:
         return []
     both = [point_at(experiment, dict(found.points.loc[i, list(found.settings)])) for i in (found.best, found.baseline)]
     return [Run(point, i) for i in range(1, wanted + 1) for point in (both if i % 2 else both[::-1])]
-
-
-def point_at(experiment: Experiment, levels: dict[str, object]) -> Point:
-    """The experiment's point with these levels."""
-    return next(point for point in points(experiment) if dict(point.settings) == levels)

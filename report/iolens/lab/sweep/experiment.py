@@ -25,6 +25,7 @@ from iolens.lab.values import (
     name,
     name_in,
     one_of,
+    portion,
     positive,
     size,
     text,
@@ -40,12 +41,15 @@ ROMIO = "romio321"
 class Experiment:
     """One study: a workload, where its files go, and the matrix of settings. Sizes in bytes.
 
-    `confirm` is the number of fresh runs of the best setting and of the baseline, as many as repetitions when None.
-    `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says
-    what each changes. Factors of a group in `together` change side by side, and points for which a condition of
-    `exclude` holds are left out. `options` has the section of each launcher. `repeated` are arguments added in every
-    repetition of a point but the first. `volume` is what one run writes at most, where the workload's arguments do not
-    tell. A run that takes longer than `timeout` seconds is ended.
+    Points get more runs than `repetitions` while their interval is wider than `until_interval` (a ratio to the typical
+    value), up to `until_repetitions` of each and for `until_minutes`. `confirm` is the number of fresh runs of the best
+    setting and of the baseline, as many as repetitions when None.
+
+    `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says what each
+    changes. Factors of a group in `together` change side by side, and points for which a condition of `exclude` holds
+    are left out. `options` has the section of each launcher. `repeated` are arguments added in every repetition of a
+    point but the first. `volume` is what one run writes at most, where the workload's arguments do not tell. A run that
+    takes longer than `timeout` seconds is ended.
     """
 
     name: str
@@ -62,6 +66,9 @@ class Experiment:
     volume: int | None = None
     timeout: int | None = None
     repetitions: int = 3
+    until_interval: float | None = None
+    until_repetitions: int | None = None
+    until_minutes: int | None = None
     confirm: int | None = None
     storage: str = EMULATED.name
     directory: Path | None = None
@@ -109,6 +116,9 @@ KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "exclude": ("exclude", conditions),
     "launcher": ("launcher", name_in(LAUNCHERS)),
     "repetitions": ("repetitions", positive),
+    "until.interval": ("until_interval", portion),
+    "until.repetitions": ("until_repetitions", positive),
+    "until.minutes": ("until_minutes", positive),
     "confirm": ("confirm", count),
     "first.arguments": ("first", words),
     "report.metric": ("metric", one_of(*METRICS)),

@@ -65,6 +65,11 @@ def points(experiment: Experiment) -> list[Point]:
     return found
 
 
+def point_at(experiment: Experiment, levels: Mapping[str, object]) -> Point:
+    """The experiment's point with these levels."""
+    return next(point for point in points(experiment) if dict(point.settings) == levels)
+
+
 def steps(experiment: Experiment) -> list[list[dict[str, int | str]]]:
     """For each factor, or group of factors that go together, what it can be; in the order of the matrix."""
     together = {name: group for group in experiment.together for name in group}

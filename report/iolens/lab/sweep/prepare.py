@@ -18,6 +18,7 @@ from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.repeat import Attempt, first_attempt
 from iolens.lab.sweep.results import CONFIRM
+from iolens.lab.sweep.until import begun_before
 
 POINTS = "points"
 """The folder of the matrix's runs below that of the sweep."""
@@ -49,7 +50,8 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     own_data = experiment.directory is None
     data = data_folder(experiment, folder)
     storage = backend_for(experiment.storage, data)
-    runs = [asked_of(experiment, run, storage) for run in schedule(experiment)] if with_matrix else []
+    wanted = [*schedule(experiment), *begun_before(experiment, folder)] if with_matrix else []
+    runs = [asked_of(experiment, run, storage) for run in wanted]
     first = [asked_first(experiment)] if experiment.first is not None else []
     bench = set_up(experiment, data, {asked.io_component for asked in (*runs, *first)})
     check_workload(experiment, bench.workload, [*runs, *first])

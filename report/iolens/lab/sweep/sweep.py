@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
-from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.asked import Asked, asked_of
 from iolens.lab.sweep.bench import key_of
 from iolens.lab.sweep.confirm import confirming
 from iolens.lab.sweep.perform import perform
-from iolens.lab.sweep.prepare import Sweep, finished
+from iolens.lab.sweep.prepare import POINTS, Sweep, finished
 from iolens.lab.sweep.progress import Progress
-from iolens.lab.sweep.repeat import first_attempt
+from iolens.lab.sweep.repeat import Attempt, first_attempt
 from iolens.lab.sweep.results import CONFIRM
 from iolens.lab.sweep.running_table import write_runs
+from iolens.lab.sweep.until import next_block
 from iolens.lab.sweep.watch import watched
 
 
@@ -33,6 +37,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
         try:
             records += run_first(sweep, progress)
             records += run_matrix(sweep, progress)
+            records += run_until(sweep, progress)
             records += run_fresh(sweep, progress)
         finally:
             if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
@@ -66,15 +71,42 @@ def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     return records
 
 
+def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+    """More repetitions of the points that are not yet known as well as the experiment wants, while there is time. A
+    point whose run failed gets no more."""
+    end = time.monotonic() + 60 * (sweep.experiment.until_minutes or math.inf)
+    records: list[RunRecord] = []
+    while time.monotonic() < end:
+        given_up = {record.id.partition("/")[0] for record in records if record.status == "failed"}
+        block = next_block(sweep.experiment, sweep.folder, given_up)
+        if not block:
+            break
+        asked = [asked_of(sweep.experiment, run, sweep.bench.storage) for run in block]
+        records += run_more(sweep, [attempt_at(sweep, one, sweep.folder / POINTS / one.id) for one in asked], progress)
+    return records
+
+
 def run_fresh(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """The fresh runs that are missing; they go through every room that those of the matrix go through."""
+    runs = confirming(sweep.experiment, sweep.folder) if sweep.total else []
     attempts = []
-    for run in confirming(sweep.experiment, sweep.folder) if sweep.total else []:
+    for run in runs:
         asked = asked_of(sweep.experiment, run, sweep.bench.storage)
-        key, folder = key_of(sweep.bench, asked), sweep.folder / CONFIRM / asked.id
-        attempts.append(first_attempt(replace(asked, id=f"{CONFIRM}/{asked.id}"), folder, key))
+        attempts.append(
+            attempt_at(sweep, replace(asked, id=f"{CONFIRM}/{asked.id}"), sweep.folder / CONFIRM / asked.id)
+        )
+    return run_more(sweep, [one for one in attempts if not finished(one)], progress)
+
+
+def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
+    """The first try at a run, in this folder."""
+    return first_attempt(asked, folder, key_of(sweep.bench, asked))
+
+
+def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress) -> list[RunRecord]:
+    """Runs beyond those of the matrix."""
     records: list[RunRecord] = []
-    with closing(perform(sweep.bench, [one for one in attempts if not finished(one)])) as performed:
+    with closing(perform(sweep.bench, attempts)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)
