@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "log": {"errors"},
     "symbols": set(),
     "metrics": {"errors", "log", "symbols"},
+    "exports": {"errors", "log", "symbols"},
     "advise": {"errors", "log", "metrics"},
     "figures": {"errors", "metrics"},
     "lab": {"errors"},
@@ -29,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
-    "cli": {"errors", "log", "symbols", "metrics", "advise", "pages", *LAB},
+    "cli": {"errors", "log", "symbols", "metrics", "advise", "exports", "pages", *LAB},
 }
 """A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
 pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers,

@@ -12,6 +12,7 @@
 #include "signals.h"
 #include "store.h"
 #include "threads.h"
+#include "times.h"
 
 #define LEAST_HZ   0.1
 #define LARGEST_HZ 10000.0
@@ -19,6 +20,7 @@
 static struct {
     int signal; /* 0: not sampled */
     struct sampling *state;
+    int64_t times;     /* that are kept */
     pthread_key_t key; /* its destructor is called when a thread ends */
 } iolens_sampling;
 
@@ -66,22 +68,46 @@ static void leave(void *thread)
     own = NULL;
 }
 
+/* How many samples are kept with their times. */
+static int64_t most_times(const char *text)
+{
+    char *end;
+    errno = 0;
+    long long most = strtoll(text, &end, 10);
+    if (errno == 0 && *end == '\0' && *text != '\0' && most >= 0)
+        return most;
+    iolens_say("IOLENS_TIMELINE=%s is not a number of samples; none is kept with its time", text);
+    return 0;
+}
+
+static bool make_times(int64_t most)
+{
+    struct sample_times *times = most > 0 ? table_state(TABLE_sample_times) : NULL;
+    if (times)
+        times->most = most;
+    return most == 0 || times;
+}
+
 /* All memory that the handler cannot ask for itself. */
-static bool make_states(double hz, bool processor)
+static bool make_states(double hz, bool processor, int64_t times)
 {
     struct sampling *state = table_state(TABLE_sampling);
-    if (!state || !table_state(TABLE_samples) || !table_state(TABLE_call_nodes))
+    if (!state || !table_state(TABLE_samples) || !table_state(TABLE_call_nodes) || !make_times(times))
         return false;
     state->hz = hz;
     state->by_processor = processor;
     iolens_sampling.state = state;
+    iolens_sampling.times = times;
     return true;
 }
 
 void sampling_start(void)
 {
     double hz = rate(iolens.settings.sample);
-    if (hz == 0 || !make_states(hz, by_processor(iolens.settings.sample_timer)))
+    if (hz == 0)
+        return;
+    bool processor = by_processor(iolens.settings.sample_timer);
+    if (!make_states(hz, processor, most_times(iolens.settings.timeline)))
         return;
     unwind_start();
     objects_look();
@@ -119,7 +145,7 @@ void sampling_start_child(void)
     own = NULL;
     if (iolens_sampling.signal == 0)
         return;
-    if (!make_states(before->hz, before->by_processor))
+    if (!make_states(before->hz, before->by_processor, iolens_sampling.times))
         iolens_sampling.signal = 0;
     sampling_enter();
 }

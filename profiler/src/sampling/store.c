@@ -10,6 +10,7 @@
 #include "../unwind/objects.h"
 #include "../unwind/unwind.h"
 #include "threads.h"
+#include "times.h"
 
 enum { MOST_ROWS = 65536 };
 
@@ -85,6 +86,8 @@ void sample_take(struct sampling *sampling, struct sampled_thread *thread, const
                              .node = chain(frames, found.count, skipped, true),
                              .blocked = thread->released || weight > 1 || in_a_wait(context)};
     count(thread, &key, weight);
+    const struct sample_time entry = {begin, key.thread, key.node, (uint32_t)weight, key.blocked};
+    sample_times_keep(table_state_known(TABLE_sample_times), &entry);
     thread->stacks++;
     thread->cut += !found.whole;
     thread->last = sampling->by_processor ? thread_now(sampling, thread) : begin;

@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "table": "print any table of a log, as text, CSV or JSON",
     "advise": "say what would make a run's I/O faster, and by how much at most",
     "rank-order": "find the order of ranks that keeps most bytes on a node",
+    "export": "write samples and traces for other viewers",
     "live": "see what running jobs do, and take snapshots of them",
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",

@@ -25,6 +25,10 @@ LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """What the profiler takes as IOLENS_SAMPLE."""
 
 
+DEFAULT_EVENTS = 100_000
+"""Of a time line that nobody gave a length."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `iolens run`."""
     parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
@@ -63,6 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timer", choices=("wall", "cpu"), default="wall", help="what --sample runs by: all time, or the processor's"
     )
+    parser.add_argument(
+        "--timeline",
+        type=events_to_keep,
+        nargs="?",
+        const=DEFAULT_EVENTS,
+        metavar="N",
+        help=f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -75,6 +87,13 @@ def samples_per_second(text: str) -> float:
     if not LEAST_HZ <= rate <= LARGEST_HZ:
         raise argparse.ArgumentTypeError(f"{text} is not from {LEAST_HZ:g} to {LARGEST_HZ:g} samples per second")
     return rate
+
+
+def events_to_keep(text: str) -> int:
+    """A number of events; raises when it is none."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text} is no positive number; write -- before the command")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -109,6 +128,8 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
         application["IOLENS_HINTS"] = args.hints
     if args.sample:
         application |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
+    if args.timeline:
+        application["IOLENS_TIMELINE"] = str(args.timeline)
     storage = EMULATED if args.storage_mount else None
     if storage:
         application |= storage.environment(args.storage_mount, f"job-{uuid.uuid4().hex[:12]}")

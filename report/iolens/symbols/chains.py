@@ -78,7 +78,7 @@ def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
     if own == 0:
         return frames
     wrapped = parts[own - 1][0]
-    return (*frames, Frame(wrapped.function, "", 0, wrapped.object), Frame(RECORDER, "", 0, wrapped.object))
+    return (*frames, Frame(wrapped.function, "", 0, ""), Frame(RECORDER, "", 0, wrapped.object))
 
 
 def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:

@@ -89,7 +89,7 @@ def tidied(line: Line, plain: Mapping[str, str]) -> Line:
 
 def tidy(function: str, plain: Mapping[str, str]) -> str:
     """A function's name as the source has it."""
-    name = PARTS.sub("", plain.get(function, function))
+    name = PARTS.sub("", plain.get(function, function)).removeprefix("__GI_")
     return FORTRAN.sub(r"\1::\2", name)
 
 

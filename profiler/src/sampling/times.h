@@ -1,0 +1,36 @@
+/* When samples were taken, where that is asked for. */
+#ifndef IOLENS_SAMPLING_TIMES_H
+#define IOLENS_SAMPLING_TIMES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TIMES_PER_CHUNK = 1024 };
+
+/* `thread`: its number; `time`: seconds since this process started recording. */
+struct sample_time {
+    double time;
+    uint32_t thread, node, periods, waited;
+};
+
+struct sample_times_chunk {
+    struct sample_times_chunk *older; /* NULL: the first */
+    _Atomic int64_t used;             /* may be beyond the end */
+    struct sample_time entry[TIMES_PER_CHUNK];
+};
+
+/* The state of `sample_times`. */
+struct sample_times {
+    int64_t most; /* that may be kept */
+    _Atomic(struct sample_times_chunk *) newest;
+    _Atomic int64_t kept, left_out;
+};
+
+/* Nothing without a state. May be called from a signal handler. */
+void sample_times_keep(struct sample_times *times, const struct sample_time *entry);
+
+/* The filled entries of a chunk. */
+int64_t sample_times_in(const struct sample_times_chunk *chunk);
+
+#endif

@@ -1,0 +1,102 @@
+"""`iolens export LOG --format FORMAT`: samples and traces for other viewers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+ENDINGS = {
+    "collapsed": ".folded",
+    "speedscope": ".speedscope.json",
+    "pprof": ".pb.gz",
+    "chrome": ".trace.json",
+    "hatchet": ".hatchet.json",
+}
+"""Formats, and how the names of their files end."""
+
+EPILOG = """formats: collapsed (flamegraph.pl, inferno), speedscope (https://www.speedscope.app: a profile per rank),
+pprof (go tool pprof), hatchet (GraphFrame.from_literal) hold the samples of iolens run --sample; chrome (Perfetto,
+chrome://tracing) holds a time line: samples with --timeline, MPI calls with --trace mpi --timeline, transfers with
+--dxt."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = EPILOG
+    parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens")
+    parser.add_argument("--format", choices=tuple(ENDINGS), required=True, help="the viewer's format")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="default: beside the log, with its name; - is standard output"
+    )
+    parser.add_argument(
+        "--symbols",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder with programs, libraries or "
+        "their debug files, when they are no longer where they ran; may be repeated",
+    )
+    parser.add_argument("--running", action="store_true", help="leave out samples of threads that waited")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file."""
+    from iolens.log import read_log
+    from iolens.pages.output import written_aside
+
+    content, notes = exported(read_log(args.log), args)
+    target = args.output or args.log.with_name(args.log.name.removesuffix(".darshan") + ENDINGS[args.format])
+    if str(target) == "-":
+        sys.stdout.buffer.write(content)
+    else:
+        with written_aside(target) as aside:
+            aside.write_bytes(content)
+        print(target)
+    for note in notes:
+        print(f"iolens export: {note}", file=sys.stderr)
+    return 0
+
+
+def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
+    """The file's content, and what is to be said of it."""
+    from iolens.exports.stacks import stacks
+
+    if args.format == "chrome":
+        return time_line(job, args.symbols)
+    found = stacks(job, args.symbols, args.running)
+    if args.format == "pprof":
+        from iolens.exports.pprof import pprof
+
+        return pprof(found, job.exe, job.start, job.run_time), []
+    if args.format == "speedscope":
+        from iolens.exports.speedscope import speedscope
+
+        return speedscope(found, job.path.stem).encode(), []
+    if args.format == "hatchet":
+        from iolens.exports.hatchet import hatchet
+
+        return hatchet(found).encode(), []
+    from iolens.exports.collapsed import collapsed
+
+    return collapsed(found).encode(), []
+
+
+def time_line(job: Job, search: list[Path]) -> tuple[bytes, list[str]]:
+    """Chrome's format; IolensError in a log without anything on a time line."""
+    from iolens.errors import IolensError
+    from iolens.exports.chrome import chrome
+
+    text, left_out = chrome(job, search)
+    if '"ph": "X"' not in text:
+        raise IolensError(
+            f"{job.path}: nothing in this log has a time of its own; iolens run --dxt traces transfers, and --timeline "
+            "adds samples (--sample) and MPI calls (--trace mpi)"
+        )
+    notes = [f"{left_out} of the shortest events are left out, for viewers do not open more"] if left_out else []
+    return text.encode(), notes

@@ -1,0 +1,129 @@
+"""Chrome's trace events, as JSON: samples, MPI calls and transfers on one time line, for Perfetto and chrome://tracing.
+
+The format is "Trace Event Format" (Google, 2016): `ph` X is an event with a duration, M names processes and threads;
+times are microseconds. A rank is a process; what a thread did stands in a row of samples, one of MPI calls and one of
+transfers, because events of a row must lie within one another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.exports.stacks import chains_of, rate
+from iolens.symbols.chains import Frame, of_a_wait
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+MOST_EVENTS = 1_000_000
+"""Viewers do not open more than this."""
+
+ROWS = ("samples", "MPI", "I/O")
+LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
+
+Event = dict[str, Any]
+
+
+def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
+    """The file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`."""
+    events = [*samples(job, search), *mpi_calls(job), *transfers(job)]
+    left_out = max(0, len(events) - MOST_EVENTS)
+    if left_out:
+        events = sorted(events, key=lambda event: -event["dur"])[:MOST_EVENTS]
+    # Of calls with the same times the outer one is found later, and viewers want it first.
+    events.reverse()
+    events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
+    text = json.dumps({"traceEvents": [*names(events), *events], "displayTimeUnit": "ms"})
+    return text, left_out
+
+
+def event(rank: int, thread: int, row: str, name: str, begin: float, end: float, **said: object) -> Event:
+    """An event with a duration; times are seconds since the begin of the job."""
+    number = thread * len(ROWS) + ROWS.index(row)
+    times = {"ts": round(begin * 1e6, 3), "dur": round((end - begin) * 1e6, 3)}
+    return {"ph": "X", "pid": rank, "tid": number, "name": name, "cat": row, **times, "args": said}
+
+
+def names(events: Sequence[Event]) -> Iterator[Event]:
+    """What the ranks and rows are called."""
+    for rank in sorted({event["pid"] for event in events}):
+        yield {"ph": "M", "pid": rank, "tid": 0, "name": "process_name", "args": {"name": f"rank {rank}"}}
+    for rank, number in sorted({(event["pid"], event["tid"]) for event in events}):
+        name = f"thread {number // len(ROWS)}, {ROWS[number % len(ROWS)]}"
+        yield {"ph": "M", "pid": rank, "tid": number, "name": "thread_name", "args": {"name": name}}
+
+
+def samples(job: Job, search: Sequence[Path]) -> Iterator[Event]:
+    """Calls as the samples suggest them: one goes on while the samples of its thread have it in the same place."""
+    times: pd.DataFrame | None = job.private.get("sample_times")
+    if times is None or times.empty:
+        return
+    chains, period = chains_of(job, search), 1.0 / rate(job)
+    ordered = times.sort_values(["rank", "thread", "time"])
+    columns = ("rank", "thread", "time", "node", "periods", "kind")
+    rows = zip(*(ordered[name].tolist() for name in columns), strict=True)
+    for (rank, thread), group in groupby(rows, lambda row: (row[0], row[1])):
+        yield from slices(rank, thread, group, chains, period)
+
+
+def slices(
+    rank: int,
+    thread: int,
+    rows: Iterator[tuple[Any, ...]],
+    chains: Mapping[tuple[int, int], tuple[Frame, ...]],
+    period: float,
+) -> Iterator[Event]:
+    """The calls of one thread, from its samples in the order of time."""
+    open_calls: list[tuple[Frame, float]] = []
+    last = 0.0
+    for _, _, time, node, periods, kind in rows:
+        begin = max(last, time - periods * period)
+        chain = chains.get((rank, node), ())
+        frames = of_a_wait(chain) if kind else chain
+        same = 0
+        if begin - last < 2 * period:
+            while same < min(len(frames), len(open_calls)) and frames[same].function == open_calls[same][0].function:
+                same += 1
+        yield from closed(rank, thread, open_calls, same, last)
+        open_calls += [(frame, begin) for frame in frames[same:]]
+        last = time
+    yield from closed(rank, thread, open_calls, 0, last)
+
+
+def closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, end: float) -> Iterator[Event]:
+    """The innermost calls, but for the first `kept`, end."""
+    while len(calls) > kept:
+        frame, begin = calls.pop()
+        place = f"{frame.source}:{frame.line}" if frame.source else frame.module
+        yield event(rank, thread, "samples", frame.function, begin, end, place=place)
+
+
+def mpi_calls(job: Job) -> Iterator[Event]:
+    """Calls of MPI, where they were traced."""
+    rows: pd.DataFrame | None = job.private.get("mpi_events")
+    if rows is None or rows.empty:
+        return
+    columns = ("rank", "thread", "function", "start", "end", "bytes", "peer")
+    for rank, thread, function, start, end, size, peer in zip(*(rows[name].tolist() for name in columns), strict=True):
+        yield event(rank, thread, "MPI", function, start, end, bytes=size, peer=peer)
+
+
+def transfers(job: Job) -> Iterator[Event]:
+    """Reads and writes, where they were traced (DXT)."""
+    for module, layer in LAYERS.items():
+        frame = job.frames.get(module)
+        if frame is None or frame.empty:
+            continue
+        threads = frame["thread"].tolist() if "thread" in frame else [0] * len(frame)
+        numbers = {thread: number for number, thread in enumerate(dict.fromkeys(threads))}
+        columns = ("id", "rank", "op", "offset", "length", "start", "end")
+        rows = zip(*(frame[name].tolist() for name in columns), threads, strict=True)
+        for record, rank, operation, offset, length, start, end, thread in rows:
+            said = {"file": job.names.get(record, str(record)), "offset": offset, "bytes": length}
+            yield event(rank, numbers[thread], "I/O", f"{layer} {operation}", start, end, **said)

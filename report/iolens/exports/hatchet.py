@@ -1,0 +1,51 @@
+"""Hatchet's literal form: trees of calls as nested lists, for `hatchet.GraphFrame.from_literal`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iolens.exports.stacks import Stack
+
+
+@dataclass
+class Node:
+    """A function in one place of the tree, and seconds in it alone."""
+
+    name: str
+    file: str
+    seconds: float = 0.0
+    children: dict[str, Node] = field(default_factory=dict)
+
+
+def hatchet(stacks: Sequence[Stack]) -> str:
+    """The file's text: JSON of the list that `from_literal` takes.
+
+    Metrics are seconds over all ranks and threads: `time` of a function alone, `time (inc)` with what it called.
+    """
+    root = Node("", "")
+    for stack in stacks:
+        node = root
+        for frame in stack.frames:
+            place = frame.source or frame.object
+            node = node.children.setdefault(frame.function, Node(frame.function, place))
+        node.seconds += stack.seconds
+    return json.dumps([literal(child) for child in root.children.values()])
+
+
+def literal(top: Node) -> dict[str, Any]:
+    """One tree. Without recursion, for chains are deeper than Python's own stack may be."""
+    order, found = [top], dict[int, dict[str, Any]]()
+    for node in order:
+        order.extend(node.children.values())
+    for node in reversed(order):
+        children = [found.pop(id(child)) for child in node.children.values()]
+        inclusive = node.seconds + sum(child["metrics"]["time (inc)"] for child in children)
+        found[id(node)] = {
+            "frame": {"name": node.name, "file": node.file, "type": "function"},
+            "metrics": {"time": node.seconds, "time (inc)": inclusive},
+            "children": children,
+        }
+    return found[id(top)]

@@ -1,0 +1,104 @@
+"""pprof's format (google/pprof, proto/profile.proto), compressed by gzip: what `go tool pprof` reads."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Sequence
+
+from iolens.exports.protobuf import block, number, packed
+from iolens.exports.stacks import Stack
+from iolens.symbols.chains import Frame
+
+NS = 1_000_000_000
+
+SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 1, 2, 3, 4, 5, 6
+TIME_NANOS, DURATION_NANOS, PERIOD_TYPE, PERIOD = 9, 10, 11, 12
+"""Fields of the message Profile."""
+
+
+class Numbers:
+    """Things of a kind with their numbers, in the order of their first use."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.known: dict[object, int] = {}
+
+    def of(self, key: object) -> int:
+        """The number of a thing."""
+        return self.known.setdefault(key, self.first + len(self.known))
+
+
+class Tables:
+    """Texts, files, functions and places that samples refer to."""
+
+    def __init__(self) -> None:
+        self.texts, self.files = Numbers(0), Numbers(1)
+        self.functions, self.places = Numbers(1), Numbers(1)
+        self.texts.of("")
+
+    def place(self, frame: Frame) -> int:
+        """The location of a frame."""
+        self.files.of(frame.object)
+        self.functions.of((frame.function, frame.source))
+        return self.places.of(frame)
+
+    def encoded(self) -> bytes:
+        """Fields of the profile: files, places, functions, and last the texts."""
+        text = self.texts.of
+        files = [
+            block(MAPPING, number(1, self.files.of(path)) + number(5, text(path)) + flags)
+            for path, flags in ((path, number(7, 1) + number(8, 1) + number(9, 1)) for path in self.files.known)
+        ]
+        places = []
+        for frame, at in self.places.known.items():
+            assert isinstance(frame, Frame)
+            line = number(1, self.functions.of((frame.function, frame.source))) + number(2, frame.line)
+            places.append(block(LOCATION, number(1, at) + number(2, self.files.of(frame.object)) + block(4, line)))
+        functions = [
+            block(FUNCTION, number(1, at) + number(2, text(name)) + number(3, text(name)) + number(4, text(source)))
+            for (name, source), at in self.pairs()
+        ]
+        texts = [block(STRING, str(one).encode()) for one in self.texts.known]
+        return b"".join((*files, *places, *functions, *texts))
+
+    def pairs(self) -> list[tuple[tuple[str, str], int]]:
+        """Name and source of each function, and its number."""
+        return [((key[0], key[1]), at) for key, at in self.functions.known.items() if isinstance(key, tuple)]
+
+
+def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -> bytes:
+    """The file's bytes. `program`: its path; `start`: of the job, seconds since 1970; `seconds`: how long it ran.
+
+    Values are periods of the timer and nanoseconds; labels are rank, thread and state (running, waiting).
+    """
+    tables = Tables()
+    tables.files.of(program)  # the first is what the viewer takes for the program
+    text = tables.texts.of
+    types = [("samples", "count"), ("time", "nanoseconds")]
+    head = [block(SAMPLE_TYPE, value_type(text, *kind)) for kind in types]
+    samples = [block(SAMPLE, sample(tables, stack)) for stack in stacks]
+    periods = sum(stack.periods for stack in stacks)
+    period = round(NS * sum(stack.seconds for stack in stacks) / periods) if periods else 0
+    tail = [
+        number(TIME_NANOS, round(start * NS)),
+        number(DURATION_NANOS, round(seconds * NS)),
+        block(PERIOD_TYPE, value_type(text, "time", "nanoseconds")),
+        number(PERIOD, period),
+    ]
+    return gzip.compress(b"".join((*head, *samples, tables.encoded(), *tail)), mtime=0)
+
+
+def value_type(text: Callable[[object], int], kind: str, unit: str) -> bytes:
+    """The message ValueType."""
+    return number(1, text(kind)) + number(2, text(unit))
+
+
+def sample(tables: Tables, stack: Stack) -> bytes:
+    """The message Sample, whose places begin with the innermost."""
+    text = tables.texts.of
+    places = packed(1, [tables.place(frame) for frame in reversed(stack.frames)])
+    values = packed(2, [stack.periods, round(stack.seconds * NS)])
+    state = block(3, number(1, text("state")) + number(2, text("waiting" if stack.waited else "running")))
+    numbers = [(name, value) for name, value in (("rank", stack.rank), ("thread", stack.thread))]
+    labels = [block(3, number(1, text(name)) + number(3, value)) for name, value in numbers]
+    return b"".join((places, values, state, *labels))

@@ -1,0 +1,77 @@
+"""The samples of a log as counted call chains, which most formats are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError
+from iolens.symbols.chains import Frame, call_chains, of_a_wait
+from iolens.symbols.resolve import resolve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+UNKNOWN = Frame("(not known)", "", 0, "")
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A chain of calls, outermost first, and how often it was met: periods of the timer, and seconds of its clock.
+
+    `rank` and `thread` -1: of several, for which the log had no rows apart. `waited`: it was not running.
+    """
+
+    rank: int
+    thread: int
+    waited: bool
+    periods: int
+    seconds: float
+    frames: tuple[Frame, ...]
+
+
+def stacks(job: Job, search: Sequence[Path] = (), running: bool = False) -> list[Stack]:
+    """All samples of a log, by rank and thread; those that ran alone when `running`.
+
+    `search`: folders with programs, libraries or their debug files. IolensError in a log without samples.
+    """
+    samples = job.private.get("samples")
+    if samples is None or samples.empty:
+        raise IolensError(f"{job.path}: there are no samples in this log (iolens run --sample takes them)")
+    chains = chains_of(job, search)
+    period = 1.0 / rate(job)
+    found = []
+    columns = ("rank", "thread", "kind", "count", "node")
+    ordered = samples.sort_values(["rank", "thread", "node", "kind"])
+    for rank, thread, kind, count, node in zip(*(ordered[name].tolist() for name in columns), strict=True):
+        if running and kind:
+            continue
+        chain = chains.get((rank, node), ()) or (UNKNOWN,)
+        frames = of_a_wait(chain) if kind else chain
+        found.append(Stack(rank, thread, bool(kind), count, count * period, frames))
+    return found
+
+
+def chains_of(job: Job, search: Sequence[Path]) -> dict[tuple[int, int], tuple[Frame, ...]]:
+    """The call chains of a log by rank and node."""
+    nodes, objects = job.private.get("call_nodes"), job.private.get("objects")
+    if nodes is None or objects is None or nodes.empty:
+        return {}
+    return dict(call_chains(resolve(nodes, objects, search)))
+
+
+def rate(job: Job) -> float:
+    """Periods per second, as asked for; IolensError in a log that does not say."""
+    threads: pd.DataFrame | None = job.private.get("sampling")
+    if threads is None or threads.empty or not threads["asked_hz"].max() > 0:
+        raise IolensError(f"{job.path}: how often samples were taken is not in this log")
+    return float(threads["asked_hz"].max())
+
+
+def who(rank: int, thread: int) -> tuple[str, str]:
+    """A rank and a thread in words."""
+    return (f"rank {rank}" if rank >= 0 else "other ranks", f"thread {thread}" if thread >= 0 else "other threads")
