@@ -7,6 +7,7 @@ format 3.41 on), 1024 bytes of `key=value` lines, and the command line followed 
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from iolens.log.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount
 
 METADATA = 1024
+ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
+"""A record's id and its name."""
 MOST_PROCESSES = 1 << 27
 """More than any machine has; memory for tables per rank stays bounded."""
 
@@ -69,27 +72,36 @@ def read_job(log: Container) -> JobFields:
 def read_names(log: Container) -> dict[int, str]:
     """Paths by record id; the first name that is not empty counts. Of a log that was cut short those that are there."""
     data = inflate(log, log.names) if log.names.length else b""
-    names: dict[int, str] = {}
-    number = struct.Struct(f"{log.order}Q")
-    counted = struct.Struct(f"{log.order}I") if log.format == (3, 0) else None
-    at = 0
+    pairs, whole = (counted_names if log.format == (3, 0) else ended_names)(data, log.order)
+    if not (whole or log.names.cut):
+        raise LogError(log.path, "is damaged: its names region is cut off")
+    ids = struct.unpack(f"{log.order}{len(pairs)}Q", b"".join([key for key, _ in pairs]))
+    names = [name.decode("utf-8", "replace") for _, name in pairs]
+    found = dict(zip(ids, names, strict=True))
+    if len(found) < len(names):
+        found = dict.fromkeys(ids, "")
+        for key, name in zip(ids, names, strict=True):
+            found[key] = found[key] or name
+    return found
+
+
+def ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
+    """Pairs of 8-byte ids and texts that end with a zero byte, and whether the last one does."""
+    pairs: list[tuple[bytes, bytes]] = ENDED.findall(data, 0, data.rfind(b"\0") + 1)
+    return pairs, len(data) - 9 * len(pairs) - sum([len(name) for _, name in pairs]) <= 8
+
+
+def counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], bool]:
+    """The same for texts behind their length in 4 bytes: log format 3.0."""
+    pairs: list[tuple[bytes, bytes]] = []
+    at, length = 0, struct.Struct(f"{order}I")
     while at + 8 < len(data):
-        (key,) = number.unpack_from(data, at)
-        if counted is None:
-            begin, end = at + 8, data.find(b"\0", at + 8)
-        elif at + 12 <= len(data):
-            begin = at + 12
-            end = begin + counted.unpack_from(data, at + 8)[0]
-        else:
-            end = -1
-        if not 0 <= end <= len(data) and log.names.cut:
-            break
-        if not 0 <= end <= len(data):
-            raise LogError(log.path, "is damaged: its names region is cut off")
-        if not names.get(key):
-            names[key] = text(data[begin:end])
-        at = end if counted else end + 1
-    return names
+        end = at + 12 + length.unpack_from(data, at + 8)[0] if at + 12 <= len(data) else len(data) + 1
+        if end > len(data):
+            return pairs, False
+        pairs.append((data[at : at + 8], data[at + 12 : end]))
+        at = end
+    return pairs, True
 
 
 def text(raw: bytes) -> str:
