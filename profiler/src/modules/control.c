@@ -4,6 +4,7 @@
 #include "../runtime/context.h"
 #include "../spool/spool.h"
 #include "../tables/process_table.h"
+#include "counters.h"
 #include "regions.h"
 #include "streams.h"
 
@@ -16,6 +17,7 @@ void control_record(bool on)
         streams_ask_offsets();
     }
     regions_pause(!on);
+    counters_pause(!on);
     atomic_store(&iolens.paused, !on);
     fds_forget_states();
     streams_forget_states();

@@ -10,6 +10,7 @@
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
+#include "counters.h"
 #include "region_names.h"
 
 enum { MOST_ROWS = 65536, REMARK_BYTES = 256 };
@@ -21,6 +22,7 @@ struct key {
 /* A thread is in a region of one path at most once, so a row is also the note that it is in there. */
 struct visits {
     struct keyed_row *outer; /* the row of the region that this one was begun in; while it is open */
+    void *counted;           /* what the counters gave for it */
     int64_t id, calls, unended;
     uint32_t region_before, open;
     double since, held; /* when it was begun; 0 while recording is off, and `held` the seconds until then */
@@ -65,6 +67,7 @@ void region_begin(int64_t id, const char *label)
     visits->region_before = iolens_region;
     visits->since = iolens_paused() ? 0 : clock_now(&iolens.clock);
     visits->held = 0;
+    visits->counted = iolens_paused() ? NULL : counters_enter(key.thread, region);
     visits->open = 1;
     innermost = row;
     iolens_region = region;
@@ -92,6 +95,8 @@ static void leave(double now, bool ended)
     visits->unended += !ended;
     if (seconds > 0)
         add_visit(visits, seconds);
+    if (!iolens_paused())
+        counters_leave(visits->counted);
     if (visits->outer)
         visits_of(visits->outer)->inner += seconds;
     visits->open = 0;

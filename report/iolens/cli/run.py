@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from iolens.errors import UsageError
+from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import take_apart
@@ -68,12 +71,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timer", choices=("wall", "cpu"), default="wall", help="what --sample runs by: all time, or the processor's"
     )
     parser.add_argument(
+<<<<<<< HEAD
         "--timeline",
         type=events_to_keep,
         nargs="?",
         const=DEFAULT_EVENTS,
         metavar="N",
         help=f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
+=======
+        "--hwpc",
+        metavar="GROUP,...",
+        help="count these groups (numbers or names) or events of the processor, for each rank and region",
+    )
+    parser.add_argument(
+        "--list-hwpc", action="store_true", help="print the groups, and which events can be counted here"
+>>>>>>> e75c7fe (Count what the kernel and the processor count, for each rank and region)
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
@@ -98,6 +110,8 @@ def events_to_keep(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; the exit code is the program's."""
+    if args.list_hwpc:
+        return list_hwpc()
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
         raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
@@ -126,6 +140,8 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
     application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
+    if args.hwpc:
+        application["IOLENS_HWPC"] = args.hwpc
     if args.sample:
         application |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
     if args.timeline:
@@ -138,6 +154,14 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
     component = mpi.component_of(words[0], args.io_component)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings})
+
+
+def list_hwpc() -> int:
+    """Print the groups of counters, as the profiler finds them on this machine."""
+    libraries = preload.preload_value([need_library("libiolens.so")])
+    program = [sys.executable, "-I", "-S", "-c", ""]
+    environment = {**os.environ, "LD_PRELOAD": libraries, "IOLENS_HWPC": "list", "IOLENS_NONMPI": "0"}
+    return subprocess.run(program, env=environment, check=False).returncode
 
 
 def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:

@@ -1,0 +1,133 @@
+#include "perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { HIGHEST_START = 512 };
+
+static int paranoia(void)
+{
+    char text[16] = "";
+    int level = -1,
+        fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && syscall(SYS_read, fd, text, sizeof text - 1) > 0)
+        sscanf(text, "%d", &level);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return level;
+}
+
+static void explain(int error, char reason[PERF_REASON_BYTES])
+{
+    switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+    case ENXIO:
+        snprintf(reason, PERF_REASON_BYTES,
+                 "no such counter here: the processor has none, or a virtual machine hides it");
+        break;
+    case EACCES:
+    case EPERM:
+        snprintf(reason, PERF_REASON_BYTES,
+                 "not permitted: perf_event_paranoid is %d, or a container forbids it", paranoia());
+        break;
+    case ENOSYS:
+        snprintf(reason, PERF_REASON_BYTES, "the kernel, or a container, has no perf_event_open");
+        break;
+    default:
+        snprintf(reason, PERF_REASON_BYTES, "perf_event_open: %s", strerror(error));
+    }
+}
+
+static int open_event(struct perf_event_attr *attributes)
+{
+    return (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Without children of fork where the kernel can tell them from threads (Linux 5.13), else with them. */
+static int open_inherited(struct perf_event_attr *attributes)
+{
+    attributes->inherit = 1;
+#ifdef PERF_ATTR_SIZE_VER7
+    attributes->inherit_thread = 1;
+    int fd = open_event(attributes);
+    if (fd >= 0 || (errno != EINVAL && errno != E2BIG))
+        return fd;
+    attributes->inherit_thread = 0;
+#endif
+    return open_event(attributes);
+}
+
+/* Out of the way of programs that count on the lowest number being free. */
+static int move_up(int fd)
+{
+    struct rlimit most;
+    int start = HIGHEST_START;
+    if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur / 2 < HIGHEST_START)
+        start = (int)(most.rlim_cur / 2);
+    int moved = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, start);
+    if (moved < 0)
+        return fd;
+    syscall(SYS_close, fd);
+    return moved;
+}
+
+bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threads, bool kernel,
+               char reason[PERF_REASON_BYTES])
+{
+    counter->fd = -1;
+    *reason = '\0';
+    if (type == PERF_NONE) {
+        snprintf(reason, PERF_REASON_BYTES,
+                 "Linux has no generic event for it, and no code of this processor is known");
+        return false;
+    }
+    struct perf_event_attr attributes = {
+        .type = (uint32_t)type,
+        .size = sizeof attributes,
+        .config = code,
+        .exclude_kernel = !kernel,
+        .exclude_hv = 1,
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+    };
+    int fd = threads ? open_inherited(&attributes) : open_event(&attributes);
+    if (fd < 0) {
+        explain(errno, reason);
+        return false;
+    }
+    counter->fd = move_up(fd);
+    if (syscall(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &counter->id) == 0)
+        return true;
+    explain(errno, reason);
+    syscall(SYS_close, counter->fd);
+    counter->fd = -1;
+    return false;
+}
+
+/* The number may be somebody else's by now. */
+static bool is_ours(const struct perf_counter *counter)
+{
+    uint64_t id = 0;
+    return counter->fd >= 0 && syscall(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+           id == counter->id;
+}
+
+bool perf_read(const struct perf_counter *counter, struct perf_count *count)
+{
+    return is_ours(counter) && syscall(SYS_read, counter->fd, count, sizeof *count) == sizeof *count;
+}
+
+void perf_close(struct perf_counter *counter)
+{
+    if (is_ours(counter))
+        syscall(SYS_close, counter->fd);
+    counter->fd = -1;
+}

@@ -1,0 +1,129 @@
+"""Counters of the kernel and the processor: those that every machine has against getrusage, those that this one lacks
+with the reason, by region and thread, and of a process that was killed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import profiler_harness as harness
+import pytest
+from iolens.log import read_log
+from iolens.metrics.processor.regions import region_paths
+
+RECOVER = harness.BUILD / "bin/iolens-recover"
+MODULES = harness.ROOT / "profiler/src/modules"
+PAGES = 2000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def counts(log: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Region (run: the whole run) and event to a row of the table `counters`."""
+    job = read_log(log)
+    table = job.private["counters"]
+    paths = ["run" if path == "(several)" else path for path in region_paths(job, table["rank"], table["region"])]
+    return {(path, row["event"]): row for path, row in zip(paths, table.to_dict("records"), strict=True)}
+
+
+def run(folder: Path, *words: str, **settings: str) -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, float]]:
+    """The counts of the program, and what it says of itself."""
+    done = harness.run(harness.build_program("counters_busy"), *words, folder=folder, **settings)
+    said = {name: float(value) for name, value in re.findall(r"^(\S+) (\d+)$", done.stdout, re.MULTILINE)}
+    logs = sorted(harness.logs(folder), key=lambda log: read_log(log).start)
+    return counts(logs[0]), said
+
+
+def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
+    """What the program touched while recording was off is not counted; getrusage counts what loading took, too."""
+    found, said = run(tmp_path, IOLENS_LOGFILE=str(tmp_path / "logs/a.darshan"))
+    value = {event: row["value"] for (region, event), row in found.items() if region == "run"}
+    assert 2 * PAGES < value["minor-faults"] < said["minor-faults"] - PAGES
+    assert 50 <= value["voluntary-switches"] <= said["voluntary-switches"] + 5
+    assert value["peak-memory"] >= said["peak-memory"] > PAGES * 4096
+    assert 0 < value["task-clock"] < said["task-clock"] + 1e8
+    assert value["cpu-migrations"] == -1
+    assert found["run", "cpu-migrations"]["unavailable"] == "not asked for (IOLENS_HWPC)"
+
+
+def test_each_region_has_its_own_counts(tmp_path: Path) -> None:
+    found, _ = run(tmp_path)
+    assert PAGES <= found["touch", "minor-faults"]["value"] < PAGES + 100
+    assert PAGES <= found["thread", "minor-faults"]["value"] < PAGES + 100
+    assert found["sleep", "minor-faults"]["value"] < 100
+    assert found["sleep", "voluntary-switches"]["value"] >= 50
+    assert ("touch", "peak-memory") not in found
+    row = found["sleep", "task-clock"]
+    assert row["value"] < row["time_running"] * 1e9, "it slept"
+
+
+def test_counts_of_regions_can_be_switched_off(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, IOLENS_HWPC="none")
+    assert {region for region, _ in found} == {"run"}
+
+
+def test_events_are_counted_or_say_why_not(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, IOLENS_HWPC="tlb,PAPI_BR_MSP,3")
+    asked = {event for region, event in found if region == "touch" and (event.startswith(("PAPI_", "LLC_")))}
+    assert asked == set(
+        "PAPI_TOT_CYC PAPI_FP_OPS PAPI_L1_DCA PAPI_L1_DCM PAPI_TLB_DM PAPI_BR_MSP "
+        "LLC_LOADS LLC_LOAD_MISSES LLC_STORES LLC_STORE_MISSES".split()
+    )
+    for (_, event), row in found.items():
+        if event in asked:
+            assert (row["value"] >= 0) == (row["unavailable"] == "")
+    assert found["run", "cpu-migrations"]["unavailable"] in ("", found["run", "cpu-migrations"]["unavailable"])
+
+
+def test_what_is_no_group_is_named(tmp_path: Path) -> None:
+    done = harness.run(harness.build_program("counters_busy"), folder=tmp_path, IOLENS_HWPC="0,nonsense")
+    assert done.returncode == 0
+    assert (
+        done.stderr == "iolens: IOLENS_HWPC: nonsense is no group and no event; `iolens run --list-hwpc` lists them\n"
+    )
+
+
+def test_a_child_counts_for_itself(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, "fork", IOLENS_HWPC="0")
+    assert found["run", "minor-faults"]["value"] < 4 * PAGES
+
+
+def test_a_killed_process_leaves_its_counts(tmp_path: Path) -> None:
+    harness.run(
+        harness.build_program("counters_busy"), "kill", folder=tmp_path, IOLENS_SPOOL=str(tmp_path), IOLENS_HWPC="0"
+    )
+    (spool,) = tmp_path.glob("iolens-*/*.spool")
+    subprocess.run([RECOVER, "merge", spool], check=True, stdout=subprocess.DEVNULL)
+    found = counts(harness.logs(tmp_path)[0])
+    assert found["run", "minor-faults"]["value"] > 2 * PAGES
+    assert found["touch", "minor-faults"]["value"] >= PAGES
+    assert ("run", "PAPI_TOT_INS") in found
+
+
+def test_the_program_finds_the_numbers_of_its_descriptors_free(tmp_path: Path) -> None:
+    """Counters are open files; a program that counts on low numbers, or closes all, is not disturbed."""
+    (tmp_path / "main.c").write_text(
+        '#include <fcntl.h>\n#include <unistd.h>\nint main(void) { int fd = open("a.txt", O_CREAT | O_WRONLY, 0600);\n'
+        "for (int i = 3; i < 4096; i++) close(i); return fd - 3; }\n"
+    )
+    subprocess.run(["gcc", "-o", "main", "main.c"], cwd=tmp_path, check=True)
+    done = harness.run(tmp_path / "main", folder=tmp_path, IOLENS_HWPC="0")
+    assert (done.returncode, done.stderr) == (0, "")
+    row = counts(harness.logs(tmp_path)[0])["run", "cpu-migrations"]
+    assert row["value"] == -1
+
+
+def test_all_groups_of_craypat_are_there() -> None:
+    """0 to 19, each by number and name, made of events that are in the table of events."""
+    groups = re.findall(
+        r'^GROUP\((\d+), +"(\w+)", +"([^"]+)", +"([^"]+)"\)', (MODULES / "counter_groups.def").read_text(), re.M
+    )
+    events = set(re.findall(r"^EVENT\((\w+),", (MODULES / "counter_events.def").read_text(), re.M))
+    assert [int(number) for number, *_ in groups] == list(range(20))
+    assert len({name for _, name, _, _ in groups}) == 20
+    assert all(set(text.split()) <= events and "PAPI_TOT_CYC" in text for *_, text in groups)
