@@ -17,7 +17,7 @@ LAB = {"lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.la
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "log": {"errors"},
-    "symbols": set(),
+    "symbols": {"errors"},
     "metrics": {"errors", "log", "symbols"},
     "exports": {"errors", "log", "symbols"},
     "advise": {"errors", "log", "metrics"},

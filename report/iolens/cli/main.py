@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "advise": "say what would make a run's I/O faster, and by how much at most",
     "rank-order": "find the order of ranks that keeps most bytes on a node",
     "export": "write samples and traces for other viewers",
+    "listing": "show the hot source lines with what the compiler did to them",
     "live": "see what running jobs do, and take snapshots of them",
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",

@@ -1,0 +1,55 @@
+"""`iolens listing LOG --source DIR`: the lines that took most samples, with what GCC did to them, in their source."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import IolensError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Compile with gcc -g -fsave-optimization-record: it leaves FILE.opt-record.json.gz beside each object file. "
+        "Then iolens run --sample, and this. A letter belongs to the line or to the loop that it lies in."
+    )
+    parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
+    parser.add_argument("--source", type=Path, metavar="DIR", required=True, help="where the source files are")
+    parser.add_argument("--records", type=Path, metavar="DIR", help="where GCC's records are, if not in --source")
+    parser.add_argument("--lines", type=int, metavar="N", default=20, help="how many lines (default 20)")
+    parser.add_argument("--csv", action="store_true", help="the table alone, as CSV")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table and the listing."""
+    import sys
+
+    from iolens.log import read_log
+    from iolens.metrics.processor.feedback import hot_feedback
+    from iolens.pages.loopmark import feedback_table, listing
+    from iolens.pages.tabular import flat
+    from iolens.symbols.opt_records import read_remarks
+
+    remarks = read_remarks(args.records or args.source)
+    found = hot_feedback(read_log(args.log), remarks, max(1, args.lines))
+    if found is None:
+        raise IolensError(f"{args.log}: no samples with source lines; compile with -g, run with iolens run --sample")
+    if args.csv:
+        found.to_csv(sys.stdout, index=False)
+        return 0
+    print(flat(feedback_table(found)))
+    print(f"\n{listing(found, sources(args.source, set(found['source'])))}")
+    return 0
+
+
+def sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
+    """The lines of the files of these names below a folder; of several with one name, the first by its path."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.name in names and path.name not in found and path.is_file():
+            try:
+                found[path.name] = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            except OSError as error:
+                raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
+    return found

@@ -1,0 +1,93 @@
+"""What the compiler did with the lines that took most samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor.samples import hot_lines
+from iolens.symbols.opt_records import MISSED, Remark, name_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
+OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
+"""How GCC begins what it says of a loop, and not of a statement in it."""
+
+
+def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.DataFrame | None:
+    """`hot_lines` with `letters`, `loop` (the line that they are of) and `reason` (why it was not vectorised).
+
+    Letters are those of the line itself and of the loop that it lies in: the last one that GCC speaks of before it in
+    the same function. A loop that was vectorised in one way is no missed one, whatever failed before. Loop 0 and empty
+    texts: GCC says nothing. None where no line is known.
+    """
+    lines = hot_lines(job, limit)
+    if lines is None:
+        return None
+    known = by_line(remarks)
+    functions = function_loops(known)
+    places = zip(lines["source"], lines["line"], lines["function"], strict=True)
+    found = [said_of(str(source), number(line), str(function), known, functions) for source, line, function in places]
+    return lines.assign(
+        letters=[letters for letters, _, _ in found],
+        loop=[loop for _, loop, _ in found],
+        reason=[reason for _, _, reason in found],
+    )
+
+
+def number(line: str) -> int:
+    """`line 31` as 31."""
+    return int(line.rpartition(" ")[2] or 0)
+
+
+Place = tuple[str, int]
+
+
+def by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
+    """Remarks by source file (its name) and line."""
+    found: dict[Place, list[Remark]] = {}
+    for remark in remarks:
+        found.setdefault((name_of(remark.source), remark.line), []).append(remark)
+    return found
+
+
+def function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str, str], list[int]]:
+    """By source file and function, the lines where loops begin that GCC looked at.
+
+    What it says of a statement inside a loop stands at the statement's line; of the loop itself, at its own.
+    """
+    found: dict[tuple[str, str], set[int]] = {}
+    for (source, line), remarks in known.items():
+        for remark in remarks:
+            if remark.letter == "V" or (remark.letter == MISSED and remark.reason.startswith(OF_A_LOOP)):
+                found.setdefault((source, remark.function.partition(".")[0]), set()).add(line)
+    return {key: sorted(lines) for key, lines in found.items()}
+
+
+def said_of(
+    source: str,
+    line: int,
+    function: str,
+    known: Mapping[Place, Sequence[Remark]],
+    loops: Mapping[tuple[str, str], Sequence[int]],
+) -> tuple[str, int, str]:
+    """Letters, the loop's line (0: none) and the reason for one line."""
+    loop = max((one for one in loops.get((source, function), ()) if one <= line), default=0)
+    remarks = [one for at in dict.fromkeys((loop, line)) for one in known.get((source, at), ())]
+    letters = {remark.letter for remark in remarks}
+    if "V" in letters:
+        letters.discard(MISSED)
+    inside = [one for at in range(loop, line + 1) for one in known.get((source, at), ())] if loop else remarks
+    reasons = [remark.reason for remark in inside if remark.letter == MISSED and remark.reason]
+    return "".join(sorted(letters)), loop, best(reasons) if MISSED in letters else ""
+
+
+def best(reasons: Sequence[str]) -> str:
+    """The reason that says most: the last that is not that the loop was not vectorised."""
+    telling = [reason for reason in reasons if not reason.startswith(EMPTY_WORDS)]
+    return (telling or list(reasons) or [""])[-1]

@@ -1,0 +1,97 @@
+"""What GCC did with each line: the files that -fsave-optimization-record leaves beside the object files.
+
+Their form is GCC's own (gcc/optinfo-emit-json.cc): a list of three, the last of which is a tree of records.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from iolens.errors import IolensError
+
+PATTERN = "*.opt-record.json.gz"
+
+PASSES = {
+    "vect": "V",
+    "slp": "V",
+    "cunroll": "u",
+    "cunrolli": "u",
+    "loop2_unroll": "u",
+    "inline": "i",
+    "einline": "i",
+    "linterchange": "b",
+    "unrolljam": "b",
+    "graphite": "b",
+}
+"""A pass of GCC to its letter: V vectorised, u unrolled, i a call inlined, b loops blocked, interchanged or jammed."""
+
+MISSED = "m"
+"""A loop that could not be vectorised."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One letter of a line; `reason` says why a loop was missed."""
+
+    source: str
+    line: int
+    function: str
+    letter: str
+    reason: str = ""
+
+
+def read_remarks(folder: Path) -> list[Remark]:
+    """The remarks of all record files below a folder; IolensError when there is none, or one cannot be read."""
+    files = sorted(folder.rglob(PATTERN))
+    if not files:
+        raise IolensError(f"{folder}: no {PATTERN} below it; compile with gcc -g -fsave-optimization-record")
+    return [remark for file in files for remark in remarks_of(file)]
+
+
+def remarks_of(file: Path) -> list[Remark]:
+    """Those of one file."""
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") as stream:
+            _, passes, records = json.load(stream)
+        names = dict(passes_of(passes))
+        return [remark for record in flat(records) if (remark := remark_of(record, names)) is not None]
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise IolensError(f"{file}: is no optimization record of GCC ({error})") from error
+
+
+def passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Identifier and name of every pass."""
+    for one in passes:
+        yield one["id"], one["name"]
+        yield from passes_of(one.get("children", []))
+
+
+def flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A tree of records, one by one."""
+    for record in records:
+        yield record
+        yield from flat(record.get("children", []))
+
+
+def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
+    """The letter that a record stands for, if any."""
+    place, name = record.get("location"), names.get(record.get("pass", ""), "")
+    if not place or name not in PASSES:
+        return None
+    source, line, function = str(place["file"]), int(place["line"]), str(record.get("function", ""))
+    if record["kind"] == "success":
+        return Remark(source, line, function, PASSES[name])
+    text = "".join(part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
+    if record["kind"] == "failure" and name == "vect":
+        return Remark(source, line, function, MISSED, text.strip().removeprefix("not vectorized: "))
+    return None
+
+
+def name_of(source: str) -> str:
+    """A source file without its folder."""
+    return PurePosixPath(source).name

@@ -1,0 +1,80 @@
+"""The hot lines with what GCC did to them: from GCC's own record files, and joined with samples by hand."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from iolens.cli.main import main
+from iolens.errors import IolensError
+from iolens.metrics.processor import feedback
+from iolens.pages.loopmark import feedback_table, listing
+from iolens.symbols.opt_records import Remark, read_remarks
+from processor_example import job
+
+SOURCE = """\
+double scale(double *restrict a, const double *restrict b, int n)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = 2.0 * b[i];
+    double sum = 0.0;
+    for (int i = 0; a[i] > 0.0; i++)
+        sum += a[i];
+    return sum;
+}
+"""
+REMARKS = [
+    Remark("/src/solve.c", 30, "solve", "V"),
+    Remark("/src/solve.c", 31, "solve", "m", "complicated access pattern."),  # an attempt that failed before
+    Remark("/src/solve.c", 31, "solve", "i"),
+    Remark("/src/solve.c", 40, "solve", "m", "couldn't vectorize loop"),
+    Remark("/src/solve.c", 41, "solve", "m", "no vectype for stmt"),
+]
+LINES = pd.DataFrame(
+    [("solve", "solve.c", f"line {n}", share) for n, share in ((31, 50.0), (42, 20.0), (12, 5.0))],
+    columns=["function", "source", "line", "share"],
+)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_what_gcc_says(tmp_path: Path) -> None:
+    (tmp_path / "loops.c").write_text(SOURCE)
+    command = ["gcc", "-O3", "-fsave-optimization-record", "-c", "loops.c", "-o", "loops.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    remarks = [remark for remark in read_remarks(tmp_path) if remark.function == "scale"]
+    assert "V" in {remark.letter for remark in remarks if remark.line in (3, 4)}
+    missed = [remark for remark in remarks if remark.letter == "m" and remark.line in (6, 7)]
+    assert missed
+    assert any("number of iterations" in remark.reason for remark in missed)
+
+
+def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feedback, "hot_lines", lambda job, limit: LINES)
+    found = feedback.hot_feedback(job(), REMARKS)
+    assert found is not None
+    assert found[["letters", "loop", "reason"]].to_numpy().tolist() == [
+        *(["Vi", 30, ""], ["m", 40, "no vectype for stmt"], ["", 0, ""]),
+    ]
+    table = feedback_table(found)
+    assert table.rows[1] == ["20.0%", "m", "solve.c:42", "solve", "loop at line 40: no vectype for stmt"]
+    text = listing(found, {"solve.c": [f"code {n}" for n in range(1, 60)]}).splitlines()
+    assert " 50.0% Vi       31 | code 31" in text
+    assert text.count("   ...") == 2
+    assert "solve.c: not found" in listing(found, {})
+
+
+def test_records_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(IolensError, match="compile with gcc -g -fsave-optimization-record"):
+        read_remarks(tmp_path)
+    (tmp_path / "x.opt-record.json.gz").write_bytes(b"no gzip")
+    with pytest.raises(IolensError, match=r"x\.opt-record\.json\.gz: is no optimization record of GCC"):
+        read_remarks(tmp_path)
+
+
+def test_a_log_without_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
+    assert main(["listing", str(log), "--source", str(tmp_path)]) == 1
+    assert "compile with gcc -g -fsave-optimization-record" in capsys.readouterr().err
