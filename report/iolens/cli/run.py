@@ -71,21 +71,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timer", choices=("wall", "cpu"), default="wall", help="what --sample runs by: all time, or the processor's"
     )
     parser.add_argument(
-<<<<<<< HEAD
         "--timeline",
         type=events_to_keep,
         nargs="?",
         const=DEFAULT_EVENTS,
         metavar="N",
         help=f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
-=======
+    )
+    parser.add_argument(
         "--hwpc",
         metavar="GROUP,...",
         help="count these groups (numbers or names) or events of the processor, for each rank and region",
     )
     parser.add_argument(
         "--list-hwpc", action="store_true", help="print the groups, and which events can be counted here"
->>>>>>> e75c7fe (Count what the kernel and the processor count, for each rank and region)
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 

@@ -38,23 +38,10 @@ def regions(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     return found
 
 
-<<<<<<< HEAD
 def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:
     """The path of each region, `outer/inner`."""
     known = paths(job)
     return [known.get(int(number)) or unnamed(int(number)) for number in numbers]
-=======
-def region_paths(job: Job, ranks: Iterable[int], numbers: Iterable[int]) -> list[str]:
-    """The path of each region, `outer/inner`; empty outside all regions. A rank whose regions are those of rank 0 has
-    no names of its own."""
-    known = paths(job)
-    anywhere = {number: path for (_, number), path in known.items()}
-
-    def path(rank: int, number: int) -> str:
-        return known.get((rank, number)) or anywhere.get(number) or unnamed(number)
-
-    return [path(int(rank), int(number)) for rank, number in zip(ranks, numbers, strict=True)]
->>>>>>> e75c7fe (Count what the kernel and the processor count, for each rank and region)
 
 
 def unnamed(number: int) -> str:
