@@ -248,3 +248,31 @@ def test_texts_to_paste_fit_a_terminal() -> None:
     texts = {f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key in WORDS}
     assert len(texts) > 20
     assert [key for key, text in texts.items() if max(map(len, text.splitlines())) > 77] == []
+
+
+def traced(compute: list[float], **counters: Any) -> Job:
+    """A job of so many ranks that ran 100 s, computed for so long, and were in MPI for the rest."""
+    rows = [
+        {"rank": rank, "function": function, "region": 0, "calls": 50000, "time": (100.0 - spent) / 2, "sync_time": 0.0}
+        | {"messages": 0 if function == "MPI_Wait" else 50000, "late_receives": 0, "min_time": 0.0, "max_time": 1.0}
+        | {"bytes_sent": 0, "bytes_received": 0, **{f"size_{number}": 0 for number in range(7)}, **counters}
+        for rank, spent in enumerate(compute)
+        for function in ("MPI_Sendrecv", "MPI_Wait")
+    ]
+    return job(len(compute), {}, mpi_calls=pd.DataFrame(rows))
+
+
+def test_uneven_computing_is_seen_without_any_io() -> None:
+    uneven = traced([90.0, 30.0, 30.0, 30.0])
+    found = said(uneven)
+    assert set(found) == {"uneven-computing"}
+    assert found["uneven-computing"].gain == pytest.approx(0.45)
+    assert said(traced([40.0, 42.0, 41.0, 40.0])) == {}
+    assert verdict(traced([40.0, 42.0, 41.0, 40.0])).kind == "mpi"
+    assert verdict(traced([90.0, 92.0, 91.0, 90.0])).kind == "compute"
+
+
+def test_late_receives_and_small_messages_are_counted() -> None:
+    assert set(said(traced([40.0] * 4, late_receives=30000))) == {"late-receives"}
+    assert set(said(traced([40.0] * 4, size_0=40000))) == {"small-messages"}
+    assert said(traced([40.0] * 4, size_0=10000, late_receives=10000)) == {}

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
+
+
 def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
     """What the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
 
     Empty for a job whose I/O is healthy or too short to matter.
     """
     tiny = (io_seconds(job) or 0.0) < limits["least_seconds"]
+    short = job.run_time < limits["least_seconds"]
     found = []
     for rule in RULES:
-        seen = None if tiny and not rule.note else rule.check(job, limits)
+        silent = not rule.note and (short if rule.beside_io else tiny)
+        seen = None if silent else rule.check(job, limits)
         finding = seen and finding_of(rule, seen, job, limits)
         if finding:
             found.append(finding)
@@ -71,20 +76,22 @@ def gain_words(rule: Rule, gain: float | None, limits: Limits) -> str:
 
 
 def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None = None) -> Verdict:
-    """What bounds this run: by the share of I/O, and by the finding that can gain most.
+    """What bounds this run: where its time went, as far as the log knows, and the finding that can gain most.
 
     `found`: what `findings` returned, where it is known already.
     """
     share, spent = io_share(job), io_seconds(job)
+    elsewhere = beside_io(job, limits, share)
+    if elsewhere is not None:
+        return elsewhere
     if share is None or spent is None:
         return Verdict("nothing", "This log has no time spent in I/O.", "No module recorded a transfer.", None)
     part = f"I/O took at most {say.percent(share)} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
-    how = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
     if spent < limits["least_seconds"]:
         sentence = f"Nothing worth your time: I/O took {say.seconds(spent)} of the slowest rank."
-        return Verdict("nothing", sentence, how, share)
+        return Verdict("nothing", sentence, HOW, share)
     if share < limits["worth_gain"]:
-        return Verdict("nothing", f"Nothing worth your time: {part}.", how, share)
+        return Verdict("nothing", f"Nothing worth your time: {part}.", HOW, share)
     kinds = {rule.id: rule.bounds for rule in RULES}
     found = findings(job, limits) if found is None else found
     worth = [one for one in found if (one.gain or 0.0) >= limits["worth_gain"]]
@@ -93,4 +100,28 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
         return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)
     if worth:
         return Verdict("transfers", f"{worth[0].title}: {worth[0].gain_words}.", worth[0].evidence, share)
-    return Verdict("transfers", f"{part}; no fault was found in it.", how, share)
+    return Verdict("transfers", f"{part}; no fault was found in it.", HOW, share)
+
+
+def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
+    """Bound by computing or MPI, where the log knows their times and more went there than to I/O."""
+    if job.run_time < limits["least_seconds"] or not {"mpi_calls", "samples"} & set(job.private):
+        return None
+    from iolens.metrics.processor.time import COMPUTE, IO, TRANSFER, WAITING, rank_time
+
+    times = rank_time(job)
+    if times is None:
+        return None
+    parts = times.mean() / job.run_time
+    inside = float(parts[WAITING] + parts[TRANSFER])
+    if float(parts[IO]) >= max(inside, float(parts[COMPUTE])):
+        return None
+    how = (
+        f"Of an average rank's time: computing {say.percent(float(parts[COMPUTE]))}, MPI {say.percent(inside)} (of it "
+        f"{say.percent(float(parts[WAITING]))} in barriers, waits and probes), I/O {say.percent(float(parts[IO]))}."
+    )
+    most = "" if share is None else f"; I/O took at most {say.percent(share)} of the slowest rank's"
+    if inside > float(parts[COMPUTE]):
+        return Verdict("mpi", f"Bound by MPI: {say.percent(inside)} of an average rank's time{most}.", how, share)
+    computing = say.percent(float(parts[COMPUTE]))
+    return Verdict("compute", f"Bound by computing: {computing} of an average rank's time{most}.", how, share)

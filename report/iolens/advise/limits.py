@@ -52,6 +52,11 @@ TABLE: tuple[Limit, ...] = (
     Limit("input_size", 64 * MIB, "B", "files up to this can be read by one rank and handed on"),
     Limit("reopens", 10, "opens", "opens of a file by a rank from which it should stay open"),
     Limit("many_ranks", 512, "ranks", "from so many on, a file for each is too many"),
+    Limit(
+        "imbalance", 0.2, "of its time", "computing beyond the mean of the rank that computes longest (POP: 1 - 0.8)"
+    ),
+    Limit("late_share", 0.5, "of receives", "receives whose message was there before"),
+    Limit("many_messages", 100000, "messages", "fewer small messages are not called many"),
     Limit("blind_bytes", MIB, "B", "bytes of MPI-IO that POSIX may miss, in buffers or another layer"),
     Limit("process_rate", 4 * GIB, "B/s", "what one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "what the storage can do for the whole job; 0: not known"),

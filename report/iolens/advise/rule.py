@@ -30,7 +30,8 @@ class Rule:
     """A row of the table of rules.
 
     `says` is the condition in words, `limits` the thresholds in it. `bounds` is the verdict on a run for which this is
-    what matters most. A `note` is about the log or its numbers: it has no gain, and is said of small jobs, too.
+    what matters most. A `note` is about the log or its numbers: it has no gain, and is said of small jobs, too. A rule
+    `beside_io` is about computing or messages: it is asked however short the I/O was.
     """
 
     id: str
@@ -42,3 +43,4 @@ class Rule:
     check: Callable[[Job, Limits], Seen | None]
     bounds: str = ""
     note: bool = False
+    beside_io: bool = False

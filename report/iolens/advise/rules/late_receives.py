@@ -1,0 +1,64 @@
+"""Receives that are posted after their message has come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+RECEIVES = ("MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
+TIMED = (*RECEIVES, "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
+
+REMEDY = """\
+Post receives before the work whose result is sent:
+
+  C        MPI_Irecv(halo, n, MPI_DOUBLE, neighbour, tag, comm, &request);
+           compute_inner_cells();
+           MPI_Wait(&request, MPI_STATUS_IGNORE);
+  Fortran  call MPI_Irecv(halo, n, MPI_DOUBLE_PRECISION, neighbour, tag, &
+                comm, request)
+           call compute_inner_cells()
+           call MPI_Wait(request, MPI_STATUS_IGNORE)
+  Python   request = comm.Irecv(halo, source=neighbour)
+           compute_inner_cells(); request.Wait()"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Receives whose message was there before, among all, and the time in receives and waits."""
+    if "mpi_calls" not in job.private:
+        return None
+    from iolens.metrics.processor.mpi import mpi_rows
+
+    rows = mpi_rows(job)
+    if rows is None or "late_receives" not in rows:
+        return None
+    receives = rows[rows["function"].isin(RECEIVES)]
+    late, calls = float(receives["late_receives"].sum()), float(receives["calls"].sum())
+    if late < max(1.0, limits["few_calls"]) or late < limits["late_share"] * calls:
+        return None
+    timed = rows[rows["function"].isin(TIMED) & (rows["rank"] >= 0)]
+    spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
+    evidence = (
+        f"The message of {say.percent(late / calls)} of {say.count(calls, 'receive')} was there before; receives and "
+        f"waits took {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent, "Receives and waits for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="late-receives",
+    title="Receives are posted late",
+    says="the message was there before for `late_share` of the receives, and these are many (needs "
+    "`IOLENS_LATE_RECEIVES=1` beside `--trace mpi`)",
+    limits=("late_share", "few_calls"),
+    why="An unexpected message is copied twice, and a large one is not sent until its receive is posted.",
+    read_more="MPI 4.1, section 3.5; man MPI_Irecv",
+    check=check,
+    bounds="mpi",
+    beside_io=True,
+)

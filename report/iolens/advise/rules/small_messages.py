@@ -1,0 +1,60 @@
+"""Very many very small messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+SENDS = ("MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Issend", "MPI_Sendrecv", "MPI_Start")
+TIMED = (*SENDS, "MPI_Recv", "MPI_Irecv", "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
+
+REMEDY = """\
+Send what goes to the same rank in one message:
+
+  C        MPI_Pack_size / MPI_Pack into one buffer, then one MPI_Send; or
+           MPI_Type_create_struct over all fields; or
+           MPI_Neighbor_alltoallv on a graph communicator
+  Fortran  buffer(1:n) = pack of all fields; call MPI_Send(buffer, n, ...)
+  Python   comm.Send(numpy.concatenate(fields), dest)   # not comm.send each"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Point-to-point messages below 256 bytes among all, and the time in sends, receives and waits."""
+    if "mpi_calls" not in job.private:
+        return None
+    from iolens.metrics.processor.mpi import mpi_rows
+
+    rows = mpi_rows(job)
+    if rows is None:
+        return None
+    sends = rows[rows["function"].isin(SENDS)]
+    few, messages = float(sends[["size_0", "size_1"]].to_numpy().sum()), float(sends["messages"].sum())
+    if few < max(1.0, limits["many_messages"]) or few < limits["small_share"] * messages:
+        return None
+    timed = rows[rows["function"].isin(TIMED) & (rows["rank"] >= 0)]
+    spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
+    evidence = (
+        f"{say.percent(few / messages)} of {say.count(messages, 'message')} are below 256 bytes; sends, receives and "
+        f"waits took {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent, "Sends, receives and waits for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="small-messages",
+    title="Very many small messages",
+    says="`small_share` of the point-to-point messages or more are below 256 bytes, and these are `many_messages` or "
+    "more (needs `iolens run --trace mpi`)",
+    limits=("small_share", "many_messages"),
+    why="Each costs its latency, whatever it carries.",
+    read_more="MPI 4.1, sections 4.2 (packing) and 8.6 (neighbourhood collectives)",
+    check=check,
+    bounds="mpi",
+    beside_io=True,
+)

@@ -1,0 +1,57 @@
+"""Ranks that compute longer than others, for which these wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+See which ranks, and in which functions (iolens run --sample):
+
+  iolens table load_balance LOG
+  iolens table load_balance LOG --by group,function,pe
+
+then give each rank as much to do: parts of equal cost rather than of equal
+size (METIS or Zoltan with weights), tasks handed out on demand, or fewer
+ranks with threads that share the work."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The rank that computed longest against the mean."""
+    if not {"mpi_calls", "samples"} & set(job.private):
+        return None
+    from iolens.metrics.processor.time import COMPUTE, TRANSFER, WAITING, rank_time
+
+    times = rank_time(job)
+    if times is None or len(times) < 2:
+        return None
+    most, mean = float(times[COMPUTE].max()), float(times[COMPUTE].mean())
+    if most - mean < limits["imbalance"] * most:
+        return None
+    inside = float((times[WAITING] + times[TRANSFER]).mean())
+    evidence = (
+        f"Rank {int(times[COMPUTE].idxmax())} computed for {say.seconds(most)}, {say.count(len(times), 'rank')} for "
+        f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); a rank spent {say.seconds(inside)} in MPI."
+    )
+    bound = "All ranks compute as long as the mean: the rest of the longest one's time."
+    return Seen(evidence, most - mean, bound, REMEDY)
+
+
+RULE = Rule(
+    id="uneven-computing",
+    title="Ranks compute unequally",
+    says="the rank that computes longest does so for longer than the mean by `imbalance` of its time (needs "
+    "`iolens run --trace mpi` or `--sample`)",
+    limits=("imbalance",),
+    why="The others wait for it in their next MPI call.",
+    read_more="POP: load balance, https://pop-coe.eu/node/69",
+    check=check,
+    bounds="mpi",
+    beside_io=True,
+)
