@@ -202,6 +202,13 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
     assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))
 
 
+def test_times_beyond_the_run_are_noted() -> None:
+    meta = {"OPENS": 3, "F_META_TIME": 60.0}
+    threads = job(1, {"POSIX": frame("POSIX", [{"id": key, "rank": 0, **meta} for key in range(3)])})
+    assert "add up to 3 min in a run of 100 s" in said(threads)["overlapping-times"].evidence
+    assert said(job(1, {"POSIX": frame("POSIX", [{"id": 1, "rank": 0, **meta}])})) == {}
+
+
 def test_gains_decide_on_words_and_silence() -> None:
     slow = own_files([10.0] * 7 + [16.0])
     low = said(job(8, {"POSIX": slow}, run_time=300.0))["straggler-rank"]

@@ -23,6 +23,7 @@ from iolens.advise.rules import (
     not_aggregated,
     one_reader,
     one_writer,
+    overlapping_times,
     random_access,
     read_again,
     reopened,
@@ -91,6 +92,7 @@ RULES: tuple[Rule, ...] = tuple(
         small_messages,
         log_partial,
         log_blind,
+        overlapping_times,
         above_device,
         cold_then_warm,
     )

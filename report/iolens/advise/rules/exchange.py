@@ -95,7 +95,9 @@ BOUND = "The exchange for nothing: mean time of the aggregators in collective ca
 SPLIT = """\
 Or exchange less: fewer, larger calls (all variables of a step in one), a
 decomposition whose parts are contiguous in the file, or a file for each
-group of ranks (MPI_Comm_split) that write among themselves."""
+group of ranks (MPI_Comm_split) that write among themselves. For arrays in
+blocks, put rows together by MPI_Alltoallv once, and write them by
+MPI_File_write_at."""
 
 INDEPENDENT = """\
 Each rank's part is large and contiguous: it needs no exchange.

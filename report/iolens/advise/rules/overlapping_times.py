@@ -1,0 +1,49 @@
+"""Times that add up to more than the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import KINDS, rank_seconds
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Look at when things happened rather than at sums: the heat map, the files'
+first and last accesses, and single transfers:
+
+  iolens run --dxt -- ./app      Darshan: export DXT_ENABLE_IO_TRACE=1"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Ranks whose records of POSIX and STDIO add up to more than the run time."""
+    own = np.zeros(max(job.nprocs, 1))
+    for name in ("POSIX", "STDIO"):
+        if name in job.frames:
+            own += rank_seconds(job, name, job.frames[name], KINDS)[0]
+    most = float(own.max())
+    if most < limits["overlap"] * job.run_time or most < limits["least_seconds"]:
+        return None
+    evidence = (
+        f"The I/O times of rank {int(own.argmax())} add up to {say.seconds(most)} in a run of "
+        f"{say.seconds(job.run_time)}: threads did I/O at the same time, or waited in it (for a pipe or a lock)."
+    )
+    return Seen(evidence, None, "", REMEDY)
+
+
+RULE = Rule(
+    id="overlapping-times",
+    title="I/O times add up to more than the run",
+    says="a rank's read, write and metadata times add up to `overlap` times the run time",
+    limits=("overlap", "least_seconds"),
+    why="Shares and bounds are cut at the whole run then, and say little.",
+    read_more="darshan-hpc/darshan issue 593",
+    check=check,
+    note=True,
+)
