@@ -27,7 +27,7 @@ def counts(log: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Region (run: the whole run) and event to a row of the table `counters`."""
     job = read_log(log)
     table = job.private["counters"]
-    paths = ["run" if path == "(several)" else path for path in region_paths(job, table["rank"], table["region"])]
+    paths = ["run" if path == "(several)" else path for path in region_paths(job, table["region"])]
     return {(path, row["event"]): row for path, row in zip(paths, table.to_dict("records"), strict=True)}
 
 
