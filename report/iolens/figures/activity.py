@@ -34,7 +34,7 @@ def activity_map(
     if not both.any():
         return nothing(width, 1.0, "no bytes in any time bin")
     rows, bins = both.shape
-    body = min(1.5, 0.35 + 0.1 * rows)
+    body = min(1.1, 0.35 + 0.1 * rows)
     height = 1.15 + body
     left, right, bottom = 0.55, 0.85, 0.42
     figure = Figure(figsize=(width, height))

@@ -26,10 +26,10 @@ WHOLE = 1 << 20
 """Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
 
 SOURCES = {
-    "share": "POP: an efficiency of 0.8 is acceptable",
-    "balance": "POP: a load balance of 0.8 is acceptable",
+    "share": "POP: efficiencies of 0.8 are acceptable",
+    "balance": "POP: efficiencies of 0.8 are acceptable",
     "size": "Lustre's default stripe size",
-    "stripes": "Lustre's manual: as many stripes as processes that write at once",
+    "stripes": "Lustre's manual: a stripe a writer",
 }
 
 

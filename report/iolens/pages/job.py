@@ -14,7 +14,7 @@ from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
-from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
+from iolens.pages.exhibits.overview import GAUGES, unknown_words
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.striping import (
     LAYOUTS,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
-LONGEST = 240
+LONGEST = 120
 """Characters of a fact on the first page."""
 
 
@@ -65,7 +65,7 @@ def byte_ratios(job: Job) -> list[Block]:
 PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Job summary",
-        [judgement, GAUGES.figures, summary, first_findings, main_activity, UNKNOWN.tables],
+        [judgement, GAUGES.figures, summary, first_findings, main_activity, unknown_words],
     ),
     Layout("Advice", [all_findings]),
     TIME_PAGE,

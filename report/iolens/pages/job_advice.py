@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from iolens.advise import Finding
     from iolens.log import Job
 
-MOST, LINES = 3, 6
-"""Findings on the first page, and lines of a remedy there."""
+MOST, LINES = 3, (8, 4, 2)
+"""Findings on the first page, and lines of a remedy there when it has one, two or three of them."""
+MORE = " (all of it: Advice)"
 
 
 def judgement(job: Job) -> list[Block]:
@@ -22,26 +23,32 @@ def judgement(job: Job) -> list[Block]:
 
 def first_findings(job: Job) -> list[Block]:
     """The findings that can gain most."""
-    found = advice(job)
-    blocks = [block for number, one in enumerate(found[:MOST], 1) for block in paragraphs(one, number, LINES)]
+    found = advice(job)[:MOST]
+    blocks = [block for number, one in enumerate(found, 1) for block in paragraphs(one, number, lines_for(found))]
     return [Text("What to do", "heading"), *blocks] if blocks else []
+
+
+def lines_for(found: list[Finding]) -> int:
+    """Lines of a remedy on the first page."""
+    return LINES[min(len(found), MOST) - 1] if found else 0
 
 
 def all_findings(job: Job) -> list[Block]:
     """Every finding in full; nothing where the first page has them in full."""
     found = advice(job)
-    if len(found) <= MOST and all(one.remedy.count("\n") < LINES for one in found):
+    if len(found) <= MOST and all(len(one.remedy.strip().splitlines()) <= lines_for(found) for one in found):
         return []
     return [block for number, one in enumerate(found, 1) for block in paragraphs(one, number)]
 
 
 def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Block]:
     """A finding: what, how much, from what, why, and what to paste (its first lines)."""
-    remedy = one.remedy.splitlines()
-    shown = remedy if lines is None or len(remedy) <= lines else [*remedy[: lines - 1], "… (all of it under Advice)"]
+    remedy = one.remedy.strip().splitlines()
+    brief = lines is not None and len(remedy) > lines
+    shown = [line for line in remedy if line.strip()][:lines] if brief else remedy
     return [
-        Text(f"{number}. {one.title}: {one.gain_words}", "finding"),
-        Text(f"{one.evidence} {one.why}", "small"),
+        Text(f"{number}. {one.title}: {one.gain_words}{MORE * brief}", "finding"),
+        Text(one.evidence if brief else f"{one.evidence} {one.why}", "small"),
         *([Text("\n".join(shown), "code")] if shown else []),
     ]
 

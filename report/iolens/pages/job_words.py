@@ -51,7 +51,7 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     hosts = [str(host) for host in info.get("hosts", [])]
     compilers = info.get("compiler") or []
     left = [
-        ["program", job.exe or words.NONE],
+        ["program", words.NONE if job.command.startswith(job.exe) else job.exe],
         ["command", job.command or words.NONE],
         ["job, user", f"{job.jobid}, {job.uid}"],
         ["processes", f"{job.nprocs:,}" + (f" on {words.plural(len(hosts), 'host')}" if hosts else "")],

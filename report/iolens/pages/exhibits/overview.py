@@ -11,7 +11,7 @@ from iolens import advise
 from iolens.metrics import gauges, unknown
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
-from iolens.pages.blocks import FigureBlock
+from iolens.pages.blocks import Block, FigureBlock, Text
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ TITLES = {
     "size": "mean transfer",
     "stripes": "storage targets in use",
 }
+SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
 LARGEST = 24
 """Powers of two that the bar of sizes holds: to 16 MiB."""
 
@@ -101,7 +102,8 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         for row in found.itertuples()
     ]
     known = found[found["value"].notna()]
-    sources = "; ".join(f"{TITLES[row.gauge]}: {row.source}" for row in known.itertuples())
+    named = known.groupby("source", sort=False)["gauge"].agg(lambda names: ", ".join(SHORT[name] for name in names))
+    sources = "; ".join(f"{source} ({names})" for source, names in named.items())
     caption = (
         f"Green: within the bound; red: outside it; grey: not judged, {'not known' if matters else 'nothing to gain'}."
     )
@@ -131,3 +133,12 @@ UNKNOWN: Exhibit[Job] = Exhibit(
     metric=unknown.unknown,
     columns=[Column("", "what"), Column("", "why")],
 )
+
+
+def unknown_words(job: Job) -> list[Block]:
+    """The same in one paragraph."""
+    found = UNKNOWN.frame(job)
+    if found is None:
+        return []
+    said = "; ".join(f"{row.what}: {row.why.rstrip('.')}" for row in found.itertuples())
+    return [Text(f"{UNKNOWN.title}: {said}.", "small")]

@@ -32,8 +32,8 @@ def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         each = -(-job.nprocs // len(written))
         row = "each rank" if each == 1 else f"{each} neighbouring ranks"
         caption = (
-            f"Bytes of {row} in bins of {words.duration(width)}; white: none. Above: all ranks together. Look for "
-            "ranks that move more than others (rows), and for pauses (gaps)."
+            f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all ranks. "
+            "Look for ranks that move more than others, and for pauses."
         )
         figure = activity_map(written, read, width, job.nprocs)
         yield FigureBlock(figure, caption, title=f"{module}: bytes over time")
