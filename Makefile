@@ -5,7 +5,7 @@
 #   make test
 #
 # Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT CONFIRM METHOD STEPS DIR RESULTS
-# FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT CONFIRM DIR RESULTS,
+# DRIVER (lustre, generic or lustre-like), FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT CONFIRM DIR RESULTS,
 # and SET="KEY=VALUE ..." for any key of their experiment file. Of building: ARCH, the -march= value of the workloads
 # (native; empty for any machine of this kind, as `make install` has them), WERROR=1, V=1.
 
@@ -20,7 +20,7 @@ export PATH := $(PATH):$(CURDIR)/.venv/bin
 option = $(if $($(1)),$(2) "$($(1))")
 OPTIONS = $(call option,NP,--np) $(call option,STRIPES,--stripes) $(call option,AGGREGATORS,--aggregators) \
           $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,CONFIRM,--confirm) \
-          $(call option,METHOD,--method) $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
+          $(call option,DRIVER,--driver) $(call option,METHOD,--method) $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
           $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep)
 comma := ,
 empty :=
@@ -34,7 +34,7 @@ PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
 IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
-RUNS = $(addprefix run-,ior btio-pnetcdf btio-lustre-like checkpoint restart collectives pingpong alignment metadata)
+RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
 .PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) test check format fuzz model sanitize bench install clean distclean
 
@@ -66,8 +66,8 @@ run-ior: build ## IOR: interfaces and transfer sizes
 run-btio-pnetcdf: build ## BT-IO through PnetCDF and MPI-IO, four methods
 	@$(IOLENS) sweep workloads/btio/pnetcdf.yaml $(CHANGES)
 
-run-btio-lustre-like: build ## BT-IO: stripes and aggregators with the library's driver and one like Lustre's
-	@$(IOLENS) sweep workloads/btio/lustre_like.yaml $(CHANGES)
+run-btio-drivers: build ## BT-IO: stripes and aggregators with ROMIO's Lustre driver, its generic one, and our own
+	@$(IOLENS) sweep workloads/btio/drivers.yaml $(CHANGES)
 
 run-checkpoint: build ## a climate model's checkpoint: writers and gathering
 	@$(IOLENS) sweep workloads/checkpoint/checkpoint.yaml $(CHANGES)

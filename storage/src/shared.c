@@ -20,7 +20,7 @@ const char *const fault_reason[FAULT_COUNT] = {
     [FAULT_MAPPED] =
         "a file was mapped into memory, and what moves through a memory mapping cannot be charged",
     [FAULT_UNCHARGED] = "a file grew by bytes that no emulated call wrote",
-    [FAULT_SLOW_DISK] = "the real disk was slower than the emulated storage",
+    [FAULT_SLOW_DISK] = "the machine was slower than the emulated storage",
     [FAULT_OBJECTS] = "the job touched more objects than the emulation holds",
     [FAULT_CLIENTS] = "the job has more clients than the emulation holds",
     [FAULT_HOSTS] = "the job spans hosts, whose clocks are not shared",

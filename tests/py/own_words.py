@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mpi_libraries import MpiLibrary
 
 SILENT = Path(__file__).resolve().parents[1] / "c/mpi_nothing.c"
-BUSY = "the real disk was slower than the emulated storage"
+BUSY = "the machine was slower than the emulated storage"
 
 
 def own_words(errors: str, its: MpiLibrary) -> str:

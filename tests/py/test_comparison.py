@@ -13,8 +13,10 @@ from comparison_example import MIB, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sweep.results import load_results
 from iolens.metrics import statistics as st
+from iolens.metrics.bound import bound
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_driver import driver_marks, driver_notes
 from iolens.pages.comparison_remedy import remedy
 from iolens.pages.exhibits.comparison import BRIEF, POINTS
 
@@ -182,7 +184,7 @@ def test_invalid_and_failed_runs_do_not_count(tmp_path: Path) -> None:
     assert comparison.interaction is None
 
 
-SLOW = "the real disk was slower than the emulated storage"
+SLOW = "the machine was slower than the emulated storage"
 
 
 def lucky(directory: Path) -> Path:
@@ -321,8 +323,7 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
     }
     assert found.proven
     assert "64 KiB" not in found.holds_for
-    assert "Lustre driver" in found.holds_for
-    assert "ignores cb_buffer_size" in found.holds_for
+    assert "holds for ROMIO's generic driver" in found.holds_for
 
 
 def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
@@ -342,7 +343,8 @@ def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:
     found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
     assert found.stripes is None
-    assert "romio321" in found.holds_for
+    assert "ompio" in found.holds_for
+    assert any("takes no hints file" in note for note in driver_notes(results.runs))
 
 
 def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
@@ -352,7 +354,55 @@ def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
     results = load_results(folder)
     found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
-    assert "two-phase transfers in place of MPI-IO" in found.holds_for
+    assert "the toolkit's own two-phase transfers" in found.holds_for
+
+
+LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 4000.0, "ranks_per_client": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("stripes", "writers", "most", "by"),
+    [(1, 4, 200, "targets"), (6, 1, 1200, "targets"), (12, 1, 1250, "links"), (12, 4, 2400, "targets")],
+)
+def test_the_bound_is_the_smallest_of_targets_links_and_memory(stripes: int, writers: int, most: int, by: str) -> None:
+    assert bound(LIMITS, stripes, writers) == (pytest.approx(most * 1e6 / MIB), by)
+    shared = bound(LIMITS | {"ranks_per_client": 4.0, "memory_mb_per_s": 100.0}, stripes, writers)
+    assert shared == (pytest.approx(100e6 / MIB), "memory")
+
+
+def lustre_sweep(folder: Path) -> Path:
+    """A sweep with ROMIO's Lustre driver on emulated targets, whose model is kept, with data in memory."""
+    write_sweep(folder, {"stripe_count": [1, 12], "aggregators": [1, 4]})
+    for run in folder.rglob("run.json"):
+        point = json.loads(run.read_text())["point"]
+        used = min(point["stripe_count"], point["aggregators"])
+        storage = {"kind": "emulated", "file_system": "ost", "below": "tmpfs", "valid": True, "reason": None}
+        mpi = {"library": "Intel(R) MPI Library 2021.18.1", "io_component": None, "driver": "lustre"}
+        change(run, mpi=mpi, storage=storage, observed={"aggregators": used})
+    (folder / "ost.yaml").write_text("".join(f"{key}: {value:g}\n" for key, value in LIMITS.items()))
+    return folder
+
+
+def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path) -> None:
+    results = load_results(lustre_sweep(tmp_path / "sweep"))
+    comparison = compare(results.runs, results.settings, limits=results.limits)
+    told = words.cautions(results, comparison)
+    assert any("moved by ROMIO's Lustre driver, which Cray MPICH, Intel MPI" in note for note in told)
+    assert any("in memory (tmpfs)" in note for note in told)
+    assert any("fewer wrote than were asked for: 1 of 4 with 1 stripe." in note for note in told)
+    assert "One aggregator can feed up to 6 stripes; from 7 on" in words.bound_sentences(comparison)[0]
+    assert [round(value) for value in comparison.points["bound"]] == [191, 191, 1192, 2289]
+    assert "ROMIO's Lustre driver" in words.subtitle(results, comparison)
+    assert driver_marks(results.runs) == ["ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES"]
+    found = remedy(results, comparison)
+    assert found is not None
+    assert "holds for ROMIO's Lustre driver of Intel(R) MPI Library 2021.18.1" in found.holds_for
+
+
+def test_no_bound_without_the_storages_numbers(tmp_path: Path) -> None:
+    comparison = compared(write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}))
+    assert comparison.points["bound"].isna().all()
+    assert words.bound_sentences(comparison) == []
 
 
 def test_a_baseline_that_was_not_run_is_not_invented(tmp_path: Path) -> None:

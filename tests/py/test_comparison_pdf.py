@@ -86,7 +86,7 @@ def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
     assert len(re.findall(r"4 ?/ ?4 ?/ ?4", text)) == 18
 
 
-SLOW = "the real disk was slower than the emulated storage"
+SLOW = "the machine was slower than the emulated storage"
 
 
 @pytest.mark.parametrize("lost", ["stripe_count1_*", "stripe_count4_*", "*"])

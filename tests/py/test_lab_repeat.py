@@ -11,7 +11,7 @@ from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, with_losses
 
-SLOW = "the real disk was slower than the emulated storage"
+SLOW = "the machine was slower than the emulated storage"
 
 
 def record(kept: bool, key: str = "same") -> RunRecord:

@@ -11,11 +11,26 @@ import time
 from pathlib import Path
 
 import pytest
+from iolens.lab.sweep.place import MEMORY
 from own_words import names_the_best
 from patience import PATIENCE
 
 IOLENS = [sys.executable, "-m", "iolens.cli.main"]
-SWEEP = ["sweep", "--class", "S", "--stripes", "1 2", "--aggregators", "1 2", "--cb-buffer", "1M", "--repeat", "2"]
+SWEEP = [
+    "sweep",
+    "--class",
+    "S",
+    "--driver",
+    "generic",
+    "--stripes",
+    "1 2",
+    "--aggregators",
+    "1 2",
+    "--cb-buffer",
+    "1M",
+    "--repeat",
+    "2",
+]
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
@@ -89,6 +104,7 @@ def test_the_data_is_gone_and_the_reports_are_there(swept: tuple[Path, dict[str,
     folder, _, output = swept
     results = folder / "class-S"
     assert not (results / "data").exists()
+    assert not list(MEMORY.glob(f"iolens-data-{os.geteuid()}/class-S-*"))
     for name in ("first.pdf", "comparison.pdf"):
         assert (results / name).read_bytes().startswith(b"%PDF")
         assert str(results / name) in output

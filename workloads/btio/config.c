@@ -37,6 +37,7 @@ static const Option OPTIONS[] = {
     {"hints-file", OPTION_TEXT, offsetof(Config, hints_file), "FILE", "MPI-IO hints, one key=value a line"},
     {"hint", OPTION_HINT, offsetof(Config, hints), "KEY=VALUE", "one MPI-IO hint (repeatable; 16M means bytes)"},
     {"io-only", OPTION_FLAG, offsetof(Config, io_only), NULL, "leave the solver out: write known data, check every byte"},
+    {"write-only", OPTION_FLAG, offsetof(Config, write_only), NULL, "with --io-only: leave the data unread and unchecked"},
     {"verify-only", OPTION_FLAG, offsetof(Config, verify_only), NULL, "read and verify the files that a run with --keep left"},
     {"keep", OPTION_FLAG, offsetof(Config, keep), NULL, "leave the data files in place"},
     {"fsync", OPTION_FLAG, offsetof(Config, fsync), NULL, "flush the data to storage before the timed close"},
@@ -181,6 +182,9 @@ static void check_combination(const Config *config, Trouble *trouble)
                      config->mpiio_driver, config->method, DRIVER_LIBRARY, DRIVER_LUSTRE_LIKE);
     if (config_lustre_like(config))
         two_phase_check_hints(&config->hints, trouble);
+    if (config->write_only && (!config->io_only || config->verify_only || config->read_interval > 0))
+        trouble_note(trouble,
+                     "--write-only goes with --io-only, and with neither --verify-only nor a read interval");
     if (config->verify_only && config->read_interval > 0)
         trouble_note(trouble,
                      "--verify-only goes with runs without a read interval: only those keep every dump");

@@ -12,7 +12,7 @@ static int finish(Run *run)
 {
     Trouble trouble = {0};
     bool io = run_has_io(run);
-    if (io)
+    if (io && !run->config->write_only)
         run_read_back(run);
     Verdict verdict = verify(run);
     Measured measured = report_measure(run);

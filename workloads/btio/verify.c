@@ -59,6 +59,8 @@ static const Class *published_class(const Run *run)
 static Verdict verify_values(const Run *run)
 {
     Verdict verdict = {VERIFY_SUCCESSFUL, ""};
+    if (run->config->write_only)
+        return (Verdict){VERIFY_NOT_PERFORMED, "the data was not read back (--write-only)"};
     run_say(run, " Verification being performed on every value of %d dumps", run->read);
     if (run->wrong_values > 0) {
         verdict.status = VERIFY_UNSUCCESSFUL;
@@ -148,7 +150,8 @@ Verdict verify(Run *run)
     if (verdict.detail[0] != '\0')
         run_say(run, " Note: %s", verdict.detail);
     if (verdict.status == VERIFY_NOT_PERFORMED)
-        run_say(run, " No reference values provided\n No verification performed");
+        run_say(run, "%s No verification performed",
+                run->config->write_only ? "" : " No reference values provided\n");
     else
         run_say(run,
                 verdict.status == VERIFY_SUCCESSFUL ? " Verification Successful" : " Verification failed");

@@ -86,12 +86,14 @@ static int nodes_of(MPI_Comm comm)
     return nodes;
 }
 
-/* How many ranks may be aggregators. */
+/* How many ranks may be aggregators. As in ROMIO's Lustre driver, a wish for more than there are ranks counts
+ * for none. */
 static int candidates_of(const TwoPhase *file, DomainKind kind, const Hints *hints)
 {
     bool by_stripes = kind == DOMAINS_BOUND && file->stripe_count > 0;
     int64_t usual = by_stripes ? file->stripe_count : file->ranks;
     int64_t wanted = hint_number(hints, "cb_nodes", usual, file->trouble);
+    wanted = wanted <= file->ranks ? wanted : usual;
     int64_t allowed = (int64_t)most_on_a_node(hints, file->trouble) * nodes_of(file->comm);
     wanted = wanted < allowed ? wanted : allowed;
     return (int)(wanted < file->ranks ? wanted : file->ranks);

@@ -10,7 +10,7 @@ from typing import Any
 from iolens.cli.compare import tell
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
-from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment
+from iolens.lab.sweep.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.plan import Plan, plan
@@ -43,18 +43,28 @@ def whole(text: str) -> int:
 
 CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
-    ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 2 4')"),
-    ("--aggregators", {"type": numbers(int), "metavar": "LIST"}, "aggregators, cb_nodes (default '1 2 4')"),
+    ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
+    (
+        "--aggregators",
+        {"type": numbers(int), "metavar": "LIST"},
+        "aggregators, cb_nodes (default '1 2 4', with --default '1 4')",
+    ),
     ("--cb-buffer", {"type": numbers(parse_size), "metavar": "LIST"}, "cb_buffer_size (default '1M 16M')"),
     (
         "--repeat",
         {"type": int, "dest": "repetitions", "metavar": "N"},
-        "repetitions of every point (default 3)",
+        "repetitions of every point (default 5)",
     ),
     (
         "--confirm",
         {"type": whole, "metavar": "N"},
         "fresh runs of the best setting and the baseline (default: as many as repetitions; 0: none)",
+    ),
+    (
+        "--driver",
+        {"choices": DRIVERS},
+        "what moves the data: ROMIO's Lustre driver (default where it can be had: in your MPI, or in Intel's, "
+        "installed at first use), the generic one of the usual MPI, or the toolkit's own transfers",
     ),
     ("--method", {"choices": ("full", "simple", "epio", "fortran")}, "BT-IO's method (default full)"),
     ("--steps", {"type": int, "metavar": "N"}, "time steps (default: the class's)"),
@@ -94,6 +104,8 @@ def experiment_of(args: argparse.Namespace) -> Experiment:
         return load_experiment(args.experiment, args.set)
     if args.set:
         raise UsageError("--set changes a key of an experiment.yaml; a class has options of its own")
+    if "driver" not in given and not args.dry_run and not args.no_sweep:
+        given["driver"] = driver_to_be_had()
     choices = Choices(**given)
     return default_experiment(choices) if args.default else class_experiment(args.npb_class, choices)
 
@@ -133,7 +145,10 @@ def print_plan(planned: Plan) -> None:
 def announce(sweep: Sweep) -> None:
     """What is about to happen."""
     experiment = sweep.experiment
-    storage = f"{sweep.bench.storage.name} storage" if sweep.bench.storage.make else f"{sweep.bench.data}"
+    storage = f"{sweep.bench.data}"
+    if sweep.bench.storage.make:
+        places = " and ".join(dict.fromkeys(str(bench.data) for bench in (sweep.bench, sweep.first_bench)))
+        storage = f"{sweep.bench.storage.name} storage (data in {places})"
     work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
     work += ["the complete run"] if sweep.first else []
     print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")

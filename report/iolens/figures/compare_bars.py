@@ -45,7 +45,8 @@ def grouped_bars(
     """Bars of `columns` = (value, low, high) of `points` and (each run's measure) of `runs`, as dots.
 
     `factors` are the settings with more than one level; `label` names the axis with its unit. A bar in grey
-    was left out of the comparison; a setting that lost runs says how many.
+    was left out of the comparison; a setting that lost runs says how many. A line across a bar of bandwidth is its
+    `bound`.
     """
     groups, colours, rest = factors[0], factors[1] if len(factors) > 1 else None, list(factors[2:])
     panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
@@ -59,7 +60,10 @@ def grouped_bars(
             axes.set_title(describe(panel), loc="left")
         axes.set_ylabel(label)
     shown = runs.loc[runs["usable"], columns[3]].dropna().astype(float)
-    grid[-1, 0].set_ylim(0, reach(shown, points[columns[2]]))
+    top = reach(shown, points[columns[2]])
+    if columns[0] == "value" and points["bound"].notna().any():
+        top = max(top, 1.06 * float(points["bound"].max()))
+    grid[-1, 0].set_ylim(0, top)
     grid[-1, 0].set_xlabel(name_text(groups))
     if colours:
         handles = [
@@ -122,6 +126,8 @@ def draw_panel(
             linewidth=thick,
         )
         error_bar(axes, x, point[low], point[high])
+        if value == "value" and point["bound"] == point["bound"]:
+            axes.plot((x - width * 0.47, x + width * 0.47), (point["bound"],) * 2, color=INK, linewidth=1.4, zorder=4)
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
         axes.scatter(spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
     axes.set_xlim(-0.5, len(levels) - 0.5)

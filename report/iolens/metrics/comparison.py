@@ -8,12 +8,13 @@ Input is the frame of runs (`Results.runs`): one row per run with the settings' 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from iolens.metrics.bound import bounds
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
 from iolens.metrics.comparison_fresh import Fresh, fresh_runs
 from iolens.metrics.comparison_points import measured, point_row
@@ -30,6 +31,7 @@ class Comparison:
     with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
     empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
     simultaneous over all points). `effects` and `interaction` are those of `comparison_effects`.
+    `bound` and `bound_by` are those of `bound.bounds`, from the storage's `limits`.
     `runs`: the input and `point`, the row label in `points`. `measure`: what the bandwidth is of, in words. `fresh`:
     what runs made after the best was picked say.
     """
@@ -45,6 +47,7 @@ class Comparison:
     best: int | None
     worst: int | None
     fresh: Fresh | None
+    limits: Mapping[str, float]
 
     @property
     def proven(self) -> bool:
@@ -59,11 +62,16 @@ NUMBERS += ["ratio", "ratio_low", "ratio_high"]
 
 
 def compare(
-    runs: pd.DataFrame, settings: Sequence[str], measure: str = "bandwidth", fresh: pd.DataFrame | None = None
+    runs: pd.DataFrame,
+    settings: Sequence[str],
+    measure: str = "bandwidth",
+    fresh: pd.DataFrame | None = None,
+    limits: Mapping[str, float] | None = None,
 ) -> Comparison:
     """Compare the points of a sweep; `measure` is what its bandwidth is of, in words.
 
-    `fresh` runs of some points only confirm what the others found.
+    `fresh` runs of some points only confirm what the others found. `limits` are those of the storage's model, for the
+    bound of each point.
     """
     names = tuple(settings)
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
@@ -72,7 +80,7 @@ def compare(
     speeds = [measured(runs[runs["point"] == i], "bandwidth") for i in range(len(order))]
     most = max((len(values) for values in speeds), default=0)
     points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i], most) for i, key in enumerate(order)])
-    points = points.join([typicals(speeds), times(runs, len(order))])
+    points = points.join([typicals(speeds), times(runs, len(order)), bounds(runs, len(order), limits or {})])
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
     best = int(ranked.idxmax()) if kept else None
@@ -94,6 +102,7 @@ def compare(
         baseline=baseline,
         best=best,
         worst=int(ranked.idxmin()) if len(ranked) else None,
+        limits=limits or {},
         fresh=fresh_runs(fresh, names, *picked) if fresh is not None and picked else None,
     )
 

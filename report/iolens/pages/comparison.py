@@ -11,10 +11,18 @@ from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages.blocks import Block, Page, Text
+from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, remedy
 from iolens.pages.comparison_summary import ComparisonSummary
-from iolens.pages.comparison_words import cautions, complete_run, interaction_sentence, subtitle, verdict
+from iolens.pages.comparison_words import (
+    bound_sentences,
+    cautions,
+    complete_run,
+    interaction_sentence,
+    subtitle,
+    verdict,
+)
 from iolens.pages.document import write_pdf
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, EFFECTS, INTERACTION, MAP, POINTS, RUNS
@@ -29,8 +37,9 @@ def write_comparison(results: Results, pdf: Path, read: Callable[[Path], Job]) -
     """Write the comparison PDF of a sweep; `read` makes a Job of a run's log."""
     if results.metric == "latency":
         return write_latency_comparison(results, pdf)
-    comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh)
-    labels = backends.marks(set(results.runs["storage"]))
+    limits = results.limits if results.metric == "write_bandwidth" else {}
+    comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits)
+    labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
     pages = [*sweep_pages(results, comparison), *job_pages(comparison, read)]
     write_pdf(pdf, results.title, subtitle(results, comparison), pages, labels)
     return ComparisonSummary(
@@ -50,16 +59,18 @@ def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
 
 
 def answer_page(results: Results, comparison: Comparison) -> Page:
-    """Verdict, map of the sweep, what to paste, what to beware of."""
+    """Verdict, map of the sweep, what to paste, what each setting does, what to beware of."""
     blocks: list[Block] = [Text(verdict(comparison), "lead"), *MAP.figures(comparison)]
     found = remedy(results, comparison)
     if found is not None:
         blocks += remedy_blocks(found, comparison.best == comparison.baseline)
+    blocks += [Text(sentence) for sentence in bound_sentences(comparison)]
+    blocks += EFFECTS.figures(comparison)
     blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
     first = complete_run(results)
     if first is not None:
         blocks.append(Text(first))
-    return Page("The answer", [*blocks, *EFFECTS.figures(comparison)])
+    return Page("The answer", blocks)
 
 
 def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:

@@ -11,6 +11,7 @@ from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
 from iolens.lab.sweep.results import Results
 from iolens.metrics.comparison import Comparison
+from iolens.pages.comparison_driver import DRIVERS
 
 
 @dataclass(frozen=True)
@@ -85,23 +86,12 @@ def plain(value: Any) -> str:
 
 def holds_for(run: Mapping[str, Any]) -> str:
     """For which MPI-IO driver the recommendation holds."""
-    component = run["io_component"]
-    if component == "ompio":
-        return (
-            "Measured with Open MPI's own MPI-IO (ompio), which reads no hints file: give cb_nodes and "
-            "cb_buffer_size in the MPI_Info of MPI_File_open, or use OMPI_MCA_io=romio321 and measure again."
-        )
-    if component == "two-phase":
-        return (
-            "Measured with the toolkit's own two-phase transfers in place of MPI-IO. Stripes bound to aggregators are "
-            "what ROMIO's Lustre driver has; elsewhere, the file domains are the MPI library's to choose."
-        )
-    name = component or "the MPI library's default MPI-IO"
-    if run["file_system"] == "lustre":
-        return f"Measured with {name} on Lustre: it holds for this MPI library and the driver it was built with."
-    return (
-        f"Measured with {name}, whose driver here is ROMIO's generic one (UFS). ROMIO's Lustre driver gives "
-        "each aggregator whole stripes and ignores cb_buffer_size on collective writes: there expect the "
-        "gain of stripes and aggregators, not that of the buffer. cb_config_list *:* lets any number of "
-        "aggregators share a node; on several nodes *:k allows k on each."
-    )
+    library = f" of {run['mpi']}" if run["mpi"] and run["driver"] == "lustre" else ""
+    if run["driver"] in DRIVERS:
+        text = f"It holds for {DRIVERS[run['driver']].name}{library}, with which it was measured."
+    else:
+        text = f"Measured with {run['io_component'] or 'the default MPI-IO of the MPI library'}"
+        text += ", whose driver is not known: it holds for this MPI library and file system."
+    if run["driver"] in ("lustre", "generic"):
+        text += " cb_config_list *:* lets any number of aggregators share a node; *:k allows k on each of several."
+    return text

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
+from iolens.metrics.bound import known, stripes_of_a_link
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio, narrowing
+from iolens.pages.comparison_driver import driver_names, driver_notes
 
 BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
@@ -140,7 +142,9 @@ def interaction_sentence(found: Interaction) -> str:
 def cautions(results: Results, comparison: Comparison) -> list[str]:
     """What a reader must know before believing the numbers; most important first."""
     runs, points = comparison.runs, comparison.points
-    words = backends.cautions(set(runs["storage"]))
+    words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
+    if "tmpfs" in set(runs["below"].dropna()):
+        words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if 0 < fewest < 3:
@@ -170,6 +174,20 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         )
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
+
+
+def bound_sentences(comparison: Comparison) -> list[str]:
+    """From which stripes on aggregators can pay, by the storage's model; empty without one."""
+    limits = comparison.limits
+    if not known(limits) or comparison.points["bound"].isna().all():
+        return []
+    share = stripes_of_a_link(limits)
+    fed = math.floor(share)
+    return [
+        f"Bound: a target takes {limits['ost_mb_per_s']:g} MB/s, and a client's link carries "
+        f"{limits['link_mb_per_s']:g} MB/s, as much as {share:g} targets. One aggregator can feed up to {fed} stripes; "
+        f"from {fed + 1} on more aggregators can pay. The bars of the next page show the bound of each setting."
+    ]
 
 
 def complete_run(results: Results) -> str | None:
@@ -225,7 +243,7 @@ def subtitle(results: Results, comparison: Comparison) -> str:
         f"{int(ranks.iloc[0])} ranks" if len(ranks) else "",
         f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
         f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
-        " and ".join(runs["io_component"].dropna().unique()),
+        driver_names(runs),
     ]
     same = [name for name in comparison.settings if name not in comparison.factors]
     parts += [describe_one(name, runs[name].iloc[0]) for name in same]

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
@@ -108,6 +109,7 @@ def intel_settings() -> dict[str, str]:
     return {**RECOGNISE, **ONE_NODE, "LD_LIBRARY_PATH": path}
 
 
+@cache
 def install() -> None:
     """Install Intel MPI and build for it, unless that is done; says beforehand what is downloaded and its licence.
 

@@ -42,7 +42,8 @@ class Backend:
 
     Jobs, `job` being a name of its own for each: `environment(directory, job)` gives the variables of its processes,
     `libraries` are preloaded into them behind the profiler, `health(directory, job)` judges it when it has ended, and
-    `end(directory, job)` removes what is no longer needed. Where `one_node` holds, its ranks must share a node.
+    `end(directory, job)` removes what is no longer needed. Where `one_node` holds, its ranks must share a node;
+    where `times_by_model` does, its speed is that of a model and not of what lies below.
     `as_lustre` are variables by which MPI libraries take it for Lustre; None: it answers nothing that their Lustre
     driver asks.
 
@@ -61,6 +62,7 @@ class Backend:
     health: Callable[[Path, str], Health] = health_of_mount
     end: Callable[[Path, str], None] = lambda directory, job: None
     one_node: bool = False
+    times_by_model: bool = False
     as_lustre: Mapping[str, str] | None = None
     mark: str | None = None
     caution: str | None = None

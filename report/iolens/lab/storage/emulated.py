@@ -187,6 +187,7 @@ EMULATED = Backend(
     health=health,
     end=forget_job,
     one_node=True,
+    times_by_model=True,
     as_lustre={"OST_AS_LUSTRE": "1"},
     mark="EMULATED STORAGE",
     caution=(

@@ -45,10 +45,14 @@ def check_storage(experiment: Experiment, data: Path, storage: Backend, launcher
         )
 
 
-def check_space(experiment: Experiment, workload: Workload, runs: Sequence[Asked], data: Path) -> None:
-    """Raise when the largest run's data does not fit; says how much is needed, and where."""
+def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int:
+    """Space that the largest of these runs needs; 0 where nothing tells."""
     volumes = [experiment.volume, *(volume_of(workload, asked.arguments, experiment.ranks) for asked in runs)]
-    needed = int(max((volume for volume in volumes if volume), default=0) * MARGIN)
+    return int(max((volume for volume in volumes if volume), default=0) * MARGIN)
+
+
+def check_space(needed: int, data: Path) -> None:
+    """Raise when the data of a run does not fit; says how much is needed, and where."""
     place = existing(data)
     free = shutil.disk_usage(place).free
     if needed > free:

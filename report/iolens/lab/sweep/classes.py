@@ -6,21 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iolens.errors import UsageError
+from iolens.errors import IolensError, UsageError
+from iolens.lab.io_components import LUSTRE
+from iolens.lab.run.lustre_driver import build_with_driver
+from iolens.lab.run.mpi import find_launcher
+from iolens.lab.say import say
 from iolens.lab.sizes import short_size
-from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment import ROMIO, Experiment
 from iolens.lab.workloads.btio import BTIO, CLASSES, DEFAULT_INTERVAL, NpbClass
+
+GENERIC, LUSTRE_LIKE = "generic", "lustre-like"
+DRIVERS = (LUSTRE, GENERIC, LUSTRE_LIKE)
+"""What moves the data: ROMIO's Lustre driver, its generic one in the usual MPI, or the toolkit's own transfers."""
+
+RUN_BYTES = 10**9
+"""Of data in a run of a class's sweep, where neither steps nor the solver are asked for."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a person may choose on the command line; None takes the default."""
+    """What a person may choose on the command line; None takes the default.
+
+    The default stripes go beyond what one client's link carries on emulated targets: only there aggregators can pay.
+    """
 
     ranks: int = 4
-    stripes: Sequence[int] = (1, 2, 4)
-    aggregators: Sequence[int] = (1, 2, 4)
+    stripes: Sequence[int] = (1, 4, 12)
+    aggregators: Sequence[int] | None = None
     cb_buffer: Sequence[int] = (2**20, 16 * 2**20)
-    repetitions: int = 3
+    driver: str = LUSTRE
+    repetitions: int = 5
     confirm: int | None = None
     method: str = "full"
     steps: int | None = None
@@ -42,16 +57,19 @@ def class_experiment(letter: str, choices: Choices) -> Experiment:
         raise UsageError(f"unknown class {letter!r}; choose one of {', '.join(CLASSES)}")
     npb = CLASSES[letter]
     common = ["--class", letter, "--method", choices.method]
-    if choices.steps:
-        common += ["--steps", str(choices.steps)]
-    return experiment(
-        f"class-{letter}",
-        f"BT-IO class {letter}, {choices.ranks} ranks",
-        npb,
-        choices,
-        sweep=[*common, *([] if choices.full else ["--io-only"])],
-        first=common,
-    )
+    dumps = sweep_dumps(npb)
+    steps = choices.steps or (npb.steps if choices.full else min(npb.steps, dumps * DEFAULT_INTERVAL))
+    title = f"BT-IO class {letter}, {choices.ranks} ranks"
+    if steps != npb.steps:
+        title = f"BT-IO on class {letter}'s grid, {-(-steps // DEFAULT_INTERVAL)} dumps, {choices.ranks} ranks"
+    sweep = [*common, "--steps", str(steps), *([] if choices.full else ["--io-only"])]
+    first = [*common, *(["--steps", str(choices.steps)] if choices.steps else [])]
+    return experiment(f"class-{letter}", title, npb, choices, choices.aggregators or (1, 2, 4), sweep, first)
+
+
+def sweep_dumps(npb: NpbClass) -> int:
+    """Dumps of a run of a sweep: as many as fit into `RUN_BYTES`, 2 at least, at most the class's."""
+    return min(max(2, RUN_BYTES // npb.dump_bytes), -(-npb.steps // DEFAULT_INTERVAL))
 
 
 def default_experiment(choices: Choices) -> Experiment:
@@ -63,32 +81,54 @@ def default_experiment(choices: Choices) -> Experiment:
         f"BT-IO on class A's grid, {-(-steps // DEFAULT_INTERVAL)} dumps, {choices.ranks} ranks",
         CLASSES["A"],
         choices,
+        choices.aggregators or (1, 4),
         sweep=["--class", "A", "--steps", str(steps), *method, *([] if choices.full else ["--io-only"])],
         first=["--class", "W", *method],
     )
 
 
+def driver_to_be_had() -> str:
+    """ROMIO's Lustre driver where an MPI has it or can be installed, else the generic one, with the reason said."""
+    try:
+        build_with_driver(BTIO.program, find_launcher)
+    except IolensError as error:
+        say(f"{error}; so the sweep runs ROMIO's generic driver")
+        return GENERIC
+    return LUSTRE
+
+
 def experiment(
-    name: str, title: str, npb: NpbClass, choices: Choices, sweep: list[str], first: list[str]
+    name: str,
+    title: str,
+    npb: NpbClass,
+    choices: Choices,
+    aggregators: Sequence[int],
+    sweep: list[str],
+    first: list[str],
 ) -> Experiment:
-    """The experiment that these choices make; stripes are sized to the dumps."""
+    """The experiment that these choices make; stripes are sized to the dumps. Each point's data is read back and
+    checked in its first repetition, where the solver is left out."""
+    if choices.driver == LUSTRE_LIKE and choices.method != "full":
+        raise UsageError(f"the driver {LUSTRE_LIKE} has collective transfers alone: method full, not {choices.method}")
     stripe_size = fitting_stripe(npb.dump_bytes, max(choices.stripes))
     if stripe_size < 2**20:
-        title += f", stripes of {short_size(stripe_size)} to fit a dump of {npb.dump_bytes} bytes"
+        title += f", stripes of {short_size(stripe_size)}"
     return Experiment(
         name=name,
         title=title,
         program=BTIO.program,
-        arguments=tuple(sweep),
+        arguments=(*sweep, *(("--mpiio-driver", LUSTRE_LIKE) if choices.driver == LUSTRE_LIKE else ())),
+        repeated=() if choices.full else ("--write-only",),
         ranks=choices.ranks,
         matrix={
             "stripe_count": tuple(choices.stripes),
-            "aggregators": tuple(choices.aggregators),
+            "aggregators": tuple(aggregators),
             "cb_buffer_size": tuple(choices.cb_buffer),
         },
         repetitions=choices.repetitions,
         confirm=choices.confirm,
         directory=choices.directory,
         stripe_size=stripe_size,
+        io_component=LUSTRE if choices.driver == LUSTRE else ROMIO,
         first=tuple(first),
     )

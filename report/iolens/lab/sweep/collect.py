@@ -13,14 +13,12 @@ from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.mpi import Flavour
 from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.backend import Health
+from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.observe import observed
 from iolens.lab.sweep.romio import effective_hints
 from iolens.lab.workloads.workload import RESULT
-
-LUSTRE_LIKE = "lustre-like"
-"""The driver of the toolkit's own two-phase transfers."""
 
 NOT_SET = "the setting did not take effect: "
 
@@ -37,7 +35,8 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     if asked.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
     status, reason = judge(folder, outcome, health, effect, trouble)
-    storage = {"file_system": health.file_system, "valid": health.valid, "reason": health.reason}
+    below = file_system(bench.data)[0] if bench.storage.times_by_model else None
+    storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
     return RunRecord(
         id=asked.id,
         status=status,
@@ -88,7 +87,7 @@ def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
     """The MPI-IO driver that moved the data: `lustre` and others of ROMIO's, as the library names the one that it
     chose; `lustre-like` of the toolkit's own transfers. None where nobody says, as in Open MPI."""
     if (result.get("mpi") or {}).get("io_component") == "two-phase":
-        return LUSTRE_LIKE
+        return "lustre-like"
     hints = (result.get("hints") or {}).get("effective") or {}
     named = str(hints.get("romio_filesystem_type") or "") if flavour == "mpich" else ""
     return named.rstrip(":").lower() or None

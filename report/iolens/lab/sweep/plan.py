@@ -12,9 +12,11 @@ from iolens.lab.run.execute import Setup
 from iolens.lab.run.record import read_record
 from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
+from iolens.lab.sweep.check import needed_bytes
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import schedule
-from iolens.lab.sweep.prepare import POINTS, data_folder
+from iolens.lab.sweep.place import data_folder
+from iolens.lab.sweep.prepare import POINTS
 from iolens.lab.workloads.workloads import volume_of, workload_of
 
 MPIRUN = "mpirun"
@@ -39,13 +41,13 @@ class Plan:
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Plan:
     """The plan of a sweep into this folder; raises UsageError for storage that is not there."""
-    data = data_folder(experiment, folder).absolute()
-    storage = backend_for(experiment.storage, data)
+    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     asked = [asked_first(experiment)] if experiment.first is not None else []
     if with_matrix:
         asked += [asked_of(experiment, run, storage) for run in schedule(experiment)]
-    tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
     workload = workload_of(experiment.program)
+    data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
+    tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, experiment.ranks) for one in asked)]
     known = [record["seconds"] for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
     return Plan(

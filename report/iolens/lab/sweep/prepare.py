@@ -9,16 +9,19 @@ from pathlib import Path
 
 from iolens.lab.files import write_aside
 from iolens.lab.run.record import read_record
+from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
-from iolens.lab.sweep.asked import FIRST, asked_first, asked_of
+from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
-from iolens.lab.sweep.check import check_space, check_storage, check_workload
+from iolens.lab.sweep.check import check_space, check_storage, check_workload, needed_bytes
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.repeat import Attempt, first_attempt
 from iolens.lab.sweep.results import CONFIRM
 from iolens.lab.sweep.until import begun_before
+from iolens.lab.workloads.workloads import workload_of
 
 POINTS = "points"
 """The folder of the matrix's runs below that of the sweep."""
@@ -26,11 +29,13 @@ POINTS = "points"
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep that is set up: its folder, its bench, and the runs that are still to do."""
+    """A sweep that is set up: its folder, its bench and that of the complete run, whose data may lie elsewhere, and the
+    runs that are still to do."""
 
     experiment: Experiment
     folder: Path
     bench: Bench
+    first_bench: Bench
     own_data: bool
     todo: tuple[Attempt, ...]
     first: Attempt | None
@@ -47,33 +52,37 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
 
     Without the matrix the complete run alone is left.
     """
-    own_data = experiment.directory is None
-    data = data_folder(experiment, folder)
-    storage = backend_for(experiment.storage, data)
+    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     wanted = [*schedule(experiment), *begun_before(experiment, folder)] if with_matrix else []
     runs = [asked_of(experiment, run, storage) for run in wanted]
     first = [asked_first(experiment)] if experiment.first is not None else []
-    bench = set_up(experiment, data, {asked.io_component for asked in (*runs, *first)})
+    bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
     check_workload(experiment, bench.workload, [*runs, *first])
-    check_space(experiment, bench.workload, [*runs, *first], data)
-    check_storage(experiment, data, bench.storage, bench.launcher)
-    for place in (folder, data):
+    check_storage(experiment, bench.data, bench.storage, bench.launcher)
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in {bench.data, first_bench.data}:
         place.mkdir(parents=True, exist_ok=True)
-    if bench.storage.make:
-        bench.storage.make(data)
+        if bench.storage.make:
+            bench.storage.make(place)
+    for settings in bench.storage.settings(bench.data):
+        write_aside(folder / settings.name, settings.read_text(encoding="utf-8"))
     write_aside(folder / "experiment.yaml", to_yaml(experiment))
     todo = [first_attempt(asked, folder / POINTS / asked.id, key_of(bench, asked)) for asked in runs]
-    before = [first_attempt(asked, folder / FIRST, key_of(bench, asked)) for asked in first]
+    before = [first_attempt(asked, folder / FIRST, key_of(first_bench, asked)) for asked in first]
     if with_matrix:
         drop_strangers(folder / POINTS, {asked.id for asked in runs})
     missing = tuple(one for one in todo if not finished(one))
     complete = next((one for one in before if not finished(one, good=("ok", "invalid"))), None)
-    return Sweep(experiment, folder, bench, own_data, missing, complete, len(runs))
+    return Sweep(experiment, folder, bench, first_bench, experiment.directory is None, missing, complete, len(runs))
 
 
-def data_folder(experiment: Experiment, folder: Path) -> Path:
-    """Where the data of a sweep's runs goes: below the experiment's own directory, else below the results."""
-    return experiment.directory / experiment.name if experiment.directory else folder / "data"
+def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
+    """The bench of some runs, with room for their data."""
+    workload = workload_of(experiment.program)
+    needed = needed_bytes(experiment, workload, runs)
+    data = data_folder(experiment, folder, storage, needed)
+    check_space(needed, data)
+    return set_up(experiment, data, {asked.io_component for asked in runs})
 
 
 def finished(attempt: Attempt, good: Sequence[str] = ("ok",)) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,8 @@ class Results:
 
     `runs` has one row per run: a column per setting (`settings` names them), then those of `read_run`.
     `first` is the row of the complete run that went before the sweep, if there was one; `fresh` has the runs that were
-    made after it to confirm the best setting, with the columns of `runs`.
+    made after it to confirm the best setting, with the columns of `runs`. `limits` are the numbers of the storage's
+    model (`storage/ost.yaml`), of a sweep on emulated targets.
     """
 
     directory: Path
@@ -64,6 +65,7 @@ class Results:
     fresh: pd.DataFrame
     first: Mapping[str, Any] | None
     skipped: tuple[Skipped, ...]
+    limits: Mapping[str, float] = field(default_factory=dict)
 
 
 def load_results(directory: Path) -> Results:
@@ -104,7 +106,16 @@ def load_results(directory: Path) -> Results:
     runs, fresh = (both[both["fresh"] == which].reset_index(drop=True) for which in (False, True))
     title = str(experiment.get("title") or experiment.get("name") or directory.name)
     name = str(experiment.get("name") or directory.name)
-    return Results(directory, name, title, metric, experiment, settings, runs, fresh, first, tuple(skipped))
+    return Results(
+        directory, name, title, metric, experiment, settings, runs, fresh, first, tuple(skipped), limits_of(directory)
+    )
+
+
+def limits_of(directory: Path) -> dict[str, float]:
+    """The numbers in the configuration of the storage that the sweep kept; empty without one."""
+    path = directory / "ost.yaml"
+    content = read_experiment(path)
+    return {key: float(value) for key, value in content.items() if isinstance(value, int | float)}
 
 
 def own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:
@@ -158,7 +169,9 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
         "io_component": mpi.get("io_component"),
+        "driver": driver_of(mpi, storage),
         "mpi": mpi.get("library"),
+        "below": storage.get("below"),
         "hosts": tuple(str(host) for host in run.get("hosts") or []),
         "load_before": run.get("load_before"),
         "seconds": run.get("seconds"),
@@ -170,6 +183,17 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         row |= {f"{part}.{key}": value for key, value in (run.get(part) or {}).items()}
     row |= {f"observed.{key}": value for key, value in observed.items()}
     return row | read_phase(path.parent / (run.get("result") or "result.json"), operation)
+
+
+def driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
+    """The MPI-IO driver of a run: as it was seen, else `ompio`, or `generic` of a ROMIO off Lustre, whose driver for
+    that takes no other files. None where nobody knows."""
+    named, component = mpi.get("driver"), str(mpi.get("io_component") or "")
+    if component == "two-phase":
+        return "lustre-like"
+    if named in ("ufs", "nfs", "xfs") or (not named and component.startswith("romio")):
+        return None if storage.get("file_system") == "lustre" and not named else "generic"
+    return str(named or component) or None
 
 
 def read_phase(path: Path, operation: str) -> dict[str, Any]:

@@ -41,7 +41,8 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
             records += run_fresh(sweep, progress)
         finally:
             if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
-                shutil.rmtree(sweep.bench.data, ignore_errors=True)
+                for bench in (sweep.bench, sweep.first_bench):
+                    shutil.rmtree(bench.data, ignore_errors=True)
     return [vars(record) for record in records if record.status != "ok"]
 
 
@@ -52,7 +53,7 @@ def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     tell = partial(progress, sweep.total - len(sweep.todo), sweep.total)
     tell("complete run under way", 0)
     with watched(sweep.first.folder / "stdout.txt", sweep.bench.workload, sweep.first.asked.arguments, tell):
-        records = list(perform(sweep.bench, [sweep.first]))
+        records = list(perform(sweep.first_bench, [sweep.first]))
     tell(f"complete run: {records[0].status}", 0)
     return records
 

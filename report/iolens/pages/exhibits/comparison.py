@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from iolens.metrics.bound import known
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.settings import level_text, name_text, size_text
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
@@ -94,6 +95,12 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     from iolens.figures.compare_bars import grouped_bars
 
     throughput = "Throughput: typical value, interval, single runs (dots). " + LEAVES
+    if known(comparison.limits):
+        throughput += (
+            " Black line: the bound, the smallest of stripes × {ost_mb_per_s:g} MB/s (targets), writing aggregators × "
+            "{link_mb_per_s:g} MB/s (links) and × {memory_mb_per_s:g} MB/s (copy in memory); what is missing to it is "
+            "exchange between the ranks, latency and waiting."
+        ).format(**comparison.limits)
     for columns, axis, caption in (
         (SPEED, f"{comparison.measure}, MiB/s", throughput),
         (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),

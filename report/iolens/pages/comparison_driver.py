@@ -1,0 +1,90 @@
+"""Which MPI-IO driver moved the data of a sweep, and what that means for a reader's own site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A driver: its `name` in a sentence, the `mark` for every page, and what it `means` elsewhere."""
+
+    name: str
+    mark: str
+    means: str
+
+
+DRIVERS: Mapping[str, Driver] = {
+    "lustre": Driver(
+        "ROMIO's Lustre driver",
+        "ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES",
+        "which Cray MPICH, Intel MPI (I_MPI_EXTRA_FILESYSTEM=1) and an MPICH built with Lustre use on Lustre. It gives "
+        "each aggregator whole stripes for good, ignores cb_buffer_size on collective writes, and lets no more "
+        "aggregators write than the file has stripes (romio_lustre_co_ratio allows more), a number that divides it.",
+    ),
+    "generic": Driver(
+        "ROMIO's generic driver",
+        "ROMIO'S GENERIC DRIVER: NOT AS ON LUSTRE SITES",
+        "whose aggregators share stripes and take them from one another, which costs more with every aggregator. On a "
+        "Lustre site an MPI library built for it gives each aggregator whole stripes instead: there expect the gain of "
+        "stripes and aggregators, not that of the buffer (DRIVER=lustre shows it where that driver can be had).",
+    ),
+    "lustre-like": Driver(
+        "the toolkit's own two-phase transfers",
+        "LUSTRE-LIKE WRITER: ABOUT AS ON LUSTRE SITES",
+        "which bind stripes to aggregators as ROMIO's Lustre driver does, and leave no MPI-IO records.",
+    ),
+    "ompio": Driver(
+        "Open MPI's own MPI-IO (ompio)",
+        "OMPIO: AS WITH OPEN MPI ALONE",
+        "which takes no hints file: give cb_nodes and cb_buffer_size in the MPI_Info of MPI_File_open.",
+    ),
+}
+"""By the `driver` of the frame of runs."""
+
+
+def drivers_of(runs: pd.DataFrame) -> list[str]:
+    """The drivers of the runs that are known."""
+    return [name for name in dict.fromkeys(runs["driver"].dropna()) if name in DRIVERS]
+
+
+def driver_marks(runs: pd.DataFrame) -> list[str]:
+    """What must stand on every page about these runs."""
+    found = drivers_of(runs)
+    return [f"{len(found)} MPI-IO DRIVERS"] if len(found) > 1 else [DRIVERS[name].mark for name in found]
+
+
+def driver_names(runs: pd.DataFrame) -> str:
+    """The drivers in a few words, those that have no name here by their component."""
+    found = [DRIVERS[name].name for name in drivers_of(runs)]
+    return " and ".join(found or [str(name) for name in runs["io_component"].dropna().unique()])
+
+
+def driver_notes(runs: pd.DataFrame) -> list[str]:
+    """Which drivers there were and what that means, a sentence or two each; then how many aggregators were used."""
+    words = [f"The data was moved by {DRIVERS[name].name}, {DRIVERS[name].means}" for name in drivers_of(runs)]
+    return [*words[:-1], *(word + fewer_aggregators(runs) for word in words[-1:])]
+
+
+def fewer_aggregators(runs: pd.DataFrame) -> str:
+    """Where drivers that bind stripes used fewer aggregators than were asked for: their decision, and no failure."""
+    needed = {"requested.cb_nodes", "requested.stripe_count", "observed.aggregators"}
+    if not needed <= set(runs.columns):
+        return ""
+    found = runs[runs["usable"] & runs["driver"].isin(["lustre", "lustre-like"])].dropna(subset=list(needed))
+    found = found[found["observed.aggregators"] < found["requested.cb_nodes"]]
+    cases = sorted(
+        {
+            (int(row["requested.stripe_count"]), int(row["observed.aggregators"]), int(row["requested.cb_nodes"]))
+            for _, row in found.iterrows()
+        }
+    )
+    if not cases:
+        return ""
+    named = ", ".join(f"{used} of {asked} with {stripes} stripe{'s'[: stripes > 1]}" for stripes, used, asked in cases)
+    return f" Here fewer wrote than were asked for: {named}."

@@ -1,0 +1,112 @@
+"""The toolkit's own transfers are held to ROMIO's Lustre driver: who writes how many bytes of which stripe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from iolens.lab.installation import find_library
+from iolens.lab.run.lustre_driver import INTEL_MPI, intel_settings
+from iolens.lab.storage.emulated import EMULATED, make_mount, set_stripes
+from iolens.lab.storage.layout import Layout
+from iolens.log import read_log
+from lustre_driver import build
+
+ROOT = Path(__file__).resolve().parents[2]
+KIB = 1024
+
+
+class Case(NamedTuple):
+    """A file: stripes and their size, bytes that each rank writes in a call, calls, and MPI-IO hints."""
+
+    stripes: int
+    stripe: int
+    transfer: int
+    calls: int
+    hints: Mapping[str, str]
+
+
+def hints(**given: int | str) -> dict[str, str]:
+    return {"romio_cb_write": "enable", **{key: str(value) for key, value in given.items()}}
+
+
+CASES = [
+    *(Case(stripes, 64 * KIB, 30_000, 9, hints()) for stripes in (1, 2, 3, 4, 6, 12)),
+    *(Case(stripes, 128 * KIB, 100_000, 5, hints(cb_nodes=nodes)) for stripes in (1, 3, 4, 12) for nodes in (1, 2, 4)),
+    *(Case(2, 64 * KIB, 200_000, 3, hints(cb_nodes=6, romio_lustre_co_ratio=ratio)) for ratio in (1, 2, 4)),
+    *(Case(4, 64 * KIB, 70_000, 4, hints(cb_nodes=4, cb_config_list=f"*:{most}")) for most in (1, 2, 3, "*")),
+    Case(4, 256 * KIB, 1_000_000, 3, hints(cb_config_list="*:2")),
+    Case(3, 64 * KIB, 65_536, 4, hints(romio_lustre_co_ratio=2)),
+]
+
+Written = dict[int, dict[int, int]]
+"""Of each rank that wrote, the bytes that it put into each stripe of the file."""
+
+
+def script(folder: Path, driver: str) -> str:
+    """All cases as one script: a job takes longer to begin than any of them to run."""
+    lines = ["IOR START", "api=MPIIO", "collective=1", "writeFile=1", "keepFile=1", f"mpiio.driver={driver}"]
+    for number, case in enumerate(CASES):
+        place = folder / str(number)
+        place.mkdir()
+        set_stripes(place, Layout(case.stripes, case.stripe))
+        given = folder / f"{number}.hints"
+        given.write_text("".join(f"{key}={value}\n" for key, value in case.hints.items()))
+        lines += [f"testFile={place}/f", f"hintsFileName={given}", f"segmentCount={case.calls}"]
+        lines += [f"blockSize={case.transfer}", f"transferSize={case.transfer}", "RUN"]
+    return "\n".join([*lines, "IOR STOP"]) + "\n"
+
+
+def written(folder: Path, ranks: int, driver: str) -> list[Written]:
+    """What each rank wrote in each case."""
+    folder.mkdir()
+    mount = make_mount(folder, ROOT / "storage" / "ost.yaml")
+    (folder / "script").write_text(script(mount, driver))
+    libraries = [build() / "lib/libiolens-mpich.so", find_library("libiolens.so"), find_library("libost.so")]
+    settings = {
+        **EMULATED.environment(mount, "job"),
+        **(EMULATED.as_lustre or {}),
+        "DXT_ENABLE_IO_TRACE": "1",
+        "IOLENS_LOGFILE": str(folder / "log.darshan"),
+        "LD_PRELOAD": ":".join(map(str, libraries)),
+    }
+    words = [INTEL_MPI / "bin/mpiexec.hydra", "-np", ranks, "env", *(f"{key}={text}" for key, text in settings.items())]
+    words += [build() / "bin/ior", "-f", folder / "script"]
+    environment = {**os.environ, **intel_settings()}
+    done = subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    job = read_log(folder / "log.darshan")
+    files = {path: record for record, path in job.names.items()}
+    traced = job.frames["DXT_POSIX"]
+    traced = traced[traced["op"] == "write"]
+    found = []
+    for number, case in enumerate(CASES):
+        its = traced[traced["id"] == files[str(mount / str(number) / "f")]]
+        found.append(by_stripe(zip(its["rank"], its["offset"], its["length"], strict=True), case.stripe))
+    return found
+
+
+def by_stripe(writes: zip[tuple[int, int, int]], stripe: int) -> Written:
+    """Writes (rank, offset, bytes) added up by rank and stripe."""
+    found: Written = {}
+    for rank, offset, length in writes:
+        for number in range(offset // stripe, (offset + length - 1) // stripe + 1):
+            part = min(offset + length, (number + 1) * stripe) - max(offset, number * stripe)
+            of_rank = found.setdefault(int(rank), {})
+            of_rank[number] = of_rank.get(number, 0) + int(part)
+    return found
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [3, 4, 6])
+def test_the_same_ranks_write_the_same_bytes_of_the_same_stripes(tmp_path: Path, ranks: int) -> None:
+    build()
+    real, ours = (written(tmp_path / driver, ranks, driver) for driver in ("library", "lustre-like"))
+    for case, theirs, own in zip(CASES, real, ours, strict=True):
+        assert own == theirs, f"{ranks} ranks, {case}"
+        assert sum(sum(stripes.values()) for stripes in own.values()) == ranks * case.transfer * case.calls
+    assert len({len(one) for one in real}) > 2, "the cases differ in how many ranks write"
