@@ -286,7 +286,10 @@ class PosixModel:
         file = self.file(name)
         file.add("FILENOS")
         opened = self.open_file(call.result)
-        self.add_open(call, call.result, opened if opened and opened.file is file else OpenFile(file, append))
+        if not opened or opened.file is not file:
+            opened = OpenFile(file, append)
+        opened.streamed = True
+        self.add_open(call, call.result, opened)
 
     def fclose(self, call: Call) -> None:
         self.gone(call.fd)
