@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 extern char **environ;
-static int total;
 
 static int use(const char *name)
 {
@@ -89,7 +89,7 @@ static int cloned(void *name)
     return 0;
 }
 
-static void at_exit(void)
+static void use_and_exit(void)
 {
     use("at_exit.dat");
     exit(3);
@@ -102,110 +102,191 @@ static void wait_for(pid_t pid)
     printf("%d ", WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status));
 }
 
-static void run(const char *how)
+static int few(void) { return use("odd.dat"); }
+
+static void says(int number) { printf("%d ", number); }
+
+static void no_descriptors(void) { limit(RLIMIT_NOFILE, 3), says(few()); }
+static void closed(void) { close(0), close(2), says(few()); }
+static void little_stack(void) { limit(RLIMIT_STACK, 16384), says(few()); }
+static void small_files(void) { signal(SIGXFSZ, SIG_DFL), limit(RLIMIT_FSIZE, 4), says(few()); }
+static void no_address_space(void) { limit(RLIMIT_AS, 1 << 20), says(few()); }
+static void no_processes(void) { limit(RLIMIT_NPROC, 1), says(few()); }
+static void at_exit(void) { atexit(use_and_exit); }
+
+static void interrupted(void)
 {
-    static char stack[1 << 18];
-    char *const program[] = {"true", NULL};
+    int total = 0;
+    often(handler);
+    for (int i = 0; i < 500; i++)
+        total += few();
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    says(total);
+}
+
+static void interrupted_threads(void)
+{
+    pthread_t one, two;
+    pthread_create(&one, NULL, forever, "odd1.dat");
+    pthread_create(&two, NULL, forever, "odd2.dat");
+    interrupted();
+}
+
+static void fork_threads(void)
+{
     pthread_t thread;
-    pid_t pid;
-    if (strcmp(how, "no_descriptors") == 0)
-        limit(RLIMIT_NOFILE, 3), printf("%d ", use("odd.dat"));
-    if (strcmp(how, "closed") == 0)
-        close(0), close(2), printf("%d ", use("odd.dat"));
-    if (strcmp(how, "little_stack") == 0)
-        limit(RLIMIT_STACK, 16384), printf("%d ", use("odd.dat"));
-    if (strcmp(how, "small_files") == 0)
-        signal(SIGXFSZ, SIG_DFL), limit(RLIMIT_FSIZE, 4), printf("%d ", use("odd.dat"));
-    if (strcmp(how, "no_address_space") == 0)
-        limit(RLIMIT_AS, 1 << 20), printf("%d ", use("odd.dat"));
-    if (strcmp(how, "no_processes") == 0)
-        limit(RLIMIT_NPROC, 1), printf("%d ", use("odd.dat"));
-    if (strcmp(how, "handler") == 0) {
-        often(handler);
-        for (int i = 0; i < 500; i++)
-            total += use("odd.dat");
-        setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-        printf("%d ", total);
-    }
-    if (strcmp(how, "handler_threads") == 0) {
-        pthread_t two;
-        pthread_create(&thread, NULL, forever, "odd1.dat");
-        pthread_create(&two, NULL, forever, "odd2.dat");
-        often(handler);
-        for (int i = 0; i < 500; i++)
-            total += use("odd.dat");
-        setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-        printf("%d ", total);
-    }
-    if (strcmp(how, "fork_threads") == 0) {
-        pthread_create(&thread, NULL, forever, "odd1.dat");
-        for (int i = 0; i < 10; i++) {
-            if ((pid = fork()) == 0)
-                _exit(use("child.dat"));
-            wait_for(pid);
-        }
-    }
-    if (strcmp(how, "cancel") == 0 || strcmp(how, "cancel_asynchronous") == 0)
-        for (int i = 0; i < 10; i++) {
-            pthread_create(&thread, NULL, how[6] ? asynchronous : forever, "odd1.dat");
-            usleep(500);
-            pthread_cancel(thread);
-            pthread_join(thread, NULL);
-        }
-    if (strcmp(how, "cancelled_before") == 0) {
-        pthread_create(&thread, NULL, cancelled, "odd.folder");
-        pthread_join(thread, NULL);
-        printf("%d ", use("odd.dat"));
-    }
-    if (strcmp(how, "threads") == 0) {
-        static pthread_t many[400];
-        pthread_attr_t small;
-        pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, 65536);
-        for (int i = 0; i < 400; i++)
-            pthread_create(&many[i], &small, once, "odd.dat");
-        for (int i = 0; i < 400; i++)
-            pthread_join(many[i], NULL);
-    }
-    if (strcmp(how, "clone_memory") == 0) {
-        pid = clone(cloned, stack + sizeof stack, CLONE_VM | SIGCHLD, "odd.dat");
+    pthread_create(&thread, NULL, forever, "odd1.dat");
+    for (int i = 0; i < 10; i++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(use("child.dat"));
         wait_for(pid);
-    }
-    if (strcmp(how, "clone_vfork") == 0) {
-        pid = clone(cloned, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, "odd.dat");
-        wait_for(pid);
-    }
-    if (strcmp(how, "spawn") == 0) {
-        posix_spawnp(&pid, "true", NULL, NULL, program, environ);
-        wait_for(pid);
-        printf("%d ", system("exit 4"));
-        FILE *pipe = popen("echo text", "r");
-        printf("%d ", fgetc(pipe));
-        pclose(pipe);
-    }
-    if (strcmp(how, "execveat") == 0) {
-        int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-        char *const again[] = {"again", "nothing", NULL};
-        syscall(SYS_execveat, fd, "", again, environ, 0x1000);
-    }
-    if (strcmp(how, "dlmopen") == 0) {
-        void *library = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
-        int (*other)(const char *, int, ...) = library ? dlsym(library, "open") : NULL;
-        printf("%d ", other && other("/dev/null", O_RDONLY) >= 0);
-    }
-    if (strcmp(how, "descriptors_gone") == 0)
-        for (int fd = 3; fd < 1000; fd++)
-            close(fd);
-    if (strcmp(how, "at_exit") == 0)
-        atexit(at_exit);
-    if (strcmp(how, "other_stack") == 0) {
-        stack_t other = {.ss_sp = malloc(8192), .ss_size = 8192};
-        struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
-        sigaltstack(&other, NULL);
-        sigaction(SIGUSR1, &action, NULL);
-        raise(SIGUSR1);
     }
 }
+
+static void cancel_ten(void *(*what)(void *))
+{
+    for (int i = 0; i < 10; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, what, "odd1.dat");
+        usleep(500);
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+}
+
+static void cancel(void) { cancel_ten(forever); }
+static void cancel_asynchronous(void) { cancel_ten(asynchronous); }
+
+static void cancelled_before(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, cancelled, "odd.folder");
+    pthread_join(thread, NULL);
+    says(few());
+}
+
+static void threads(void)
+{
+    static pthread_t many[400];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    for (int i = 0; i < 400; i++)
+        pthread_create(&many[i], &small, once, "odd.dat");
+    for (int i = 0; i < 400; i++)
+        pthread_join(many[i], NULL);
+}
+
+static void clone_with(int flags)
+{
+    static char stack[1 << 18];
+    wait_for(clone(cloned, stack + sizeof stack, CLONE_VM | SIGCHLD | flags, "odd.dat"));
+}
+
+static void clone_memory(void) { clone_with(0); }
+static void clone_vfork(void) { clone_with(CLONE_VFORK); }
+
+static void spawn(void)
+{
+    char *const program[] = {"true", NULL};
+    pid_t pid;
+    posix_spawnp(&pid, "true", NULL, NULL, program, environ);
+    wait_for(pid);
+    says(system("exit 4"));
+    FILE *pipe = popen("echo text", "r");
+    says(fgetc(pipe));
+    pclose(pipe);
+}
+
+static void by_descriptor(void)
+{
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    char *const again[] = {"again", "nothing", NULL};
+    syscall(SYS_execveat, fd, "", again, environ, 0x1000);
+}
+
+static void second_c_library(void)
+{
+    void *library = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
+    int (*other)(const char *, int, ...) = library ? dlsym(library, "open") : NULL;
+    says(other && other("/dev/null", O_RDONLY) >= 0);
+}
+
+static void descriptors_gone(void)
+{
+    for (int fd = 3; fd < 1000; fd++)
+        close(fd);
+}
+
+/* Below a stack of 8 KiB, of which the kernel takes up to half for the registers, comes nothing. */
+static void raise_on_small_stack(void (*what)(int))
+{
+    enum { PAGE = 4096, SMALL = 8192 };
+    char *memory = mmap(NULL, PAGE + SMALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory + PAGE, SMALL, PROT_READ | PROT_WRITE);
+    stack_t other = {.ss_sp = memory + PAGE, .ss_size = SMALL};
+    struct sigaction action = {.sa_handler = what, .sa_flags = SA_ONSTACK};
+    sigaltstack(&other, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+}
+
+static void open_links(int number)
+{
+    (void)number;
+    close(open("link/../link/./odd.dat", O_RDWR | O_CREAT, 0600));
+    rename("link/odd.dat", "link/odd2.dat");
+    unlink("link/odd2.dat");
+}
+
+static void open_stream(int number)
+{
+    (void)number;
+    fclose(fopen("link/odd.dat", "w"));
+}
+
+static void small_stack(void) { raise_on_small_stack(handler); }
+
+static void small_stack_link(void)
+{
+    mkdir("odd.folder", 0700);
+    symlink("odd.folder", "link");
+    raise_on_small_stack(open_links);
+}
+
+static void small_stack_stream(void)
+{
+    symlink(".", "link");
+    raise_on_small_stack(open_stream);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} HOW[] = {{"no_descriptors", no_descriptors},
+           {"closed", closed},
+           {"little_stack", little_stack},
+           {"small_files", small_files},
+           {"no_address_space", no_address_space},
+           {"no_processes", no_processes},
+           {"handler", interrupted},
+           {"handler_threads", interrupted_threads},
+           {"fork_threads", fork_threads},
+           {"cancel", cancel},
+           {"cancel_asynchronous", cancel_asynchronous},
+           {"cancelled_before", cancelled_before},
+           {"threads", threads},
+           {"clone_memory", clone_memory},
+           {"clone_vfork", clone_vfork},
+           {"spawn", spawn},
+           {"execveat", by_descriptor},
+           {"dlmopen", second_c_library},
+           {"descriptors_gone", descriptors_gone},
+           {"at_exit", at_exit},
+           {"small_stack", small_stack},
+           {"small_stack_link", small_stack_link},
+           {"small_stack_stream", small_stack_stream}};
 
 int main(int count, char **argument)
 {
@@ -213,7 +294,9 @@ int main(int count, char **argument)
     const char *how = count > 1 ? argument[1] : "nothing";
     if (count > 2)
         use("before.dat");
-    run(how);
+    for (size_t i = 0; i < sizeof HOW / sizeof *HOW; i++)
+        if (strcmp(how, HOW[i].name) == 0)
+            HOW[i].run();
     printf("%s", how);
     return 3;
 }

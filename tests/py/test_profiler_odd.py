@@ -11,7 +11,7 @@ import pytest
 HOW = (
     "no_descriptors closed little_stack small_files no_address_space no_processes handler handler_threads fork_threads "
     "threads cancel cancel_asynchronous cancelled_before clone_memory clone_vfork spawn execveat dlmopen "
-    "descriptors_gone at_exit"
+    "descriptors_gone at_exit small_stack small_stack_link small_stack_stream"
 ).split()
 
 CANCELLATION_POINTS = (

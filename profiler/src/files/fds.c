@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/path_room.h"
 #include "names.h"
 
 struct fds iolens_fds;
@@ -71,18 +72,26 @@ void fds_start(void)
     iolens_fds.inherited = open;
 }
 
+/* The file of a descriptor by the kernel's name for it. */
+static struct file *named_file(int fd)
+{
+    char *path = path_room_take();
+    struct file *file = path && names_of_fd(path, fd) ? registry_file(path) : NULL;
+    path_room_give(path);
+    return file;
+}
+
 /* How it was opened is not known, but the kernel tells its position and whether it appends. */
 struct open_file *fds_inherited(int fd)
 {
-    char path[PATH_BYTES];
     struct stat info;
     uint64_t bit = fd >= 0 && fd < INHERITED_MOST ? UINT64_C(1) << fd : 0;
     if (!(iolens_fds.inherited & bit) || !iolens_owns_memory())
         return NULL;
     iolens_fds.inherited &= ~bit;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !names_of_fd(path, fd))
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return NULL;
-    struct file *file = registry_file(path);
+    struct file *file = named_file(fd);
     long flags = syscall(SYS_fcntl, fd, F_GETFL), position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
     if (open)

@@ -8,6 +8,7 @@
 
 #include "../runtime/context.h"
 #include "../system/hash.h"
+#include "../system/path_room.h"
 #include "registry.h"
 
 struct names iolens_names;
@@ -57,14 +58,15 @@ static void remember(uint64_t id, struct file *file, const struct stat *info)
 /* Whether the path of the folder, the first `length` letters, has no links in it. */
 static bool is_plain_folder(char *path, size_t length)
 {
-    char real[PATH_BYTES];
     uint64_t id = record_id(path, length);
     _Atomic uint64_t *known = &iolens_names.plain[id % PLAIN_FOLDERS];
     if (length == 0 || *known == id)
         return true;
+    char *real = path_room_take();
     path[length] = '\0';
-    bool plain = realpath(path, real) && strcmp(real, path) == 0;
+    bool plain = real && path_real(real, path) && strcmp(real, path) == 0;
     path[length] = '/';
+    path_room_give(real);
     if (plain)
         *known = id;
     return plain;
@@ -94,10 +96,10 @@ bool names_of_fd(char real[PATH_BYTES], int fd)
 static bool name_of_path(char real[PATH_BYTES], char *absolute, enum names_end end)
 {
     char *base = strrchr(absolute, '/');
-    if (end == NAMES_TARGET && realpath(absolute, real))
+    if (end == NAMES_TARGET && path_real(real, absolute))
         return true;
     *base = '\0';
-    bool found = realpath(base > absolute ? absolute : "/", real) != NULL;
+    bool found = path_real(real, base > absolute ? absolute : "/");
     *base = '/';
     size_t used = found && real[1] ? strlen(real) : 0;
     return found && snprintf(real + used, PATH_BYTES - used, "%s", base) < (int)(PATH_BYTES - used);
@@ -120,19 +122,22 @@ static struct file *as(const char *real, const char *absolute, uint64_t id, cons
     return file;
 }
 
-/* Never inlined: their path buffers would lie on the stack beside those of the callers, and a thread's
- * stack may be small. */
-static __attribute__((noinline)) struct file *resolve_fd(const char *absolute, uint64_t id, int fd,
-                                                         const struct stat *info)
+static struct file *resolve_fd(const char *absolute, uint64_t id, int fd, const struct stat *info)
 {
-    char real[PATH_BYTES];
-    return names_of_fd(real, fd) ? as(real, absolute, id, info) : registry_file(absolute);
+    char *real = path_room_take();
+    bool found = real && names_of_fd(real, fd);
+    struct file *file = found ? as(real, absolute, id, info) : registry_file(absolute);
+    path_room_give(real);
+    return file;
 }
 
-static __attribute__((noinline)) struct file *resolve_path(char *absolute, uint64_t id, enum names_end end)
+static struct file *resolve_path(char *absolute, uint64_t id, enum names_end end)
 {
-    char real[PATH_BYTES];
-    return name_of_path(real, absolute, end) ? as(real, absolute, id, NULL) : registry_file(absolute);
+    char *real = path_room_take();
+    bool found = real && name_of_path(real, absolute, end);
+    struct file *file = found ? as(real, absolute, id, NULL) : registry_file(absolute);
+    path_room_give(real);
+    return file;
 }
 
 struct file *names_open(char *absolute, int fd)

@@ -7,6 +7,7 @@
 #include "../files/filter.h"
 #include "../runtime/context.h"
 #include "../system/path.h"
+#include "../system/path_room.h"
 #include "../system/rank_list.h"
 #include "../files/registry.h"
 #include "posix_record.h"
@@ -69,18 +70,19 @@ bool dxt_take(size_t bytes)
 
 static bool name_matches(const char *path, const char *patterns)
 {
-    char pattern[PATH_BYTES];
-    while (*patterns) {
+    char *pattern = path_room_take();
+    bool matches = false;
+    while (pattern && *patterns && !matches) {
         size_t length = strcspn(patterns, ",");
-        if (length < sizeof pattern) {
+        if (length < PATH_BYTES) {
             memcpy(pattern, patterns, length);
             pattern[length] = '\0';
-            if (fnmatch(pattern, path, 0) == 0)
-                return true;
+            matches = fnmatch(pattern, path, 0) == 0;
         }
         patterns += length + (patterns[length] == ',');
     }
-    return false;
+    path_room_give(pattern);
+    return matches;
 }
 
 static bool rank_matches(int64_t rank)

@@ -1,6 +1,7 @@
 #include "extra.h"
 
 #include "../files/names.h"
+#include "../system/path_room.h"
 #include "../tables/process_table.h"
 #include "posix.h"
 #include "timer.h"
@@ -25,9 +26,10 @@ static void count(const struct call *c, struct file *file, enum extra which, boo
 
 void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra which)
 {
-    char absolute[PATH_BYTES];
-    if (iolens_owns_memory() && path_absolute(absolute, dirfd, path))
+    char *absolute = iolens_owns_memory() ? path_room_take() : NULL;
+    if (absolute && path_absolute(absolute, dirfd, path))
         count(c, names_file(absolute, which == EXTRA_truncates ? NAMES_TARGET : NAMES_LINK), which, true);
+    path_room_give(absolute);
 }
 
 void extra_on_fd(const struct call *c, int fd, enum extra which)

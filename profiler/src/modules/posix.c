@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../system/hash.h"
+#include "../system/path_room.h"
 #include "../files/names.h"
 #include "dxt.h"
 #include "lustre.h"
@@ -17,16 +18,19 @@
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
 
-/* Of the folder: another process has just removed the file. Never inlined, because opening a file must do
- * with little stack. */
-__attribute__((noinline)) static int ask_folder(const struct file *file, struct statfs *info)
+/* Of the folder: another process has just removed the file. */
+static int ask_folder(const struct file *file, struct statfs *info)
 {
-    char folder[PATH_BYTES];
     const char *slash = strrchr(file->path, '/');
-    if (!slash)
+    char *folder = slash ? path_room_take() : NULL;
+    if (!folder)
         return -1;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - file->path) + 1, file->path);
-    return statfs(folder, info);
+    size_t length = (size_t)(slash - file->path) + 1;
+    memcpy(folder, file->path, length);
+    folder[length] = '\0';
+    int result = statfs(folder, info);
+    path_room_give(folder);
+    return result;
 }
 
 /* Block size of the file system, which Darshan takes for the alignment; 1 MiB on Lustre, -1 for <STDIN> and
@@ -141,14 +145,30 @@ static void count_open(struct posix_state *s, const struct call *c)
 
 static struct file *file_of(int dirfd, const char *path, enum names_end end)
 {
-    char absolute[PATH_BYTES];
-    return path_absolute(absolute, dirfd, path) ? names_file(absolute, end) : NULL;
+    char *absolute = path_room_take();
+    bool found = absolute && path_absolute(absolute, dirfd, path);
+    struct file *file = found ? names_file(absolute, end) : NULL;
+    path_room_give(absolute);
+    return file;
 }
 
 static struct file *opened_file(int fd, int dirfd, const char *path)
 {
-    char absolute[PATH_BYTES];
-    return path_absolute(absolute, dirfd, path) ? names_open(absolute, fd) : NULL;
+    char *absolute = path_room_take();
+    bool found = absolute && path_absolute(absolute, dirfd, path);
+    struct file *file = found ? names_open(absolute, fd) : NULL;
+    path_room_give(absolute);
+    return file;
+}
+
+/* NULL unless the path was used before. */
+static struct file *known_file(int dirfd, const char *path)
+{
+    char *absolute = path_room_take();
+    bool found = absolute && path_absolute(absolute, dirfd, path);
+    struct file *file = found ? names_find(absolute) : NULL;
+    path_room_give(absolute);
+    return file;
 }
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode)
@@ -284,10 +304,7 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
 
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)
 {
-    char absolute[PATH_BYTES];
-    if (!path_absolute(absolute, olddir, from))
-        return;
-    struct file *old = names_find(absolute);
+    struct file *old = known_file(olddir, from);
     struct posix_state *source = old && !iolens_paused() ? old->state[MODULE_POSIX] : NULL;
     if (!source)
         return;

@@ -8,6 +8,7 @@
 #include "../files/fds.h"
 #include "../files/names.h"
 #include "../files/registry.h"
+#include "../system/path_room.h"
 #include "lustre.h"
 #include "timer.h"
 
@@ -65,12 +66,20 @@ static void count_open(struct stream *stream, const struct call *c, bool append,
     spin_unlock(&s->lock);
 }
 
+static struct file *opened_file(FILE *stream, const char *path)
+{
+    char *absolute = path_room_take();
+    bool found = absolute && path_absolute(absolute, AT_FDCWD, path);
+    struct file *file = found ? names_open(absolute, fileno(stream)) : NULL;
+    path_room_give(absolute);
+    return file;
+}
+
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
 {
-    char absolute[PATH_BYTES];
     if (!stream || !path || !iolens_owns_memory())
         return;
-    struct file *file = path_absolute(absolute, AT_FDCWD, path) ? names_open(absolute, fileno(stream)) : NULL;
+    struct file *file = opened_file(stream, path);
     if (!file) {
         streams_forget(stream);
         return;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/own_stack.h"
 #include "../system/untrusted_path.h"
 #include "../system/signals.h"
 #include "../system/slurp.h"
@@ -208,21 +209,21 @@ static bool log_has_a_place(void)
            syscall(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
 }
 
-static bool create(void)
+/* There is a header then, or why not has been said. */
+static void create(void)
 {
     const char *asked = iolens.settings.spool;
     if (strcmp(asked, "none") == 0)
-        return false;
+        return;
     if (*asked ? create_in(asked) : create_in(FOLDERS[0]) || create_in(FOLDERS[1]))
-        return true;
+        return;
     int error = errno;
     if (!log_has_a_place())
-        return false;
+        return;
     iolens_say(
         "no spool in %s: %s; if this process is killed, there will be no log of it. IOLENS_SPOOL names "
         "another folder, IOLENS_SPOOL=none means that this is well",
         *asked ? asked : "/dev/shm or /tmp", strerror(error));
-    return false;
 }
 
 /* The file again, when it is still the one at this path. */
@@ -241,7 +242,9 @@ static int reopen(void)
 static void *extend(size_t bytes)
 {
     struct spool *spool = &iolens_spool;
-    if (!spool->header && !create()) {
+    if (!spool->header)
+        on_own_stack(create);
+    if (!spool->header) {
         spool->refused = true;
         return NULL;
     }
@@ -287,10 +290,12 @@ void spool_parallel(const struct iolens_transport *transport)
     } root = {{.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)}, iolens.jobid};
     gethostname(root.job.host, sizeof root.job.host - 1);
     transport->bcast(&root, sizeof root, 0);
-    if (!spool->header && !spool->refused && !create())
+    if (!spool->header && !spool->refused)
+        create();
+    if (!spool->header) {
         spool->refused = true;
-    if (!spool->header)
         return;
+    }
     spool->header->job = root.job;
     spool->header->jobid = root.jobid;
     spool->header->aligned = iolens.aligned;
@@ -349,5 +354,5 @@ void spool_beat(void)
     if (spool->header->beat_ns - spool->told_ns < TELL_NS)
         return;
     spool->told_ns = spool->header->beat_ns;
-    spool->tell();
+    on_own_stack(spool->tell);
 }

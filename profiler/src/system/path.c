@@ -77,6 +77,83 @@ static bool has_dotdot(const char *path)
     return false;
 }
 
+enum { MOST_LINKS = 40 };
+
+/* A path on its way to what it leads to: `out` is what is done, without links; `rest` what is still to be
+ * followed, from `at` to the end of its memory, so that a link's text goes in front. */
+struct walk {
+    char *out, *rest;
+    size_t used, at;
+    int links;
+};
+
+static void up(struct walk *walk)
+{
+    while (walk->used > 0 && walk->out[--walk->used] != '/')
+        continue;
+}
+
+/* Follow the next part, of so many letters. */
+static bool follow(struct walk *walk, size_t length)
+{
+    const char *part = walk->rest + walk->at;
+    size_t before = walk->used;
+    walk->at += length;
+    if (length == 1 && part[0] == '.')
+        return true;
+    if (length == 2 && part[0] == '.' && part[1] == '.') {
+        up(walk);
+        return true;
+    }
+    if (before + length + 2 > PATH_BYTES)
+        return false;
+    walk->out[walk->used++] = '/';
+    memcpy(walk->out + walk->used, part, length);
+    walk->used += length;
+    walk->out[walk->used] = '\0';
+    ssize_t target = readlink(walk->out, walk->rest, walk->at);
+    if (target < 0)
+        return errno == EINVAL; /* it is there, and no link */
+    if ((size_t)target >= walk->at || walk->links++ == MOST_LINKS)
+        return false;
+    walk->at -= (size_t)target;
+    memmove(walk->rest + walk->at, walk->rest, (size_t)target);
+    walk->used = walk->rest[walk->at] == '/' ? 0 : before;
+    return true;
+}
+
+bool path_real(char out[PATH_BYTES], const char *absolute)
+{
+    size_t length = strlen(absolute);
+    struct walk walk = {.out = out, .rest = path_room_take(), .at = PATH_BYTES - 1 - length};
+    bool found = walk.rest && length < PATH_BYTES;
+    if (found)
+        memcpy(walk.rest + walk.at, absolute, length + 1);
+    while (found) {
+        walk.at += strspn(walk.rest + walk.at, "/");
+        size_t part = strcspn(walk.rest + walk.at, "/");
+        if (part == 0)
+            break;
+        found = follow(&walk, part);
+    }
+    path_room_give(walk.rest);
+    if (walk.used == 0)
+        out[walk.used++] = '/';
+    out[walk.used] = '\0';
+    return found;
+}
+
+/* In place. False where the path does not exist. */
+static bool make_real(char *path)
+{
+    char *real = path_room_take();
+    bool found = real && path_real(real, path);
+    if (found)
+        strcpy(path, real);
+    path_room_give(real);
+    return found;
+}
+
 bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path)
 {
     size_t used = 0, length = strlen(path);
@@ -91,14 +168,8 @@ bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path)
     if (used + length >= PATH_BYTES)
         return false;
     memcpy(out + used, path, length + 1);
-    if (has_dotdot(out)) {
-        char real[PATH_BYTES];
-        if (realpath(out, real)) {
-            strcpy(out, real);
-            return true;
-        }
-    }
-    squeeze(out);
+    if (!has_dotdot(out) || !make_real(out))
+        squeeze(out);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PATH_BYTES = 4096 };
+#include "path_room.h"
 
 /* Write the absolute path of `path` (relative to `dirfd`, or AT_FDCWD) to `out`: double slashes and "."
  * squeezed.
@@ -13,6 +13,10 @@ enum { PATH_BYTES = 4096 };
  * program spelt them (names.h resolves them). False when there is no such path (too long, empty, unknown
  * folder). */
 bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path);
+
+/* Write what the absolute path leads to, through all symbolic links, to `out`. False where it does not exist.
+ * In place of realpath, which needs 3 KiB of stack. */
+bool path_real(char out[PATH_BYTES], const char *absolute);
 
 /* False for the system's own folders and for control files of MPI libraries; `include` is a colon-separated
  * list of prefixes that are recorded nevertheless. */
