@@ -26,6 +26,6 @@ RULE = Rule(
     "each rank gives a large contiguous part and no view",
     limits=("large_transfer",),
     why="Collective buffering pays for many small pieces; large contiguous parts only travel twice.",
-    read_more="MPICH issue 7935; ROMIO hints romio_cb_write, romio_cb_read",
+    read_more="https://github.com/pmodels/mpich/issues/7935; ROMIO hints romio_cb_write, romio_cb_read",
     check=check,
 )

@@ -118,6 +118,6 @@ RULE = Rule(
     "of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice the time of POSIX below it",
     limits=("large_transfer",),
     why="Then the network or the copying bounds the I/O, and a faster file system would not help.",
-    read_more="MPICH issue 7935 (block-decomposed arrays); ROMIO hints cb_nodes, cb_buffer_size",
+    read_more="https://github.com/pmodels/mpich/issues/7935 (arrays in blocks); ROMIO hint cb_nodes",
     check=check,
 )

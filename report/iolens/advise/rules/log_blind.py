@@ -44,7 +44,7 @@ RULE = Rule(
     says="POSIX saw less than 1 % of what MPI-IO moved on a file, or the program used io_uring or raw io_submit",
     limits=("blind_bytes",),
     why="Rules about sizes and order have nothing to look at: their silence means nothing here.",
-    read_more="profiler/README.md; darshan-hpc/darshan issue 984",
+    read_more="profiler/README.md; https://github.com/darshan-hpc/darshan/issues/984",
     check=check,
     note=True,
 )

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 REMEDY = """\
-Give the profiler more room, or fewer files:
+Let the program end by itself: what a killed one did last may be missing. If
+the profiler ran out of room, give it more, or fewer files:
 
-  iolens   IOLENS_RECORDS, IOLENS_MEMORY: profiler/README.md
+  iolens   export IOLENS_MEMORY=2048                # MiB of a process
   Darshan  export DARSHAN_MODMEM=64 DARSHAN_NAMEMEM=64
            a file named by DARSHAN_CONFIG_PATH: MAX_RECORDS 100000 POSIX
            NAME_EXCLUDE .pyc$ *"""
@@ -33,7 +34,7 @@ RULE = Rule(
     says="the log says that records are missing, or the process was killed",
     limits=(),
     why="Sums and shares are lower bounds then.",
-    read_more="profiler/README.md; darshan-hpc/darshan issue 970",
+    read_more="profiler/README.md; https://github.com/darshan-hpc/darshan/issues/970",
     check=check,
     note=True,
 )

@@ -43,7 +43,7 @@ RULE = Rule(
     says="a rank's read, write and metadata times add up to `overlap` times the run time",
     limits=("overlap", "least_seconds"),
     why="Shares and bounds are cut at the whole run then, and say little.",
-    read_more="darshan-hpc/darshan issue 593",
+    read_more="https://github.com/darshan-hpc/darshan/issues/593",
     check=check,
     note=True,
 )
