@@ -69,7 +69,9 @@ def counted() -> pd.DataFrame:
         (SEVERAL, "cycles", lambda rank: 1000 * (rank + 1), 2.0, 1.0, ""),
         (SEVERAL, "instructions", 4000, 2.0, 2.0, ""),
         (SEVERAL, "L1-dcache-loads", 0, 0.0, 0.0, "no PMU: a virtual machine"),
+        (SEVERAL, "task-clock", 2_000_000_000, 2.0, 2.0, ""),
         (1, "instructions", 900, 1.0, 1.0, ""),
+        (1, "L1-dcache-loads", -1, 0.0, 0.0, "no PMU: a virtual machine"),
     ]
     return every_rank(rows, "region event value time_enabled time_running unavailable")
 
@@ -82,7 +84,9 @@ def test_values_rates_and_reasons() -> None:
     assert rows.loc[(WHOLE, "cycles"), ["value", "rate", "ran"]].tolist() == [5000.0, 500.0, 50.0]
     assert rows.loc[(WHOLE, "cycles"), "imbalance_percent"] == pytest.approx(100 * 3000 / 8000 * 4 / 3)
     assert rows.loc[(WHOLE, "Instructions per cycle"), "value"] == pytest.approx(0.8)
-    assert rows.loc[("solve", "instructions"), "rate"] == 200.0  # 900 in 4.5 s
+    assert rows.loc[("solve", "instructions"), "rate"] == pytest.approx(900 / 5.5)
+    assert rows.loc[(WHOLE, "task-clock"), ["value", "unit"]].tolist() == [2.0, "s"]
+    assert ("solve", "L1-dcache-loads") not in rows.index
     table = COUNTERS.table(made)
     assert table is not None
     assert ["(whole run)", "L1-dcache-loads", "n/a (no PMU: a virtual machine)", "", "--", "--"] in table.rows

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
 INTEGERS = {
     "file_ranks": "file rank reads writes bytes_read bytes_written largest_write common_write common_write_count "
     "writes_not_aligned",
@@ -22,6 +23,14 @@ INTEGERS = {
     "unfollowed": "rank",
     "region_names": "rank region parent id",
     "regions": "rank thread region calls unended",
+    "call_nodes": "rank node parent object offset leaf",
+    "objects": "rank object",
+    "samples": "rank thread region node count kind",
+    "sampling": "rank thread samples stacks lost cut",
+    "counters": "rank region value",
+    "mpi_calls": f"rank region calls {MESSAGES}",
+    "mpi_sites": f"rank region node calls {MESSAGES}",
+    "mpi_peers": "rank peer messages bytes on_node",
     "process": "rank ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches",
 }
 DOUBLES = {
@@ -30,11 +39,20 @@ DOUBLES = {
     "posix_extra": "seconds",
     "process": "user_time system_time",
     "regions": "time exclusive_time min_time max_time",
+    "sampling": "asked_hz duration handler_time",
+    "counters": "time_enabled time_running",
+    "mpi_calls": "time min_time max_time sync_time",
+    "mpi_sites": "time",
 }
 TEXTS = {
     "mpiio_hints": "key requested effective",
     "lustre_client": "node layer device counter unit",
     "region_names": "label",
+    "objects": "build_id path",
+    "sampling": "timer",
+    "counters": "event unavailable",
+    "mpi_calls": "function",
+    "mpi_sites": "function",
 }
 CONTAINERS: dict[str, type] = {
     "hosts": list,

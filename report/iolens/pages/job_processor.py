@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Block
-from iolens.pages.exhibits.counters import COUNTERS
+from iolens.pages.exhibits.counters import of_the_run
 from iolens.pages.exhibits.mpi import MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
@@ -40,7 +40,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             PROFILE.tables,
             HOT_LINES.tables,
             REGIONS.tables,
-            COUNTERS.tables,
+            of_the_run,
             SAMPLING.tables,
         ],
     ),

@@ -176,13 +176,20 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
     return found
 
 
+SCALES = {"task-clock": (1e-9, "s"), "peak-memory": (2.0**-20, "MiB")}
+"""Events that are no plain counts: what to multiply them with, and the unit; they have no rate."""
+
+SEVERAL_REGIONS = 0xFFFFFFFE
+"""The number of rows of this table that are of several regions."""
+
+
 @once_per_job
 def counters(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     """Counters by region and event, and below them what follows from them.
 
     Columns: region, event, value (mean of a rank, scaled up where the kernel took turns with it), unit, rate (per
-    second of the region's time, or of the run), imbalance_percent, ran (per cent of the time that it counted),
-    unavailable (why there is no value). None where nothing was counted.
+    second of the run, or in the region and those inside it), imbalance_percent, ran (per cent of the time that it
+    counted), unavailable (why there is no value; said of the whole run alone). None where nothing was counted.
     """
     import pandas as pd
 
@@ -191,41 +198,50 @@ def counters(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
         return None
     numbers = rows["region"].to_numpy()
     names = np.array(region_paths(job, rows["region"]), dtype=object)
-    rows = rows.assign(region=np.where(numbers == SEVERAL, WHOLE, names))
-    rows = kept(rows, ask.where)
+    names[numbers == SEVERAL], names[numbers == SEVERAL_REGIONS] = WHOLE, "(several)"
+    rows = kept(rows.assign(region=names), ask.where)
     found = [one for region, part in rows.groupby("region", sort=False) for one in of_region(job, str(region), part)]
     columns = ["region", "event", "value", "unit", "rate", "imbalance_percent", "ran", "unavailable"]
     return pd.DataFrame(found, columns=columns) if found else None
 
 
-def of_region(job: Job, region: str, rows: pd.DataFrame) -> list[tuple[str, str, float, str, float, float, float, str]]:
-    """The rows of one region."""
+Row = tuple[str, str, float, str, float, float, float, str]
+
+
+def of_region(job: Job, region: str, rows: pd.DataFrame) -> list[Row]:
+    """The rows of one region, and what follows from them."""
     seconds, calls = region_time(region, job)
-    found, means = [], {}
+    found: list[Row] = []
+    means: dict[str, float] = {}
     for event, part in rows.groupby("event", sort=False):
-        there = part[(part["unavailable"] == "") & (part["time_running"] > 0)]
-        if there.empty:
+        there = part[(part["unavailable"] == "") & (part["value"] >= 0) & (part["time_running"] > 0)]
+        if len(there):
+            row = counted(region, str(event), there, seconds)
+            found.append(row)
+            means[ALIASES.get(str(event), str(event))] = row[2]
+        elif region == WHOLE:
             why = str(part["unavailable"].iloc[0]) or "it never ran"
             found.append((region, str(event), NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, why))
-            continue
-        values = (there["value"] * there["time_enabled"] / there["time_running"]).groupby(there["rank"]).sum()
-        mean, ran = float(values.mean()), 100 * float(there["time_running"].sum() / there["time_enabled"].sum())
-        uneven = imbalance_percent(float(values.max()), mean, len(values))
-        rate = mean / seconds if seconds > 0 else NOT_KNOWN
-        found.append((region, str(event), mean, "", rate, uneven, ran, ""))
-        means[ALIASES.get(str(event), str(event))] = mean
-    user = means.get("task-clock", 0.0) / 1e9 or seconds
-    counts = Counts(means, user, seconds, calls, max(1, job.nprocs))
+    counts = Counts(means, means.get("task-clock", 0.0) or seconds, seconds, calls, max(1, job.nprocs))
     derived = derive(counts) if seconds > 0 and means.keys() & set(ALIASES.values()) else []
-    found += [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
-    return found
+    return found + [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
+
+
+def counted(region: str, event: str, rows: pd.DataFrame, seconds: float) -> Row:
+    """The row of one event that was counted."""
+    factor, unit = SCALES.get(event, (1.0, ""))
+    values = (rows["value"] * factor * rows["time_enabled"] / rows["time_running"]).groupby(rows["rank"]).sum()
+    mean, ran = float(values.mean()), 100 * float(rows["time_running"].sum() / rows["time_enabled"].sum())
+    uneven = imbalance_percent(float(values.max()), mean, len(values)) if (values.index >= 0).all() else NOT_KNOWN
+    rate = mean / seconds if seconds > 0 and not unit else NOT_KNOWN
+    return region, event, mean, unit, rate, uneven, ran, ""
 
 
 def region_time(region: str, job: Job) -> tuple[float, float]:
-    """Seconds of an average rank in a region, and its visits; of the whole run, the run time and 0."""
+    """Seconds of an average rank in a region with those inside it, and its visits; of the whole run, its time and 0."""
     rows = table(job, "regions")
     if region == WHOLE or rows is None:
         return (job.run_time if region == WHOLE else 0.0), 0.0
     mine = rows[np.array(region_paths(job, rows["region"])) == region]
     ranks = max(1, job.nprocs)
-    return float(mine["exclusive_time"].sum()) / ranks, float(mine["calls"].sum()) / ranks
+    return float(mine["time"].sum()) / ranks, float(mine["calls"].sum()) / ranks

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from iolens.metrics.processor import counters, io_sites
 from iolens.pages import words
+from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, shares
 
@@ -29,23 +31,33 @@ def rate(value: float) -> str:
     return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
 
 
+COLUMNS = [
+    Column("region", "region"),
+    Column("", "event"),
+    Column("average rank", ("value", "unit", "unavailable"), amount),
+    Column("rate", "rate", rate),
+    Column("Imb.%", "imbalance_percent", words.points),
+    Column("counted", "ran", words.points),
+]
+
 COUNTERS: Exhibit[Job] = Exhibit(
     name="counters",
     title="Counters of the processors",
     metric=counters.counters,
-    columns=[
-        Column("region", "region"),
-        Column("", "event"),
-        Column("average rank", ("value", "unit", "unavailable"), amount),
-        Column("rate", "rate", rate),
-        Column("Imb.%", "imbalance_percent", words.points),
-        Column("counted", "ran", words.points),
-    ],
+    columns=COLUMNS,
     note="Counted: the part of the time for which the event had a counter; values are scaled up to all of it. n/a: "
     "this processor or its operator does not give the event, and nothing that needs it is derived.",
     asked=True,
     source="iolens run --hwpc GROUP",
 )
+
+
+def of_the_run(job: Job) -> list[Block]:
+    """The counters of the whole run, for a page; those of regions are left to `iolens table`."""
+    found = COUNTERS.frame(job)
+    whole = None if found is None else found[found["region"] == counters.WHOLE]
+    return replace(COUNTERS, metric=lambda _: whole, columns=COLUMNS[1:]).tables(job)
+
 
 IO_CALLERS: Exhibit[Job] = Exhibit(
     name="io_callers",
@@ -63,5 +75,5 @@ IO_CALLERS: Exhibit[Job] = Exhibit(
     drilled=True,
     levels=io_sites.LEVELS.known,
     apart=True,
-    source="iolens run --sample --callers 1",
+    source="a log that keeps the callers of I/O (the table io_sites)",
 )
