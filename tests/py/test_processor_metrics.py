@@ -51,6 +51,8 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
         ("dgemm_", "/home/me/app", "BLAS"),
         ("GOMP_parallel", "/lib/libgomp.so.1", "OMP"),
         ("H5Dwrite", "/lib/libhdf5.so.103", "ETC"),
+        ("epoll_wait", "", "ETC"),  # what a wrapper of the profiler stands for has no file
+        ("pwrite64", "", "POSIX"),
         ("x_solve_", "/home/me/bt.A.x", "USER"),
     ],
 )

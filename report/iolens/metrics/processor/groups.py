@@ -43,12 +43,14 @@ OBJECTS: Mapping[str, str] = {
 
 @lru_cache(maxsize=1 << 16)
 def group_of(function: str, path: str) -> str:
-    """The group of a function in the object file `path` (a program or a library)."""
+    """The group of a function in the object file `path` (a program or a library; empty: not known)."""
     name = mpi_name(function)
     if name:
         return MPIIO if name.startswith("MPI_File_") else MPI
     library = PurePosixPath(path).name
-    owner = next((group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library)), USER)
+    owner = next(
+        (group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library)), USER if library else ETC
+    )
     if owner in (ETC, USER):
         plain = next((group for group, pattern in CALLS.items() if re.fullmatch(pattern, function)), owner)
         return plain if owner == ETC or plain in (OMP, BLAS) else owner
