@@ -30,14 +30,14 @@
     ON_##kind(ret_t, name, (PARAMETERS(, __VA_ARGS__), ...), last, FETCH_##variable,                         \
               (PARAMETERS(, __VA_ARGS__, variable)), target, (__VA_ARGS__, variable))
 
-/* The declarations of up to 12 arguments; `void` of none. */
+/* The declarations of up to 14 arguments; `void` of none. */
 #define PARAMETERS(variant, ...)    PARAMETERS_OF(HOW_MANY(__VA_ARGS__), variant, ##__VA_ARGS__)
 #define PARAMETERS_OF(many, ...)    PARAMETERS_PASTE(many, __VA_ARGS__)
 #define PARAMETERS_PASTE(many, ...) PARAMETERS_##many(__VA_ARGS__)
 
-#define HOW_MANY(...) HOW_MANY_OF(0, ##__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define HOW_MANY(...) HOW_MANY_OF(0, ##__VA_ARGS__, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 
-#define HOW_MANY_OF(zero, a, b, c, d, e, f, g, h, i, j, k, l, many, ...) many
+#define HOW_MANY_OF(zero, a, b, c, d, e, f, g, h, i, j, k, l, m, n, many, ...) many
 
 #define PARAMETERS_0(as)          void
 #define PARAMETERS_1(as, a)       TYPE_##a(as) a
@@ -52,5 +52,7 @@
 #define PARAMETERS_10(as, a, ...) TYPE_##a(as) a, PARAMETERS_9(as, __VA_ARGS__)
 #define PARAMETERS_11(as, a, ...) TYPE_##a(as) a, PARAMETERS_10(as, __VA_ARGS__)
 #define PARAMETERS_12(as, a, ...) TYPE_##a(as) a, PARAMETERS_11(as, __VA_ARGS__)
+#define PARAMETERS_13(as, a, ...) TYPE_##a(as) a, PARAMETERS_12(as, __VA_ARGS__)
+#define PARAMETERS_14(as, a, ...) TYPE_##a(as) a, PARAMETERS_13(as, __VA_ARGS__)
 
 #endif

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 7
+#define IOLENS_ADAPTER_ABI 8
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -51,6 +51,40 @@ enum iolens_mpiio_extra {
 #include "mpiio_extra.def"
 #undef MPIIO_EXTRA
     IOLENS_MPIIO_EXTRAS
+};
+
+/* The MPI functions that are counted when MPI is traced. */
+enum iolens_mpi_function {
+#define BY_HAND(name)                      IOLENS_MPI_##name,
+#define MPI_CALL(kind, name, ...)          IOLENS_MPI_##name,
+#define MPI_CALL_C(kind, name, ...)        IOLENS_MPI_##name,
+#define MPI4_CALL(kind, name, ...)         IOLENS_MPI_##name,
+#define MPI4_CALL_C(kind, name, ...)       IOLENS_MPI_##name,
+#define COLLECTIVE(kind, name, iname, ...) IOLENS_MPI_##name, IOLENS_MPI_##iname, IOLENS_MPI_##name##_init,
+#define SYNCHRONIZING                      COLLECTIVE
+#include "mpi_calls.def"
+#undef BY_HAND
+#undef MPI_CALL
+#undef MPI_CALL_C
+#undef MPI4_CALL
+#undef MPI4_CALL_C
+#undef COLLECTIVE
+#undef SYNCHRONIZING
+    IOLENS_MPI_FUNCTIONS
+};
+
+/* What is recorded of MPI, as bits. */
+enum iolens_mpi_tracing {
+    IOLENS_MPI_CALLS = 1,
+    IOLENS_MPI_SYNC = 2,         /* a timed barrier before each collective call */
+    IOLENS_MPI_LATE_RECEIVES = 4 /* whether a message was there before its receive */
+};
+
+/* A call of MPI that returned. */
+struct iolens_mpi_call {
+    enum iolens_mpi_function function;
+    double t0, t1;
+    uintptr_t caller; /* the address that it returns to */
 };
 
 #define BORDER(returns, name, parameters, meaning) returns name parameters;

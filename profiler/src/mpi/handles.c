@@ -64,6 +64,8 @@ static bool load_predefined(void)
 {
     mpi = (struct mpi_handles){
         .world = object("ompi_mpi_comm_world"),
+        .no_comm = object("ompi_mpi_comm_null"),
+        .no_request = object("ompi_request_null"),
         .byte = object("ompi_mpi_byte"),
         .int64 = object("ompi_mpi_int64_t"),
         .uint64 = object("ompi_mpi_uint64_t"),
@@ -74,14 +76,16 @@ static bool load_predefined(void)
         .band = object("ompi_mpi_op_band"),
         .info_null = object("ompi_mpi_info_null"),
     };
-    return mpi.world && mpi.byte && mpi.int64 && mpi.uint64 && mpi.real64 && mpi.min && mpi.max && mpi.sum &&
-           mpi.band && mpi.info_null;
+    return mpi.world && mpi.no_comm && mpi.no_request && mpi.byte && mpi.int64 && mpi.uint64 && mpi.real64 &&
+           mpi.min && mpi.max && mpi.sum && mpi.band && mpi.info_null;
 }
 #else
 static bool load_predefined(void)
 {
     mpi = (struct mpi_handles){
         .world = MPI_COMM_WORLD,
+        .no_comm = MPI_COMM_NULL,
+        .no_request = MPI_REQUEST_NULL,
         .byte = MPI_BYTE,
         .int64 = MPI_INT64_T,
         .uint64 = MPI_UINT64_T,

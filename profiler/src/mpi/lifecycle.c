@@ -1,4 +1,6 @@
 /* MPI_Init and MPI_Finalize: where a job begins and where its one log is written. */
+#include "comms.h"
+#include "traced.h"
 #include "transport.h"
 #include "wrap.h"
 
@@ -21,14 +23,28 @@ static void start(void)
     if (!transport)
         return;
     iolens_parallel_start(transport);
+    traced_what = comms_start() ? iolens_mpi_tracing() : 0;
     started = true;
 }
 
-static void finish(void)
+/* What the library does in it cannot be in the log; how long this rank waited for the last one is. */
+static void count_finalize(void *caller)
+{
+    struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};
+    call.t0 = iolens_now();
+    pmpi.Barrier(mpi.world);
+    call.t1 = iolens_now();
+    iolens_mpi_call(&call);
+}
+
+static void finish(void *caller)
 {
     if (!started)
         return;
     mpi_depth++;
+    if (traced_what)
+        count_finalize(caller);
+    traced_what = 0;
     iolens_parallel_finish();
     transport_close();
     mpi_depth--;
@@ -43,7 +59,7 @@ static void enter(void)
         iolens_pause(true);
 }
 
-static void leave(int code)
+static void leave(int code, const struct iolens_mpi_call *call)
 {
     if (--mpi_depth > 0)
         return;
@@ -51,32 +67,40 @@ static void leave(int code)
         iolens_pause(false);
     if (code == MPI_SUCCESS)
         start();
+    if (traced_what)
+        iolens_mpi_call(call);
 }
 
-#define INIT(symbol, params, args)                                                                           \
+static double now(void) { return attached ? iolens_now() : 0; }
+
+#define INIT(which, symbol, params, args)                                                                    \
     IOLENS_EXPORT int symbol params                                                                          \
     {                                                                                                        \
+        struct iolens_mpi_call call = {.function = IOLENS_MPI_##which,                                       \
+                                       .caller = (uintptr_t)__builtin_return_address(0)};                    \
         enter();                                                                                             \
+        call.t0 = now();                                                                                     \
         int code = CALL_REAL(#symbol, symbol, args);                                                         \
-        leave(code);                                                                                         \
+        call.t1 = now();                                                                                     \
+        leave(code, &call);                                                                                  \
         return code;                                                                                         \
     }
 
-INIT(MPI_Init, (int *argc, char ***argv), (argc, argv))
-INIT(PMPI_Init, (int *argc, char ***argv), (argc, argv))
-INIT(MPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
+INIT(Init, MPI_Init, (int *argc, char ***argv), (argc, argv))
+INIT(Init, PMPI_Init, (int *argc, char ***argv), (argc, argv))
+INIT(Init_thread, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
      (argc, argv, required, provided))
-INIT(PMPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
+INIT(Init_thread, PMPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
      (argc, argv, required, provided))
 
 IOLENS_EXPORT int MPI_Finalize(void)
 {
-    finish();
+    finish(__builtin_return_address(0));
     return CALL_REAL("MPI_Finalize", MPI_Finalize, ());
 }
 
 IOLENS_EXPORT int PMPI_Finalize(void)
 {
-    finish();
+    finish(__builtin_return_address(0));
     return CALL_REAL("PMPI_Finalize", PMPI_Finalize, ());
 }

@@ -1,5 +1,6 @@
 /* The wrapped MPI-IO functions: the rows of mpiio.def, expanded. */
 #include "events.h"
+#include "traced.h"
 #include "wrap.h"
 #include "mpiio_kinds.h"
 

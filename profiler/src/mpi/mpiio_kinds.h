@@ -52,7 +52,17 @@
 #define TRANSFER_AS(variant, kind, place, name, ...)                                                         \
     FN(name##variant, (PARAMETERS(variant, __VA_ARGS__)), (__VA_ARGS__),                                     \
        before_transfer(&c, (MPI_File)fh, IOLENS_##kind, place),                                              \
-       on_transfer(&c, (MPI_File)fh, IOLENS_##kind, count, (MPI_Datatype)datatype))
+       (on_transfer(&c, (MPI_File)fh, IOLENS_##kind, count, (MPI_Datatype)datatype), POSTED_##kind))
+
+/* A request is known until its transfer is completed. */
+#define POSTED_INDEP_READ  NOTHING
+#define POSTED_INDEP_WRITE NOTHING
+#define POSTED_COLL_READ   NOTHING
+#define POSTED_COLL_WRITE  NOTHING
+#define POSTED_SPLIT_READ  NOTHING
+#define POSTED_SPLIT_WRITE NOTHING
+#define POSTED_NB_READ     traced_transfer(c.t1, files_find((MPI_File)fh).record, *request)
+#define POSTED_NB_WRITE    traced_transfer(c.t1, files_find((MPI_File)fh).record, *request)
 
 #if MPI_VERSION >= 4
 #define TRANSFER(...) TRANSFER_AS(, __VA_ARGS__) TRANSFER_AS(_c, __VA_ARGS__)

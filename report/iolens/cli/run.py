@@ -26,6 +26,8 @@ from iolens.lab.storage.emulated import EMULATED
 DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """What the profiler takes as IOLENS_SAMPLE."""
+GROUPS = ("io", "mpi")
+MOST_CALLERS = 64
 
 
 DEFAULT_EVENTS = 100_000
@@ -86,7 +88,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--list-hwpc", action="store_true", help="print the groups, and which events can be counted here"
     )
+    parser.add_argument(
+        "--trace",
+        type=groups_of_functions,
+        metavar="GROUP,...",
+        help="functions to record: io (always) and mpi, every MPI call by function, place and peer",
+    )
+    parser.add_argument(
+        "--callers",
+        type=callers_to_keep,
+        metavar="N",
+        help=f"how many callers of a traced function are told apart, 0 to {MOST_CALLERS} (1)",
+    )
+    parser.add_argument("--mpi-sync", action="store_true", help="with --trace mpi: time a barrier before collectives")
+    parser.add_argument(
+        "--late-receives", action="store_true", help="with --trace mpi: count receives whose message was there before"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def groups_of_functions(text: str) -> str:
+    """A list of groups, as the profiler takes it."""
+    unknown = [name for name in text.split(",") if name not in GROUPS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no group of functions; there are {', '.join(GROUPS)}")
+    return text
+
+
+def callers_to_keep(text: str) -> int:
+    """A number of callers."""
+    if not text.isdecimal() or int(text) > MOST_CALLERS:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of callers from 0 to {MOST_CALLERS}")
+    return int(text)
 
 
 def samples_per_second(text: str) -> float:
@@ -141,6 +174,12 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
         application["IOLENS_HINTS"] = args.hints
     if args.hwpc:
         application["IOLENS_HWPC"] = args.hwpc
+    if args.trace:
+        application["IOLENS_TRACE"] = args.trace
+    if args.callers is not None:
+        application["IOLENS_CALLERS"] = str(args.callers)
+    application |= {"IOLENS_MPI_SYNC": "1"} if args.mpi_sync else {}
+    application |= {"IOLENS_LATE_RECEIVES": "1"} if args.late_receives else {}
     if args.sample:
         application |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
     if args.timeline:

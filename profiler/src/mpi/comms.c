@@ -1,0 +1,212 @@
+#include "comms.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "core.h"
+#include "handles.h"
+
+enum { CACHED = 16 }; /* a power of two */
+
+static int keyval = MPI_KEYVAL_INVALID;
+static int world_size;
+static atomic_uint generation = 1; /* changes when a handle may stand for something else */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+/* The handles that a thread used lately. */
+struct seen {
+    uintptr_t handle;
+    struct comm *comm;
+    unsigned generation;
+};
+static __thread struct seen comms_seen[CACHED], windows_seen[CACHED];
+
+struct comm *comm_hold(struct comm *comm)
+{
+    if (comm)
+        atomic_fetch_add_explicit(&comm->users, 1, memory_order_relaxed);
+    return comm;
+}
+
+void comm_release(struct comm *comm)
+{
+    if (!comm || atomic_fetch_sub(&comm->users, 1) != 1)
+        return;
+    free(comm->world);
+    free(comm);
+}
+
+static int forget(MPI_Comm handle, int key, void *value, void *extra)
+{
+    (void)handle, (void)key, (void)extra;
+    generation++;
+    comm_release(value);
+    return MPI_SUCCESS;
+}
+
+/* A duplicate is looked at anew. */
+static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *out, int *copied)
+{
+    (void)handle, (void)key, (void)extra, (void)in, (void)out;
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
+bool comms_start(void)
+{
+    return pmpi.Comm_size(mpi.world, &world_size) == MPI_SUCCESS &&
+           pmpi.Comm_create_keyval(copy_nothing, forget, &keyval, NULL) == MPI_SUCCESS;
+}
+
+/* An array is only kept where the ranks follow no rule. */
+static void keep_ranks(struct comm *comm, int *world, int count)
+{
+    comm->first = world[0];
+    comm->stride = count > 1 ? world[1] - world[0] : 0;
+    comm->world = world;
+    for (int i = 0; i < count; i++)
+        if (world[i] < 0 || world[i] != comm->first + i * comm->stride)
+            return;
+    comm->world = NULL;
+    free(world);
+}
+
+static bool translate(struct comm *comm, MPI_Group group, int count)
+{
+    MPI_Group all;
+    int *here = malloc((size_t)count * sizeof *here), *world = malloc((size_t)count * sizeof *world);
+    bool done = here && world && pmpi.Comm_group(mpi.world, &all) == MPI_SUCCESS;
+    for (int i = 0; here && i < count; i++)
+        here[i] = i;
+    if (done) {
+        done = pmpi.Group_translate_ranks(group, count, here, all, world) == MPI_SUCCESS;
+        pmpi.Group_free(&all);
+    }
+    for (int i = 0; done && i < count; i++)
+        world[i] = world[i] == MPI_UNDEFINED ? -1 : world[i];
+    free(here);
+    if (done)
+        keep_ranks(comm, world, count);
+    else
+        free(world);
+    return done;
+}
+
+static bool translate_comm(struct comm *comm, MPI_Comm handle)
+{
+    MPI_Group group;
+    int code = comm->remote ? pmpi.Comm_remote_group(handle, &group) : pmpi.Comm_group(handle, &group);
+    bool done = code == MPI_SUCCESS && translate(comm, group, comm_peers(comm));
+    if (code == MPI_SUCCESS)
+        pmpi.Group_free(&group);
+    return done;
+}
+
+static void count_neighbours(struct comm *comm, MPI_Comm handle)
+{
+    int kind = MPI_UNDEFINED, number = 0, weighted = 0;
+    if (comm->remote || pmpi.Topo_test(handle, &kind) != MPI_SUCCESS)
+        return;
+    if (kind == MPI_CART && pmpi.Cartdim_get(handle, &number) == MPI_SUCCESS)
+        comm->in = comm->out = 2 * number;
+    else if (kind == MPI_GRAPH && pmpi.Graph_neighbors_count(handle, comm->rank, &number) == MPI_SUCCESS)
+        comm->in = comm->out = number;
+    else if (kind == MPI_DIST_GRAPH)
+        pmpi.Dist_graph_neighbors_count(handle, &comm->in, &comm->out, &weighted);
+}
+
+static bool describe(struct comm *comm, MPI_Comm handle)
+{
+    int inter = 0;
+    return pmpi.Comm_rank(handle, &comm->rank) == MPI_SUCCESS &&
+           pmpi.Comm_size(handle, &comm->size) == MPI_SUCCESS &&
+           pmpi.Comm_test_inter(handle, &inter) == MPI_SUCCESS &&
+           (!inter || pmpi.Comm_remote_size(handle, &comm->remote) == MPI_SUCCESS) &&
+           translate_comm(comm, handle);
+}
+
+static struct comm *make(MPI_Comm handle)
+{
+    struct comm *comm = calloc(1, sizeof *comm);
+    if (!comm || !describe(comm, handle)) {
+        free(comm);
+        return NULL;
+    }
+    count_neighbours(comm, handle);
+    atomic_init(&comm->users, 1);
+    if (pmpi.Comm_set_attr(handle, keyval, comm) != MPI_SUCCESS) {
+        comm_release(comm);
+        return NULL;
+    }
+    iolens_mpi_communicator(comm->size, comm->remote);
+    return comm;
+}
+
+static struct comm *look_up(MPI_Comm handle)
+{
+    struct comm *comm = NULL;
+    int found = 0;
+    pthread_mutex_lock(&making);
+    if (pmpi.Comm_get_attr(handle, keyval, &comm, &found) != MPI_SUCCESS || !found)
+        comm = make(handle);
+    pthread_mutex_unlock(&making);
+    return comm;
+}
+
+static struct seen *place_of(struct seen *seen, uintptr_t handle)
+{
+    return &seen[(handle ^ handle >> 4 ^ handle >> 8) & (CACHED - 1)];
+}
+
+struct comm *comm_of(MPI_Comm handle)
+{
+    struct seen *seen = place_of(comms_seen, (uintptr_t)handle);
+    unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
+    if (__builtin_expect(seen->handle == (uintptr_t)handle && seen->generation == now, 1))
+        return seen->comm;
+    if (handle == mpi.no_comm)
+        return NULL;
+    *seen = (struct seen){(uintptr_t)handle, look_up(handle), now};
+    return seen->comm;
+}
+
+int comm_world_rank(const struct comm *comm, int peer)
+{
+    if (peer < 0 || peer >= comm_peers(comm))
+        return -1;
+    return comm->world ? comm->world[peer] : comm->first + peer * comm->stride;
+}
+
+/* Windows have no communicator to ask for, only its group. What was found out of a window is kept until a
+ * communicator or window goes. */
+static struct comm *describe_window(MPI_Win win)
+{
+    MPI_Group group;
+    struct comm *comm = calloc(1, sizeof *comm);
+    bool done = false;
+    if (comm && pmpi.Win_get_group(win, &group) == MPI_SUCCESS) {
+        done = pmpi.Group_size(group, &comm->size) == MPI_SUCCESS && translate(comm, group, comm->size);
+        pmpi.Group_free(&group);
+    }
+    if (done)
+        return comm;
+    free(comm);
+    return NULL;
+}
+
+struct comm *comm_of_window(MPI_Win win)
+{
+    struct seen *seen = place_of(windows_seen, (uintptr_t)win);
+    unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
+    if (seen->handle == (uintptr_t)win && seen->generation == now)
+        return seen->comm;
+    if (seen->comm) {
+        free(seen->comm->world);
+        free(seen->comm);
+    }
+    *seen = (struct seen){(uintptr_t)win, describe_window(win), now};
+    return seen->comm;
+}
+
+void comms_window_freed(void) { generation++; }

@@ -1,0 +1,43 @@
+/* The wrapped functions whose calls are counted: the rows of mpi_calls.def, expanded. */
+#include <math.h>
+
+#include "traced.h"
+#include "wrap.h"
+#include "traced_kinds.h"
+
+/* Fields that are looked at only when they were set stay as they are. */
+static inline void begin(struct traced *c)
+{
+    c->known = c->allocated = c->allocated_statuses = false;
+    c->number = c->transfers = c->others = 0;
+}
+
+/* The symbol's name is given by an assembler label, because mpi.h declares the function with the handle types
+ * of one library. */
+#define SHAPE(gate, symbol, wide, function, params, args, before, event)                                     \
+    IOLENS_EXPORT int wide params __asm__(symbol);                                                           \
+    int wide params                                                                                          \
+    {                                                                                                        \
+        if (__builtin_expect(!(gate), 1) || !mpi_active())                                                   \
+            return CALL_REAL(symbol, wide, args);                                                            \
+        struct traced c;                                                                                     \
+        begin(&c);                                                                                           \
+        mpi_depth++;                                                                                         \
+        before;                                                                                              \
+        c.t0 = iolens_now();                                                                                 \
+        int code = CALL_REAL(symbol, wide, args);                                                            \
+        c.t1 = iolens_now();                                                                                 \
+        if (code == MPI_SUCCESS) {                                                                           \
+            event;                                                                                           \
+        }                                                                                                    \
+        traced_end(&c, IOLENS_MPI_##function, __builtin_return_address(0));                                  \
+        mpi_depth--;                                                                                         \
+        return code;                                                                                         \
+    }
+
+#define FN(gate, function, name, params, args, before, event)                                                \
+    SHAPE_OF(gate, function, name, params, args, before, event)
+#define SHAPE_OF(gate, function, name, params, args, before, event)                                          \
+    SHAPE(gate, "MPI_" #name, wide_##name, function, params, args, before, event)                            \
+    SHAPE(gate, "PMPI_" #name, wide_P##name, function, params, args, before, event)
+#include "../mpi_calls.def"

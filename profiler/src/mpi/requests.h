@@ -1,0 +1,47 @@
+/* Requests of which something must be known when they are completed: from the handle to that. Requests of
+ * other kinds (of sends, of collective calls) are not here. Each thread finds those of others. */
+#ifndef IOLENS_REQUESTS_H
+#define IOLENS_REQUESTS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "comms.h"
+#include "core.h"
+
+enum request_kind {
+    REQUEST_RECEIVE,
+    REQUEST_PERSISTENT_RECEIVE,
+    REQUEST_PARTITIONED_RECEIVE,
+    REQUEST_PERSISTENT_SEND,
+    REQUEST_PERSISTENT_COLLECTIVE,
+    REQUEST_FILE
+};
+
+struct request {
+    enum request_kind kind;
+    double posted; /* when the call that made it had returned */
+    bool active;   /* of a persistent one: started */
+    bool may_be_cancelled;
+    struct comm *comm; /* held; of receives */
+    int peer;          /* of persistent and partitioned ones: rank of MPI_COMM_WORLD, MPI_PROC_NULL: none */
+    int64_t sent, received; /* of persistent ones, each time */
+    struct iolens_mpiio_file *file;
+};
+
+/* True when none is known: nothing need be looked up. */
+bool requests_none(void);
+
+/* Remember. What was known of this handle stays for one more turn: a thread may still be in the call that
+ * completed it, while the library has given the handle to another one. */
+void requests_put(MPI_Request handle, struct request request);
+
+/* The newest that was posted `until` then; false when nothing is known. */
+bool requests_find(MPI_Request handle, double until, struct request *request);
+
+/* The same of the newest: change, and forget. */
+void requests_set(MPI_Request handle, bool active, bool may_be_cancelled);
+void requests_forget(MPI_Request handle, double until);
+
+#endif

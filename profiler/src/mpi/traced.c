@@ -1,0 +1,286 @@
+#include "traced.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "handles.h"
+
+unsigned traced_what;
+
+/* Only messages to and from a process are messages. */
+void traced_send(MPI_Comm handle, int dest, int64_t bytes)
+{
+    if (dest == MPI_PROC_NULL)
+        return;
+    const struct comm *comm = comm_of(handle);
+    iolens_mpi_sent(comm ? comm_world_rank(comm, dest) : -1, bytes);
+}
+
+static void look_for_message(MPI_Comm comm, int source, int tag)
+{
+    int there = 0;
+    MPI_Status status;
+    if ((traced_what & IOLENS_MPI_LATE_RECEIVES) && source != MPI_PROC_NULL &&
+        pmpi.Iprobe(source, tag, comm, &there, &status) == MPI_SUCCESS && there)
+        iolens_mpi_late();
+}
+
+static void use_status(struct traced *c, MPI_Status **status)
+{
+    if (*status == MPI_STATUS_IGNORE)
+        *status = &c->own;
+    c->status = *status;
+}
+
+void before_receive(struct traced *c, MPI_Comm comm, int source, int tag, MPI_Status **status)
+{
+    use_status(c, status);
+    look_for_message(comm, source, tag);
+}
+
+static void count_message(const struct comm *comm, const MPI_Status *status)
+{
+    MPI_Count bytes = 0;
+    if (status->MPI_SOURCE == MPI_PROC_NULL || status->MPI_SOURCE == MPI_ANY_SOURCE ||
+        pmpi.Get_elements_x(status, mpi.byte, &bytes) != MPI_SUCCESS)
+        return;
+    iolens_mpi_received(comm ? comm_world_rank(comm, status->MPI_SOURCE) : -1,
+                        bytes < 0 ? 0 : (int64_t)bytes);
+}
+
+void traced_receive(const struct traced *c, MPI_Comm comm) { count_message(comm_of(comm), c->status); }
+
+void before_post(MPI_Comm comm, int source, int tag) { look_for_message(comm, source, tag); }
+
+void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source)
+{
+    if (source != MPI_PROC_NULL)
+        requests_put(request,
+                     (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
+}
+
+/* A message handle is remembered like a request, until it is received. */
+void traced_mprobe(const struct traced *c, MPI_Comm comm, MPI_Message message, bool found)
+{
+    if (found)
+        requests_put((MPI_Request)message,
+                     (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
+}
+
+void before_matched(struct traced *c, MPI_Message message, MPI_Status **status)
+{
+    c->handle = (MPI_Request)message;
+    c->known = requests_find(c->handle, INFINITY, &c->request);
+    if (status)
+        use_status(c, status);
+}
+
+void traced_matched(struct traced *c)
+{
+    if (c->known)
+        count_message(c->request.comm, c->status);
+    requests_forget(c->handle, c->t0);
+}
+
+void traced_matched_post(struct traced *c, MPI_Request request)
+{
+    if (c->known)
+        requests_put(request,
+                     (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = c->request.comm});
+    requests_forget(c->handle, c->t0);
+}
+
+void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int64_t bytes, MPI_Request request)
+{
+    const struct comm *comm = dest == MPI_PROC_NULL ? NULL : comm_of(handle);
+    int peer = dest == MPI_PROC_NULL ? MPI_PROC_NULL : comm ? comm_world_rank(comm, dest) : -1;
+    requests_put(request, (struct request){
+                              .kind = REQUEST_PERSISTENT_SEND, .posted = c->t1, .peer = peer, .sent = bytes});
+}
+
+void traced_receive_init(const struct traced *c, MPI_Comm comm, int source, MPI_Request request)
+{
+    struct comm *of = source == MPI_PROC_NULL ? NULL : comm_of(comm);
+    requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_RECEIVE, .posted = c->t1, .comm = of});
+}
+
+void traced_start(MPI_Request handle)
+{
+    struct request request;
+    if (!requests_find(handle, INFINITY, &request))
+        return;
+    if (request.kind == REQUEST_PERSISTENT_SEND && request.peer != MPI_PROC_NULL)
+        iolens_mpi_sent(request.peer, request.sent);
+    else if (request.kind == REQUEST_PERSISTENT_COLLECTIVE)
+        iolens_mpi_volume(request.sent, request.received);
+    requests_set(handle, true, false);
+}
+
+void traced_start_all(int number, const MPI_Request *requests)
+{
+    for (int i = 0; i < number; i++)
+        traced_start(requests[i]);
+}
+
+/* A completed one has no status to ask for bytes; they are those that were agreed on. */
+void traced_partitioned_init(const struct traced *c, MPI_Comm handle, int source, int64_t bytes,
+                             MPI_Request request)
+{
+    const struct comm *comm = source == MPI_PROC_NULL ? NULL : comm_of(handle);
+    int peer = source == MPI_PROC_NULL ? MPI_PROC_NULL : comm ? comm_world_rank(comm, source) : -1;
+    requests_put(request,
+                 (struct request){
+                     .kind = REQUEST_PARTITIONED_RECEIVE, .posted = c->t1, .peer = peer, .received = bytes});
+}
+
+static bool was_cancelled(const struct request *request, const MPI_Status *status)
+{
+    int cancelled = 0;
+    return request->may_be_cancelled && pmpi.Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled;
+}
+
+static void complete(struct traced *c, MPI_Request handle, const struct request *request,
+                     const MPI_Status *status)
+{
+    bool persistent = request->kind != REQUEST_RECEIVE && request->kind != REQUEST_FILE;
+    bool receives = request->kind == REQUEST_RECEIVE || request->kind == REQUEST_PERSISTENT_RECEIVE;
+    if (persistent && !request->active)
+        return;
+    if (receives && !was_cancelled(request, status))
+        count_message(request->comm, status);
+    if (request->kind == REQUEST_PARTITIONED_RECEIVE && request->peer != MPI_PROC_NULL)
+        iolens_mpi_received(request->peer, request->received);
+    c->transfers += request->kind == REQUEST_FILE;
+    c->others += request->kind != REQUEST_FILE;
+    c->file = request->kind == REQUEST_FILE ? request->file : c->file;
+    if (persistent)
+        requests_set(handle, false, false);
+    else
+        requests_forget(handle, c->t0);
+}
+
+void before_complete(struct traced *c, MPI_Request request, MPI_Status **status)
+{
+    c->handle = request;
+    c->known = requests_find(request, INFINITY, &c->request);
+    if (c->known)
+        use_status(c, status);
+}
+
+void traced_complete(struct traced *c)
+{
+    if (c->known)
+        complete(c, c->handle, &c->request, c->status);
+}
+
+static void *room(void *few, size_t many, size_t bytes, bool *allocated)
+{
+    *allocated = many > TRACED_FEW;
+    return *allocated ? malloc(many * bytes) : few;
+}
+
+/* Handles are taken before the call sets them to the null handle. Without memory the requests are not
+ * followed. */
+void before_complete_many(struct traced *c, int number, const MPI_Request *requests, MPI_Status **statuses,
+                          bool one_status)
+{
+    if (number <= 0 || requests_none())
+        return;
+    c->handles = room(c->few, (size_t)number, sizeof *c->handles, &c->allocated);
+    for (int i = 0; c->handles && i < number; i++)
+        c->handles[i] = requests[i];
+    c->number = c->handles ? number : 0;
+    c->statuses = *statuses;
+    if (one_status && *statuses == MPI_STATUS_IGNORE)
+        c->statuses = &c->own;
+    else if (!one_status && *statuses == MPI_STATUSES_IGNORE)
+        c->statuses = room(c->few_statuses, (size_t)number, sizeof *c->statuses, &c->allocated_statuses);
+    if (c->statuses)
+        *statuses = c->statuses;
+    else
+        c->number = 0;
+}
+
+/* Status i is of the request indices[i]; without indices, of request i. */
+void traced_complete_many(struct traced *c, int done, const int *indices)
+{
+    struct request request;
+    for (int i = 0; i < done && c->number > 0; i++) {
+        int at = indices ? indices[i] : i;
+        if (at < 0 || at >= c->number || c->handles[at] == mpi.no_request)
+            continue;
+        if (requests_find(c->handles[at], c->t0, &request))
+            complete(c, c->handles[at], &request, &c->statuses[i]);
+        else
+            c->others++;
+    }
+}
+
+static void release_many(struct traced *c)
+{
+    if (c->allocated)
+        free(c->handles);
+    if (c->allocated_statuses)
+        free(c->statuses);
+}
+
+void before_cancel(MPI_Request handle)
+{
+    struct request request;
+    if (requests_find(handle, INFINITY, &request))
+        requests_set(handle, request.active, true);
+}
+
+void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request)
+{
+    if (file)
+        requests_put(request, (struct request){.kind = REQUEST_FILE, .posted = posted, .file = file});
+}
+
+/* Waiting for one another, apart from what the call itself takes. Between two groups there is no such
+ * barrier: only one of them would be in it. */
+void before_collective(MPI_Comm handle)
+{
+    const struct comm *comm = traced_what & IOLENS_MPI_SYNC ? comm_of(handle) : NULL;
+    if (!comm || comm->remote)
+        return;
+    double t0 = iolens_now();
+    pmpi.Barrier(handle);
+    iolens_mpi_sync(iolens_now() - t0);
+}
+
+void traced_collective(struct volume volume) { iolens_mpi_volume(volume.sent, volume.received); }
+
+void traced_collective_init(const struct traced *c, struct volume volume, MPI_Request request)
+{
+    requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_COLLECTIVE,
+                                           .posted = c->t1,
+                                           .sent = volume.sent,
+                                           .received = volume.received});
+}
+
+void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received)
+{
+    if (target == MPI_PROC_NULL)
+        return;
+    const struct comm *comm = comm_of_window(win);
+    int peer = comm ? comm_world_rank(comm, target) : -1;
+    if (sent >= 0)
+        iolens_mpi_sent(peer, sent);
+    if (received >= 0)
+        iolens_mpi_received(peer, received);
+}
+
+/* A call that only completed transfers of files is I/O. */
+void traced_end(struct traced *c, enum iolens_mpi_function function, void *caller)
+{
+    release_many(c);
+    if (c->transfers > 0 && c->others == 0) {
+        iolens_mpiio_other(c->file, IOLENS_MPIIO_waits, c->t0, c->t1);
+        return;
+    }
+    if (!traced_what)
+        return;
+    iolens_mpi_call(&(struct iolens_mpi_call){
+        .function = function, .t0 = c->t0, .t1 = c->t1, .caller = (uintptr_t)caller});
+}

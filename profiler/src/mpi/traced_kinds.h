@@ -1,0 +1,273 @@
+/* What is counted of each kind of row in mpi_calls.def:
+ *   FN(gate, function, name, parameters, arguments, before, event)
+ * `before` runs ahead of the real call, `event` behind it when it returned MPI_SUCCESS; both see the
+ * parameters and the `struct traced c`. Nothing is done unless `gate`. Handles arrive as wide as any
+ * library's. */
+#ifndef IOLENS_TRACED_KINDS_H
+#define IOLENS_TRACED_KINDS_H
+
+#include "calls/row.h"
+
+#define TYPE_data(_)              const void *
+#define TYPE_memory(_)            void *
+#define TYPE_compare(_)           const void *
+#define TYPE_count(form)          COUNT##form
+#define TYPE_recvcount(form)      COUNT##form
+#define TYPE_targetcount(form)    COUNT##form
+#define TYPE_counts(form)         const COUNT##form *
+#define TYPE_recvcounts(form)     const COUNT##form *
+#define TYPE_long_count(_)        MPI_Count
+#define TYPE_displacements(_)     const void *
+#define TYPE_recvdisplacements(_) const void *
+#define TYPE_displacement(_)      MPI_Aint
+#define TYPE_unit(form)           UNIT##form
+#define TYPE_bytes(_)             MPI_Aint
+#define TYPE_datatype(_)          handle
+#define TYPE_recvtype(_)          handle
+#define TYPE_targettype(_)        handle
+#define TYPE_types(_)             const MPI_Datatype *
+#define TYPE_recvtypes(_)         const MPI_Datatype *
+#define TYPE_op(_)                handle
+#define TYPE_comm(_)              handle
+#define TYPE_peer(_)              handle
+#define TYPE_peer_group(_)        handle
+#define TYPE_group(_)             handle
+#define TYPE_win(_)               handle
+#define TYPE_info(_)              handle
+#define TYPE_handler(_)           handle
+#define TYPE_active(_)            handle
+#define TYPE_dest(_)              int
+#define TYPE_source(_)            int
+#define TYPE_target(_)            int
+#define TYPE_root(_)              int
+#define TYPE_tag(_)               int
+#define TYPE_recvtag(_)           int
+#define TYPE_number(_)            int
+#define TYPE_outdegree(_)         int
+#define TYPE_partition(_)         int
+#define TYPE_partitions(_)        int
+#define TYPE_assert_(_)           int
+#define TYPE_kind(_)              int
+#define TYPE_color(_)             int
+#define TYPE_key(_)               int
+#define TYPE_high(_)              int
+#define TYPE_reorder(_)           int
+#define TYPE_request(_)           MPI_Request *
+#define TYPE_requests(_)          MPI_Request *
+#define TYPE_status(_)            MPI_Status *
+#define TYPE_statuses(_)          MPI_Status *
+#define TYPE_message(_)           MPI_Message *
+#define TYPE_flag(_)              int *
+#define TYPE_index(_)             int *
+#define TYPE_done(_)              int *
+#define TYPE_indices(_)           int *
+#define TYPE_found(_)             const void *
+#define TYPE_made(_)              void *
+#define TYPE_weights(_)           const void *
+#define TYPE_outweights(_)        const void *
+#define TYPE_targets(_)           const void *
+#define TYPE_text(_)              const char *
+
+#define COUNT   int
+#define COUNT_c MPI_Count
+#define UNIT    int
+#define UNIT_c  MPI_Aint
+
+#define NOTHING (void)0
+
+/* Calls that complete requests may complete those of files, which are counted without the trace of MPI too.
+ */
+#define TRACED    traced_what
+#define COMPLETES (traced_what || !requests_none())
+
+#define COMM      ((MPI_Comm)comm)
+#define BYTES     bytes_of((int64_t)count, (MPI_Datatype)datatype)
+#define RECVBYTES bytes_of((int64_t)recvcount, (MPI_Datatype)recvtype)
+
+#define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
+#define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(COMM, dest, BYTES))
+#define ON_RECV(f, ...)                                                                                      \
+    FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, tag, &status), traced_receive(&c, COMM))
+#define ON_IRECV(f, ...)                                                                                     \
+    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, tag), traced_post(&c, COMM, *request, source))
+#define ON_SENDRECV(f, ...)                                                                                  \
+    FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, recvtag, &status),                           \
+       (traced_send(COMM, dest, BYTES), traced_receive(&c, COMM)))
+#define ON_ISENDRECV(f, ...)                                                                                 \
+    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, recvtag),                                           \
+       (traced_send(COMM, dest, BYTES), traced_post(&c, COMM, *request, source)))
+#define ON_MPROBE(f, name, ...)                                                                              \
+    FN(TRACED, f, name, __VA_ARGS__, NOTHING, traced_mprobe(&c, COMM, *message, MATCHED_##name))
+#define MATCHED_Mprobe   source != MPI_PROC_NULL
+#define MATCHED_Improbe  (*flag && source != MPI_PROC_NULL)
+#define ON_MRECV(f, ...) FN(TRACED, f, __VA_ARGS__, before_matched(&c, *message, &status), traced_matched(&c))
+#define ON_IMRECV(f, ...)                                                                                    \
+    FN(TRACED, f, __VA_ARGS__, before_matched(&c, *message, NULL), traced_matched_post(&c, *request))
+
+#define ON_SEND_INIT(f, ...)                                                                                 \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send_init(&c, COMM, dest, BYTES, *request))
+#define ON_RECV_INIT(f, ...)                                                                                 \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_receive_init(&c, COMM, source, *request))
+#define ON_PSEND_INIT(f, ...)                                                                                \
+    FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
+       traced_send_init(&c, COMM, dest, partitions *bytes_of((int64_t)long_count, (MPI_Datatype)datatype),   \
+                        *request))
+#define ON_PRECV_INIT(f, ...)                                                                                \
+    FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
+       traced_partitioned_init(&c, COMM, source,                                                             \
+                               partitions *bytes_of((int64_t)long_count, (MPI_Datatype)datatype), *request))
+#define ON_START(f, ...)    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start(*request))
+#define ON_STARTALL(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start_all(number, requests))
+
+#define ON_WAIT(f, ...)                                                                                      \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status), traced_complete(&c))
+#define ON_TEST(f, ...)                                                                                      \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status),                                    \
+       *flag ? traced_complete(&c) : NOTHING)
+#define ON_WAITALL(f, ...)                                                                                   \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, false),              \
+       traced_complete_many(&c, number, NULL))
+#define ON_TESTALL(f, ...)                                                                                   \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, false),              \
+       traced_complete_many(&c, *flag ? number : 0, NULL))
+#define ON_WAITANY(f, ...)                                                                                   \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &status, true),                 \
+       traced_complete_many(&c, *index == MPI_UNDEFINED ? 0 : 1, index))
+#define ON_TESTANY(f, ...)                                                                                   \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &status, true),                 \
+       traced_complete_many(&c, !*flag || *index == MPI_UNDEFINED ? 0 : 1, index))
+#define ON_WAITSOME(f, ...)                                                                                  \
+    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, false),              \
+       traced_complete_many(&c, *done == MPI_UNDEFINED ? 0 : *done, indices))
+#define ON_FREE(f, ...)   FN(COMPLETES, f, __VA_ARGS__, requests_forget(*request, INFINITY), NOTHING)
+#define ON_CANCEL(f, ...) FN(TRACED, f, __VA_ARGS__, before_cancel(*request), NOTHING)
+
+/* Of two groups, the root's has arguments that are not looked at: those of ranks that take no part, and those
+ * of the root that would name its own block. */
+#define TAKES_PART (!of->remote || root != MPI_PROC_NULL)
+#define HAS_BLOCK  (!of->remote || (root != MPI_PROC_NULL && root != MPI_ROOT))
+
+/* `many`: which form the counts have. */
+#define VOLUME_BARRIER(many)   ((struct volume){0, 0})
+#define VOLUME_BCAST(many)     volume_bcast(of, root, TAKES_PART ? BYTES : 0)
+#define VOLUME_REDUCE(many)    volume_reduce(of, root, TAKES_PART ? BYTES : 0)
+#define VOLUME_ALLREDUCE(many) ((struct volume){BYTES, BYTES})
+#define VOLUME_GATHER(many)                                                                                  \
+    volume_gather(of, root,                                                                                  \
+                  !HAS_BLOCK             ? 0                                                                 \
+                  : data == MPI_IN_PLACE ? RECVBYTES                                                         \
+                                         : BYTES,                                                            \
+                  volume_is_root(of, root) ? comm_peers(of) * RECVBYTES : 0)
+#define VOLUME_GATHERV(many)                                                                                 \
+    volume_gather(of, root,                                                                                  \
+                  !HAS_BLOCK             ? 0                                                                 \
+                  : data == MPI_IN_PLACE ? bytes_of(recvcounts[of->rank], (MPI_Datatype)recvtype)            \
+                                         : BYTES,                                                            \
+                  volume_is_root(of, root) ? ALL(many, comm_peers(of), recvcounts, recvtype) : 0)
+#define VOLUME_SCATTER(many)                                                                                 \
+    volume_scatter(of, root, volume_is_root(of, root) ? comm_peers(of) * BYTES : 0,                          \
+                   !HAS_BLOCK               ? 0                                                              \
+                   : memory == MPI_IN_PLACE ? BYTES                                                          \
+                                            : RECVBYTES)
+#define VOLUME_SCATTERV(many)                                                                                \
+    volume_scatter(of, root, volume_is_root(of, root) ? ALL(many, comm_peers(of), counts, datatype) : 0,     \
+                   !HAS_BLOCK               ? 0                                                              \
+                   : memory == MPI_IN_PLACE ? bytes_of(counts[of->rank], (MPI_Datatype)datatype)             \
+                                            : RECVBYTES)
+#define VOLUME_ALLGATHER(many)                                                                               \
+    ((struct volume){data == MPI_IN_PLACE ? RECVBYTES : BYTES, comm_peers(of) * RECVBYTES})
+#define VOLUME_ALLGATHERV(many)                                                                              \
+    ((struct volume){data == MPI_IN_PLACE ? bytes_of(recvcounts[of->rank], (MPI_Datatype)recvtype) : BYTES,  \
+                     ALL(many, comm_peers(of), recvcounts, recvtype)})
+#define VOLUME_ALLTOALL(many)                                                                                \
+    ((struct volume){comm_peers(of) * (data == MPI_IN_PLACE ? RECVBYTES : BYTES), comm_peers(of) * RECVBYTES})
+#define VOLUME_ALLTOALLV(many)                                                                               \
+    volume_exchange(data == MPI_IN_PLACE ? -1 : ALL(many, comm_peers(of), counts, datatype),                 \
+                    ALL(many, comm_peers(of), recvcounts, recvtype))
+#define VOLUME_ALLTOALLW(many)                                                                               \
+    volume_exchange(data == MPI_IN_PLACE                                                                     \
+                        ? -1                                                                                 \
+                        : bytes_of_types(comm_peers(of), (struct counts){counts, WIDE##many}, types),        \
+                    bytes_of_types(comm_peers(of), (struct counts){recvcounts, WIDE##many}, recvtypes))
+#define VOLUME_REDUCE_SCATTER(many)                                                                          \
+    ((struct volume){ALL(many, of->size, recvcounts, datatype),                                              \
+                     bytes_of(recvcounts[of->rank], (MPI_Datatype)datatype)})
+#define VOLUME_REDUCE_SCATTER_BLOCK(many) ((struct volume){of->size * BYTES, BYTES})
+#define VOLUME_NEIGHBOR_ALLGATHER(many)   ((struct volume){of->out ? BYTES : 0, of->in * RECVBYTES})
+#define VOLUME_NEIGHBOR_ALLGATHERV(many)                                                                     \
+    ((struct volume){of->out ? BYTES : 0, ALL(many, of->in, recvcounts, recvtype)})
+#define VOLUME_NEIGHBOR_ALLTOALL(many) ((struct volume){of->out * BYTES, of->in * RECVBYTES})
+#define VOLUME_NEIGHBOR_ALLTOALLV(many)                                                                      \
+    ((struct volume){ALL(many, of->out, counts, datatype), ALL(many, of->in, recvcounts, recvtype)})
+#define VOLUME_NEIGHBOR_ALLTOALLW(many)                                                                      \
+    ((struct volume){bytes_of_types(of->out, (struct counts){counts, WIDE##many}, types),                    \
+                     bytes_of_types(of->in, (struct counts){recvcounts, WIDE##many}, recvtypes)})
+
+#define ALL(many, number, array, type)                                                                       \
+    bytes_of_all(number, (struct counts){array, WIDE##many}, (MPI_Datatype)type)
+#define WIDE   false
+#define WIDE_c true
+
+/* With what is known of the communicator, as `of`. */
+#define WITH_COMM(statement)                                                                                 \
+    do {                                                                                                     \
+        const struct comm *of = comm_of(COMM);                                                               \
+        if (of) {                                                                                            \
+            statement;                                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+#define COLLECTIVE_AS(many, kind, name, iname, ...)                                                          \
+    FN(TRACED, name, name##many, (PARAMETERS(many, __VA_ARGS__)), (__VA_ARGS__), before_collective(COMM),    \
+       WITH_COMM(traced_collective(VOLUME_##kind(many))))                                                    \
+    FN(TRACED, iname, iname##many, (PARAMETERS(many, __VA_ARGS__, request)), (__VA_ARGS__, request),         \
+       NOTHING, WITH_COMM(traced_collective(VOLUME_##kind(many))))
+#define COLLECTIVE_INIT_AS(many, kind, name, ...)                                                            \
+    FN(TRACED, name##_init, name##_init##many, (PARAMETERS(many, __VA_ARGS__, info, request)),               \
+       (__VA_ARGS__, info, request), NOTHING,                                                                \
+       WITH_COMM(traced_collective_init(&c, VOLUME_##kind(many), *request)))
+
+#define ON_PUT(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, BYTES, -1))
+#define ON_GET(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, -1, BYTES))
+#define ON_GET_ACCUMULATE(f, ...)                                                                            \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, BYTES, RECVBYTES))
+#define ON_FETCH(f, ...)                                                                                     \
+    FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
+       traced_one_sided((MPI_Win)win, target, bytes_of(1, (MPI_Datatype)datatype),                           \
+                        bytes_of(1, (MPI_Datatype)datatype)))
+#define ON_WIN_FREE(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, comms_window_freed())
+
+#define MPI_CALL_AS(many, kind, name, ...)                                                                   \
+    ON_##kind(name, name##many, (PARAMETERS(many, __VA_ARGS__)), (__VA_ARGS__))
+
+#define COLLECTIVE_BOTH(kind, name, iname, ...)                                                              \
+    COLLECTIVE_AS(, kind, name, iname, __VA_ARGS__)                                                          \
+    COLLECTIVE_INIT_AS(, kind, name, __VA_ARGS__)
+
+#define BY_HAND(name)
+#define MPI_CALL(...) MPI_CALL_AS(, __VA_ARGS__)
+
+#if MPI_VERSION >= 4
+#define MPI_CALL_C(...)  MPI_CALL_AS(, __VA_ARGS__) MPI_CALL_AS(_c, __VA_ARGS__)
+#define MPI4_CALL_C(...) MPI_CALL_AS(, __VA_ARGS__) MPI_CALL_AS(_c, __VA_ARGS__)
+#define MPI4_CALL(...)   MPI_CALL_AS(, __VA_ARGS__)
+#define COLLECTIVE(...)  COLLECTIVE_BOTH(__VA_ARGS__) COLLECTIVE_C(__VA_ARGS__)
+#define COLLECTIVE_C(kind, name, iname, ...)                                                                 \
+    COLLECTIVE_AS(_c, kind, name, iname, __VA_ARGS__)                                                        \
+    COLLECTIVE_INIT_AS(_c, kind, name, __VA_ARGS__)
+#define SYNCHRONIZING(...) COLLECTIVE_BOTH(__VA_ARGS__)
+#elif defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5 /* most of MPI 4, but no _c */
+#define MPI_CALL_C(...)    MPI_CALL_AS(, __VA_ARGS__)
+#define MPI4_CALL_C(...)   MPI_CALL_AS(, __VA_ARGS__)
+#define MPI4_CALL(...)     MPI_CALL_AS(, __VA_ARGS__)
+#define COLLECTIVE(...)    COLLECTIVE_BOTH(__VA_ARGS__)
+#define SYNCHRONIZING(...) COLLECTIVE_BOTH(__VA_ARGS__)
+#else
+#define MPI_CALL_C(...) MPI_CALL_AS(, __VA_ARGS__)
+#define MPI4_CALL_C(...)
+#define MPI4_CALL(...)
+#define COLLECTIVE(...)    COLLECTIVE_AS(, __VA_ARGS__)
+#define SYNCHRONIZING(...) COLLECTIVE_AS(, __VA_ARGS__)
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+/* How many bytes a collective call takes from this rank, and how many it brings to it: what stands in the
+ * buffers that are given to it, this rank's own part of them included. */
+#ifndef IOLENS_VOLUMES_H
+#define IOLENS_VOLUMES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "comms.h"
+
+struct volume {
+    int64_t sent, received;
+};
+
+/* Many counts: an array of int, or of MPI_Count in the functions whose names end in _c. */
+struct counts {
+    const void *array;
+    bool wide;
+};
+
+int64_t bytes_of(int64_t count, MPI_Datatype type);
+
+struct volume volume_bcast(const struct comm *comm, int root, int64_t bytes);
+struct volume volume_reduce(const struct comm *comm, int root, int64_t bytes);
+struct volume volume_gather(const struct comm *comm, int root, int64_t sent, int64_t received);
+struct volume volume_scatter(const struct comm *comm, int root, int64_t sent, int64_t received);
+
+/* Of an exchange of all with all; sent -1: in place, as much as is received. */
+struct volume volume_exchange(int64_t sent, int64_t received);
+
+/* Bytes of `many` blocks. */
+int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type);
+int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types);
+int64_t count_at(struct counts counts, int index);
+
+/* Whether arguments of the root's are looked at on this rank. */
+bool volume_is_root(const struct comm *comm, int root);
+
+#endif

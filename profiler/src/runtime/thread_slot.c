@@ -1,0 +1,39 @@
+#include "thread_slot.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static struct {
+    atomic_bool taken[SLOTS_MOST];
+    pthread_key_t key;
+    pthread_once_t once;
+} iolens_slots = {.once = PTHREAD_ONCE_INIT};
+
+static __thread uint32_t own __attribute__((tls_model("initial-exec"))); /* 1 + the number; 0: none yet */
+
+static void give_back(void *number)
+{
+    uint32_t mine = (uint32_t)(uintptr_t)number;
+    own = 0;
+    atomic_store_explicit(&iolens_slots.taken[mine - 1], false, memory_order_release);
+}
+
+static void make_key(void) { pthread_key_create(&iolens_slots.key, give_back); }
+
+static void take(void)
+{
+    uint32_t number = 0;
+    pthread_once(&iolens_slots.once, make_key);
+    while (number < SLOTS_MOST - 1 && atomic_exchange(&iolens_slots.taken[number], true))
+        number++;
+    own = number + 1;
+    pthread_setspecific(iolens_slots.key, (void *)(uintptr_t)own);
+}
+
+uint32_t thread_slot(void)
+{
+    if (own == 0)
+        take();
+    return own - 1;
+}

@@ -1,0 +1,170 @@
+"""MPI statistics, held to a program that works out what must be counted: under each MPI library of this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import darshan
+import pandas as pd
+import pytest
+from iolens.lab.installation import find_program
+from iolens.log import read_log
+from mpi_libraries import ROOT, library
+from patience import PATIENCE
+
+Counts = dict[tuple[str, int, str], tuple[int, ...]]
+
+RANKS = 4
+SIZES = [f"size_{i}" for i in range(7)]
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The program mpi_counts, compiled with a library."""
+    made: dict[str, Path] = {}
+
+    def of(name: str) -> Path:
+        if name not in made:
+            target = tmp_path_factory.mktemp(name) / "mpi_counts"
+            made[name] = library(name).compile(ROOT / "tests/c/mpi_counts.c", target, "-O1", "-pthread")
+        return made[name]
+
+    return of
+
+
+def run(
+    program: Path,
+    name: str,
+    folder: Path,
+    *words: str,
+    adapter: str | None = None,
+    trace: str = "mpi,io",
+    **settings: str,
+) -> subprocess.CompletedProcess[str]:
+    """Under the profiler, in `folder`, with MPI traced."""
+    its, chain = library(name), library(adapter or name).preload
+    environment = {**os.environ, **its.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    environment |= settings
+    inner = ["env", f"LD_PRELOAD={chain}", f"IOLENS_LOGPATH={folder}", f"IOLENS_TRACE={trace}"]
+    command = [its.mpirun, "-np", str(RANKS), *inner, program, *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+
+
+def expected(folder: Path) -> Counts:
+    lines = [line.split() for path in folder.glob("expected.*") for line in path.read_text().splitlines()]
+    return {(kind, int(rank), what): tuple(map(int, counts)) for kind, rank, what, *counts in lines}
+
+
+def counted(log: Path) -> Counts:
+    private = read_log(log).private
+    calls, peers = private["mpi_calls"], private["mpi_peers"]
+    found: Counts = {}
+    for row in calls.itertuples():
+        found["CALL", row.rank, row.function] = (row.calls, row.bytes_sent, row.bytes_received, row.messages)
+    for row in peers.itertuples():
+        found["PEER", row.rank, str(row.peer)] = (
+            row.messages,
+            row.bytes,
+            row.received_messages,
+            row.received_bytes,
+        )
+    return found
+
+
+def the_log(folder: Path) -> Path:
+    (log,) = folder.glob("*.darshan*")
+    return log
+
+
+@pytest.mark.parametrize(
+    ("name", "adapter"),
+    [("usual", "usual"), ("mpich", "mpich"), ("openmpi5", "openmpi5"), ("openmpi5", "usual"), ("mpiabi", "mpiabi")],
+)
+def test_every_kind_of_call(compiled: Callable[[str], Path], tmp_path: Path, name: str, adapter: str) -> None:
+    if library(adapter).flavour != library(name).flavour:
+        pytest.skip("this machine's usual MPI is another one")
+    done = run(compiled(name), name, tmp_path, adapter=adapter)
+    assert done.returncode == 0, done.stderr
+    assert "iolens:" not in done.stderr
+    assert counted(the_log(tmp_path)) == expected(tmp_path)
+    private = read_log(the_log(tmp_path)).private
+    check_tables(private)
+    assert darshan.DarshanReport(str(the_log(tmp_path)), read_all=True).metadata["job"]["nprocs"] == RANKS
+
+
+def check_tables(private: dict[str, pd.DataFrame]) -> None:
+    """The tables agree with one another."""
+    calls, sites = private["mpi_calls"], private["mpi_sites"]
+    assert (calls[SIZES].sum(axis=1) == calls["messages"]).all()
+    assert (calls["min_time"] <= calls["max_time"]).all()
+    assert (calls["max_time"] <= calls["time"] * 1.000001).all()
+    keys, sums = ["rank", "function", "region"], ["calls", "bytes_sent", "bytes_received", "messages", *SIZES]
+    pd.testing.assert_frame_equal(sites.groupby(keys)[sums].sum(), calls.groupby(keys)[sums].sum())
+    nodes = private["call_nodes"].set_index(["rank", "node"])
+    objects = private["objects"].set_index(["rank", "object"])
+    places = nodes.loc[list(zip(sites["rank"], sites["node"], strict=True)), "object"]
+    paths = objects.loc[list(zip(sites["rank"], places, strict=True)), "path"]
+    assert set(paths.str.rsplit("/").str[-1]) == {"mpi_counts"}
+    first = calls[(calls["rank"] == 0) & (calls["function"] == "MPI_Send")].iloc[0]
+    assert [first[size] for size in SIZES] == [2, 1, 0, 1, 0, 0, 0]
+    assert private["mpi_peers"]["on_node"].all()
+    world = private["mpi_communicators"]
+    assert {(4, 0), (2, 0), (2, 2)} <= set(zip(world["size"], world["remote_size"], strict=True))
+
+
+@pytest.mark.parametrize("name", ["usual", "mpich"])
+def test_threads(compiled: Callable[[str], Path], tmp_path: Path, name: str) -> None:
+    """All threads of all ranks call at once: no call is lost."""
+    assert run(compiled(name), name, tmp_path, "threads").returncode == 0
+    assert counted(the_log(tmp_path)) == expected(tmp_path)
+
+
+def test_a_killed_job_has_counted(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    done = run(compiled("usual"), "usual", tmp_path, "killed", IOLENS_SPOOL=str(tmp_path))
+    assert done.returncode != 0
+    spools = sorted(tmp_path.glob("iolens-*/*.spool"))
+    subprocess.run([find_program("iolens-recover"), "merge", *spools], check=True, stdout=subprocess.DEVNULL)
+    wanted = {key: counts for key, counts in expected(tmp_path).items() if key[2] != "MPI_Finalize"}
+    ended = {rank for _, rank, _ in wanted}
+    assert {key: counts for key, counts in counted(the_log(tmp_path)).items() if key[1] in ended} == wanted
+
+
+def test_nothing_is_counted_unless_it_is_asked_for(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    assert run(compiled("usual"), "usual", tmp_path, trace="io").returncode == 0
+    for log in tmp_path.glob("*.darshan"):
+        assert not {"mpi_calls", "mpi_sites", "mpi_peers"} & {
+            name for name, table in read_log(log).private.items() if len(table)
+        }
+
+
+def test_tables_are_bounded(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    """With room for few rows, those that took the least are one row for each function; nothing is lost."""
+    assert run(compiled("usual"), "usual", tmp_path, IOLENS_FILE_RANKS="20", IOLENS_MPI_PEERS="1").returncode == 0
+    private = read_log(the_log(tmp_path)).private
+    wanted = expected(tmp_path)
+    for table in (private["mpi_calls"], private["mpi_sites"]):
+        assert (table["rank"] >= 0).sum() == 20
+        for kind, column in ((0, "calls"), (1, "bytes_sent"), (2, "bytes_received"), (3, "messages")):
+            by_function = table.groupby("function")[column].sum()
+            for function in by_function.index:
+                sums = [counts[kind] for key, counts in wanted.items() if key[0] == "CALL" and key[2] == function]
+                assert by_function[function] == sum(sums), (function, column)
+    assert private["mpi_peers"]["bytes"].sum() == sum(counts[1] for key, counts in wanted.items() if key[0] == "PEER")
+    assert set(private["mpi_sites"]["node"]) >= {-2}
+
+
+def test_waiting_for_one_another_and_late_receives(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    done = run(compiled("usual"), "usual", tmp_path, IOLENS_MPI_SYNC="1", IOLENS_LATE_RECEIVES="1")
+    assert done.returncode == 0
+    assert counted(the_log(tmp_path)) == expected(tmp_path)
+    calls = read_log(the_log(tmp_path)).private["mpi_calls"].groupby("function")[["sync_time", "late_receives"]].sum()
+    assert calls.loc["MPI_Allreduce", "sync_time"] > 0
+    assert calls.loc["MPI_Send", "sync_time"] == 0
+    assert calls["late_receives"].sum() >= 1  # a message that was probed for was there
