@@ -48,6 +48,18 @@ def test_every_point_is_a_bar_and_every_run_a_dot(comparison: Comparison) -> Non
     assert figure.axes[0].get_ylabel() == LABEL
 
 
+def test_the_bound_of_a_setting_is_a_line_above_its_bar(comparison: Comparison) -> None:
+    bound = 1.2 * float(comparison.points["value"].max())
+    points, columns = comparison.points.assign(bound=bound), ("value", "low", "high", "bandwidth")
+    figure = grouped_bars(points, comparison.runs, comparison.factors, columns, LABEL, comparison.best)
+    lines = [line for axes in figure.axes for line in axes.lines if list(line.get_ydata()) == [bound, bound]]
+    assert len(lines) == len(points)
+    assert figure.axes[0].get_ylim()[1] > bound
+    seconds = ("seconds", "seconds_low", "seconds_high", "io_seconds")
+    times = grouped_bars(points, comparison.runs, comparison.factors, seconds, "I/O time, s", comparison.best)
+    assert not [line for axes in times.axes for line in axes.lines if list(line.get_ydata()) == [bound, bound]]
+
+
 LONG = [
     "a folder of its own for each of the ranks",
     "one folder, flushed after every single write",

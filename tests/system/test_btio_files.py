@@ -280,3 +280,14 @@ def test_hints_file(tmp_path: Path) -> None:
     verified(tmp_path, *arguments, ranks=4)
     requested = result(tmp_path / "result.json")["hints"]["requested"]
     assert requested == {"cb_nodes": "1", "romio_cb_write": "enable", "cb_buffer_size": "2097152"}
+
+
+@pytest.mark.mpi
+def test_data_that_is_not_read_back_is_not_called_verified(tmp_path: Path) -> None:
+    outcome = btio(tmp_path, "--steps", "5", "--io-only", "--write-only", "--json", "result.json")
+    assert outcome.status == 0, outcome.errors
+    assert "No verification performed" in outcome.text
+    assert "No reference values provided" not in outcome.text
+    found = result(tmp_path / "result.json")
+    assert found["verification"] == {"status": "not performed", "detail": "the data was not read back (--write-only)"}
+    assert [phase["operation"] for phase in found["phases"]] == ["write"]

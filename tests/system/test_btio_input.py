@@ -28,6 +28,7 @@ pytestmark = pytest.mark.mpi
         (["--write-interval", "0"], "--write-interval 0"),
         (["--method", "none", "--io-only"], "--method none has no files"),
         (["--verify-only", "--read-interval", "2"], "--verify-only goes with runs without a read interval"),
+        (["--write-only"], "--write-only goes with --io-only"),
         (["--hint", "cb_nodes"], "'cb_nodes' is not a hint"),
         (["--hints-file", "absent.txt"], "cannot read the hints file absent.txt"),
         (["--input", "absent.data"], "cannot read the input file absent.data"),
