@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from iolens.cli.main import main
+from iolens.cli.table import depth_heads
 from iolens.errors import UsageError
 from iolens.metrics.processor import balance, files, process
 from iolens.metrics.processor.ask import Ask, conditions, levels
@@ -199,6 +200,13 @@ def test_a_table_as_text_csv_and_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.startswith("module,operation,count")
     assert main(["table", "operations", str(LOG)]) == 0
     assert "independent write" in capsys.readouterr().out
+
+
+def test_heads_where_single_ranks_stand_beside_deeper_levels() -> None:
+    found = pd.DataFrame(
+        {"depth": [0, 1, 2, 3, 1, 2], "level": ["total", "function", "caller", "pe", "function", "pe"]}
+    )
+    assert depth_heads(found) == ["Function", "Caller", "PE"]
 
 
 def test_the_names_of_all_tables(capsys: pytest.CaptureFixture[str]) -> None:

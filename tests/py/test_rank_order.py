@@ -107,6 +107,19 @@ def test_mpirun_takes_the_rankfile(tmp_path: Path) -> None:
     assert sorted(done.stdout.split("\n")) == ["", "rank 0", "rank 1", "rank 2", "rank 3"]
 
 
+def test_the_command_writes_both_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("iolens.log.read_log", lambda path: job_of({(0, 2): 100, (1, 3): 100}, 4))
+    options = ["rank-order", "any.darshan", "--ranks-per-node", "2", "-o", str(tmp_path / "order")]
+    assert main([*options, "--hosts", "n1,n2"]) == 0
+    assert "custom" in capsys.readouterr().out
+    assert (tmp_path / "order" / "MPICH_RANK_ORDER").read_text().splitlines()[1:] == ["0,2", "1,3"]
+    assert "rank 2=n1 slot=1" in (tmp_path / "order" / "rankfile").read_text()
+    assert main(options) == 2
+    assert "2 nodes need as many hosts, and 0 are known; give --hosts" in capsys.readouterr().err
+
+
 def test_a_log_without_messages(capsys: pytest.CaptureFixture[str]) -> None:
     log = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
     assert main(["rank-order", str(log)]) == 1

@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     """Write both files; UsageError when hosts are missing."""
+    from iolens.pages.export import make_folder
     from iolens.pages.output import written_aside
     from iolens.pages.placement import mpich_order, rankfile
 
@@ -80,6 +81,7 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     if len(hosts) >= nodes:
         cores = args.cores or max(order.nodes.count(node) for node in set(order.nodes))
         files["rankfile"] = rankfile(order.nodes, hosts, cores, remark)
+    make_folder(args.output)
     for name, text in files.items():
         with written_aside(args.output / name) as aside:
             aside.write_text(text, encoding="utf-8")

@@ -110,12 +110,13 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
         raise IolensError(f"the table {exhibit.name} is a figure in the report; its numbers: --csv or --json")
     if not exhibit.drilled:
         return flat(table)
-    names = dict(zip(frame["depth"], frame["level"], strict=True))
-    heads = [HEADS.get(names[depth], names[depth].capitalize()) for depth in sorted(names) if depth]
-    return drilled(table, list(frame["depth"]), heads or ["Total"])
+    return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"])
 
 
-HEADS = {"pe": "PE"}
+def depth_heads(frame: pd.DataFrame) -> list[str]:
+    """The name of each depth below the total; single ranks may stand at several, beside deeper levels."""
+    levels = frame[frame["depth"] > 0].groupby("depth")["level"].unique()
+    return ["PE" if set(names) == {"pe"} else next(n for n in names if n != "pe").capitalize() for names in levels]
 
 
 def print_names(log: Path | None) -> None:
