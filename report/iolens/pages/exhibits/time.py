@@ -26,7 +26,7 @@ def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if each is not None:
         yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
         if len(each) > 1:
-            yield FigureBlock(rank_time_bars(each), how(job), title="And of each rank")
+            yield FigureBlock(rank_time_bars(each), title="And of each rank")
 
 
 def how(job: Job) -> str:
@@ -41,7 +41,7 @@ def how(job: Job) -> str:
 
 TIME_PARTS: Exhibit[Job] = Exhibit(
     name="time_parts",
-    title="Computing, MPI and I/O",
+    title="Parts of the time",
     metric=time.time_parts,
     columns=[
         Column("", "part"),
