@@ -63,8 +63,9 @@ int main(int argc, char **argv)
         wait(NULL);
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf("minor-faults %ld\nvoluntary-switches %ld\npeak-memory %ld\ntask-clock %.0f\n", usage.ru_minflt, usage.ru_nvcsw,
-           usage.ru_maxrss * 1024, 1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
+    printf("minor-faults %ld\nvoluntary-switches %ld\npeak-memory %ld\ntask-clock %.0f\n", usage.ru_minflt,
+           usage.ru_nvcsw, usage.ru_maxrss * 1024,
+           1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
     return 0;
 }
