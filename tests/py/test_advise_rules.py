@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -15,9 +16,10 @@ from iolens.advise import Finding, findings, remedies, rules, verdict
 from iolens.advise.limits import changed, from_file
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.log import Job, Mount
+from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
 from iolens.metrics.share import io_seconds, slowest_seconds
+from iolens.metrics.writers import moved_by_rank
 from iolens.pages.advice_rules import rules_text
 
 MIB = 1 << 20
@@ -283,3 +285,32 @@ def test_late_receives_and_small_messages_are_counted() -> None:
     assert set(said(traced([40.0] * 4, late_receives=30000))) == {"late-receives"}
     assert set(said(traced([40.0] * 4, size_0=40000))) == {"small-messages"}
     assert said(traced([40.0] * 4, size_0=10000, late_receives=10000)) == {}
+
+
+def test_ranks_of_a_shared_file_come_from_the_private_table() -> None:
+    large = (1 << 63) + 12345
+    shared = {"id": large, "rank": -1, "WRITES": 100, "BYTES_WRITTEN": 400 * MIB, "MAX_BYTE_WRITTEN": 400 * MIB - 1}
+    posix = frame("POSIX", [shared | {"F_WRITE_TIME": 24.0, "F_SLOWEST_RANK_TIME": 20.0, "SLOWEST_RANK": 1}])
+    posix["id"] = np.array([large], dtype=np.uint64)
+    written = [MIB, 397 * MIB, MIB, MIB]
+    rows = {"file": np.array([large] * 4, dtype=np.uint64), "rank": range(4), "ranks": 1, "writes": [1, 97, 1, 1]}
+    zero = dict.fromkeys(("bytes_read", "read_time", "meta_time", "first_write", "last_write"), 0)
+    table = pd.DataFrame(rows | zero | {"bytes_written": written, "write_time": [1.0, 20.0, 1.0, 2.0]})
+    made = job(4, {"POSIX": posix}, file_ranks=table)
+    np.testing.assert_array_equal(moved_by_rank(made, "written"), written)
+    assert "one-writer" in said(made)
+    assert moved_by_rank(job(4, {"POSIX": posix}), "written") is None
+
+
+@pytest.mark.parametrize("name", ["one-aggregator", "shared-turns"])
+def test_absurd_counters_end_in_no_error(name: str) -> None:
+    whole = read_log(TESTS / f"advice/logs/{name}.darshan")
+    chance = np.random.default_rng(1)
+    for _ in range(15):
+        frames = {key: table.copy() for key, table in whole.frames.items() if chance.random() < 0.9}
+        for table in frames.values():
+            numbers = [column for column in table if column not in ("id", "rank") and table[column].dtype.kind in "iuf"]
+            for column in chance.choice(numbers, 20):
+                table[column] = np.array([chance.choice([0, -1, 1, 2**40, 2**62])] * len(table), table[column].dtype)
+        made = replace(whole, frames=frames, run_time=float(chance.choice([0.0, 1.0, 1e9])))
+        assert verdict(made, found=findings(made)).sentence

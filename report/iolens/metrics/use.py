@@ -26,7 +26,7 @@ LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 
 def by_file(job: Job, name: str) -> pd.DataFrame | None:
     """One row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
 
-    What was not recorded (-1) counts as 0. None where the log has nothing of the layer.
+    All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None where the log lacks the layer.
     """
     import pandas as pd
 
@@ -39,12 +39,12 @@ def by_file(job: Job, name: str) -> pd.DataFrame | None:
     first = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
     values = {}
     for column in columns:
-        each = np.maximum(frame[column].to_numpy()[order], 0)
+        each = np.maximum(frame[column].to_numpy()[order].astype(float), 0.0)
         short = column.removeprefix(prefix)
         values[short] = (np.maximum if short in LARGEST else np.add).reduceat(each, first)
     ranks = frame["rank"].to_numpy()[order]
     each = np.where(ranks < 0, max(job.nprocs, 1), 1)
-    values["ranks"] = np.minimum(np.add.reduceat(each, first), max(job.nprocs, 1))
+    values["ranks"] = np.minimum(np.add.reduceat(each, first), max(job.nprocs, 1)).astype(float)
     return pd.DataFrame(values, index=pd.Index(ids[first], name="id"))
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 COUNTERS = {"read": "BYTES_READ", "written": "BYTES_WRITTEN"}
+SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
 
 
 @once_per_job
@@ -48,17 +49,16 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
 
 def of_shared(job: Job, frame: pd.DataFrame, name: str, row: int, what: str) -> np.ndarray | None:
     """Bytes by rank of one shared record; None where the log does not tell."""
-    record = frame.iloc[row]
-    total, found = int(record[f"{name}_{COUNTERS[what]}"]), np.zeros(max(job.nprocs, 1))
+    counted = {column: int(frame[f"{name}_{column}"].iloc[row]) for column in (*COUNTERS.values(), *SLOWEST)}
+    total, found = counted[COUNTERS[what]], np.zeros(max(job.nprocs, 1))
     table = file_ranks(job) if name == "POSIX" else None
     if table is not None:
-        rows = table[(table["file"] == record["id"]) & (table["rank"] >= 0)]
+        rows = table[(table["file"] == frame["id"].iloc[row]) & (table["rank"] >= 0)]
         moved = rows[f"bytes_{what}"].to_numpy()
         if int(moved.sum()) == total:
             return np.bincount(rows["rank"].to_numpy(), weights=moved, minlength=len(found))
-    both = sum(int(record[f"{name}_{counter}"]) for counter in COUNTERS.values())
-    slowest = int(record[f"{name}_SLOWEST_RANK"])
-    if 0 <= slowest < len(found) and int(record[f"{name}_SLOWEST_RANK_BYTES"]) == both:
+    both, slowest = sum(counted[column] for column in COUNTERS.values()), counted["SLOWEST_RANK"]
+    if 0 <= slowest < len(found) and counted["SLOWEST_RANK_BYTES"] == both:
         found[slowest] = total
         return found
     return None

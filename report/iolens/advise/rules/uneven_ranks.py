@@ -35,8 +35,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if upper is not None and upper[f"COLL_{kind}S"].any():
             continue
         active = moved[moved > 0]
+        if len(active) < 2:
+            continue
         most, mean = float(active.max()), float(active.mean())
-        if len(active) < 2 or most <= limits["uneven"] * mean or most >= limits["one_rank_share"] * moved.sum():
+        if most <= limits["uneven"] * mean or most >= limits["one_rank_share"] * moved.sum():
             continue
         spent = seconds_of(job, what, kind)
         evidence = (

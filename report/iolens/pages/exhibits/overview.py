@@ -33,7 +33,7 @@ LARGEST = 24
 @once_per_job
 def verdict(job: Job) -> advise.Verdict:
     """What bounds the run, kept."""
-    return advise.verdict(job)
+    return advise.verdict(job, found=advice(job))
 
 
 @once_per_job
