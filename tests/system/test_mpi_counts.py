@@ -168,3 +168,18 @@ def test_waiting_for_one_another_and_late_receives(compiled: Callable[[str], Pat
     assert calls.loc["MPI_Allreduce", "sync_time"] > 0
     assert calls.loc["MPI_Send", "sync_time"] == 0
     assert calls["late_receives"].sum() >= 1  # a message that was probed for was there
+
+
+def test_chains_of_callers(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    """With three callers each call site leads outwards to main, and the sums stay the same."""
+    assert run(compiled("usual"), "usual", tmp_path, IOLENS_CALLERS="3").returncode == 0
+    assert counted(the_log(tmp_path)) == expected(tmp_path)
+    private = read_log(the_log(tmp_path)).private
+    parents = private["call_nodes"].set_index(["rank", "node"])["parent"]
+    sites = private["mpi_sites"]
+    sends = sites[sites["function"] == "MPI_Sendrecv"]
+    for rank, node in zip(sends["rank"], sends["node"], strict=True):
+        chain = [node]
+        while parents[rank, chain[-1]] >= 0:
+            chain.append(parents[rank, chain[-1]])
+        assert len(chain) == 3
