@@ -42,6 +42,7 @@ def run(
     name: str,
     folder: Path,
     *words: str,
+    ranks: int = RANKS,
     adapter: str | None = None,
     trace: str = "mpi,io",
     **settings: str,
@@ -51,7 +52,7 @@ def run(
     environment = {**os.environ, **its.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     environment |= settings
     inner = ["env", f"LD_PRELOAD={chain}", f"IOLENS_LOGPATH={folder}", f"IOLENS_TRACE={trace}"]
-    command = [its.mpirun, "-np", str(RANKS), *inner, program, *words]
+    command = [its.mpirun, "-np", str(ranks), *inner, program, *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
@@ -183,3 +184,29 @@ def test_chains_of_callers(compiled: Callable[[str], Path], tmp_path: Path) -> N
         while parents[rank, chain[-1]] >= 0:
             chain.append(parents[rank, chain[-1]])
         assert len(chain) == 3
+
+
+@pytest.mark.parametrize("way", ["F08", "MODULE", "MPIF"])
+def test_fortran(tmp_path: Path, way: str) -> None:
+    """The same counts by mpi_f08, mpi and mpif.h, with Fortran's MPI_IN_PLACE and MPI_STATUSES_IGNORE."""
+    compiler = library("usual").mpicc.parent / "mpifort"
+    if not compiler.exists():
+        pytest.skip("no Fortran compiler of this MPI")
+    program = tmp_path / "fortran"
+    source = ROOT / "tests/c/mpi_counts_fortran.F90"
+    subprocess.run([compiler, "-cpp", f"-D{way}", source, "-o", program], check=True)
+    done = run(program, "usual", tmp_path, ranks=2, IOLENS_CALLERS="3")
+    assert done.returncode == 0, done.stderr
+    found = counted(the_log(tmp_path))
+    names = ["Init", "Irecv", "Isend", "Waitall", "Allreduce", "Comm_dup", "Bcast", "Barrier", "Comm_free", "Finalize"]
+    assert {what for kind, rank, what in found if (kind, rank) == ("CALL", 0)} == {
+        f"MPI_{one}" for one in [*names, "Send"]
+    }
+    assert found["CALL", 0, "MPI_Send"] == (1, 800, 0, 1)
+    assert found["CALL", 1, "MPI_Recv"] == (1, 0, 800, 0)
+    for rank in range(2):
+        assert found["CALL", rank, "MPI_Waitall"] == (1, 0, 400, 0)
+        assert found["CALL", rank, "MPI_Allreduce"] == (1, 80, 80, 1)
+        assert found["CALL", rank, "MPI_Bcast"] == ((1, 24, 0, 1) if rank else (1, 0, 24, 0))
+    assert found["PEER", 0, "1"] == (2, 1200, 1, 400)
+    assert "fortran" in set(read_log(the_log(tmp_path)).private["objects"]["path"].str.rsplit("/").str[-1])
