@@ -59,3 +59,18 @@ def test_the_command_prints_it(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert "5 runs; one run writes at most 22.1 MB below" in printed
     assert "how long they take is not known before one was done" in printed
     assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
+
+
+def test_ranks_and_nodes_are_settings_like_others(file: Path) -> None:
+    changes = ["launcher=slurm", "slurm.runs_per_job=1", "matrix.ranks=[1, 4]", "matrix.nodes=[1, 2]", "repetitions=1"]
+    found = plan(load_experiment(file, [*changes, "together=[[ranks, nodes]]", "matrix.aggregators=[1]"]), file.parent)
+    assert set(found.runs) == {"first", "ag1_np1_nn1/rep-1", "ag1_np4_nn2/rep-1"}
+    scripts = {run: text.splitlines() for run, text in zip(found.runs, found.texts, strict=True)}
+    assert {"#SBATCH --nodes=1", "#SBATCH --ntasks=1"} <= set(scripts["ag1_np1_nn1/rep-1"])
+    assert {"#SBATCH --nodes=2", "#SBATCH --ntasks=4"} <= set(scripts["ag1_np4_nn2/rep-1"])
+
+
+def test_a_launcher_without_nodes_cannot_vary_them(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = ["--set", "matrix.nodes=[1, 2]"]
+    assert main(["sweep", str(file), "--results", str(file.parent / "results"), *changes]) == 2
+    assert "matrix.nodes: the launcher local has no nodes to choose" in capsys.readouterr().err

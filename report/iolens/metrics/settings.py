@@ -31,6 +31,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("aggregators", "cb_nodes", "aggregators", "aggregator", 1),
         Setting("cb_buffer_size", "cb_buffer_size", "collective buffer", "bytes", 16 * MIB),
         Setting("ranks", "ranks", "ranks", "rank", None),
+        Setting("nodes", "nodes", "nodes", "node", None),
         Setting("variant", "variant", "variant", "name", None),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.experiment import ROMIO, Experiment
@@ -16,12 +17,15 @@ FIRST = "first"
 @dataclass(frozen=True)
 class Asked:
     """One run: its name, and what its program and MPI-IO are given. `requested` are stripes and hints as run.json names
-    them, `point` the levels with the number of the repetition; the complete run has neither."""
+    them, `point` the levels with the number of the repetition; the complete run has neither. `options` are those of the
+    experiment's launcher."""
 
     id: str
+    ranks: int
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
     io_component: str | None
+    options: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
     requested: Mapping[str, int] = field(default_factory=dict)
     point: Mapping[str, int | str] = field(default_factory=dict)
@@ -42,17 +46,27 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
     arguments += experiment.repeated if run.repetition > 1 else ()
     point = {**settings, "repetition": run.repetition}
-    return Asked(run.id, arguments, environment, component, hints, requested, point)
+    options = options_of(experiment)
+    if "nodes" in settings:
+        options = {**options, "nodes": int(settings["nodes"])}
+    ranks = int(settings.get("ranks", experiment.ranks))
+    return Asked(run.id, ranks, arguments, environment, component, options, hints, requested, point)
+
+
+def options_of(experiment: Experiment) -> Mapping[str, Any]:
+    """What the experiment says to its launcher."""
+    return experiment.options.get(experiment.launcher, {})
 
 
 def asked_first(experiment: Experiment) -> Asked:
     """The complete run: on the storage as it is, with the usual MPI library and its own hints."""
-    return Asked(FIRST, experiment.first or (), experiment.environment, ROMIO)
+    first = experiment.first or ()
+    return Asked(FIRST, experiment.ranks, first, experiment.environment, ROMIO, options_of(experiment))
 
 
 def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
     """Stripes and hints of a point; storage that a sweep makes itself has a layout in every run."""
-    settings = run.point.numbers
+    settings = {key: value for key, value in run.point.numbers.items() if key not in ("ranks", "nodes")}
     if storage.make or {"stripe_count", "stripe_size"} & settings.keys():
         settings = {"stripe_count": 1, "stripe_size": experiment.stripe_size, **settings}
     if "aggregators" in settings:

@@ -35,11 +35,6 @@ class Bench:
     storage: Backend
     workload: Workload
 
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What the experiment says to its launcher."""
-        return self.experiment.options.get(self.launcher.name, {})
-
 
 def set_up(experiment: Experiment, data: Path, components: Collection[str | None]) -> Bench:
     """Find the program, its MPI for each of these components, and the launcher; raises before anything has run when
@@ -71,13 +66,13 @@ def key_of(bench: Bench, asked: Asked) -> str:
     libraries = [path for path in map(find_library, names) if path]
     parts: dict[str, Any] = {
         "arguments": asked.arguments,
-        "ranks": bench.experiment.ranks,
+        "ranks": asked.ranks,
         "launcher": build.starter,
         "environment": asked.environment,
         "requested": asked.requested,
         "hints": asked.hints,
         "io": asked.io_component,
         "storage": bench.experiment.storage,
-        **({"options": bench.options} if bench.options else {}),
+        **({"options": asked.options} if asked.options else {}),
     }
     return run_key(parts, [build.program, *libraries, *bench.storage.settings(bench.data)])

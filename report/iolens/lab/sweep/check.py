@@ -27,17 +27,21 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[As
             f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(workload.metrics)}"
         )
     for asked in runs:
-        why = refusal_of(workload, asked.arguments, experiment.ranks)
+        why = refusal_of(workload, asked.arguments, asked.ranks)
         if why:
-            raise UsageError(f"workload.ranks: {experiment.ranks}: {why} (run {asked.id})")
+            raise UsageError(f"workload.ranks: {asked.ranks}: {why} (run {asked.id})")
 
 
-def check_storage(experiment: Experiment, data: Path, storage: Backend, launcher: Launcher) -> None:
-    """Storage without stripes cannot vary them, and what one node's memory holds cannot be shared by several."""
-    nodes = launcher.nodes(experiment.options.get(launcher.name, {}))
+def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher: Launcher) -> None:
+    """Storage without stripes cannot vary them, what one node's memory holds cannot be shared by several, and a
+    launcher without nodes cannot vary those."""
+    nodes = max((launcher.nodes(asked.options) for asked in runs), default=1)
     if storage.one_node and nodes > 1:
         raise UsageError(f"{storage.name} storage is one node's own, and {launcher.name} shall use {nodes} nodes")
-    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & set(experiment.matrix):
+    varied = {name for asked in runs for name in asked.point}
+    if "nodes" in varied and "nodes" not in launcher.keys:
+        raise UsageError(f"matrix.nodes: the launcher {launcher.name} has no nodes to choose")
+    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
         kind, mount = file_system(existing(data))
         raise UsageError(
             f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
@@ -47,7 +51,7 @@ def check_storage(experiment: Experiment, data: Path, storage: Backend, launcher
 
 def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int:
     """Space that the largest of these runs needs; 0 where nothing tells."""
-    volumes = [experiment.volume, *(volume_of(workload, asked.arguments, experiment.ranks) for asked in runs)]
+    volumes = [experiment.volume, *(volume_of(workload, asked.arguments, asked.ranks) for asked in runs)]
     return int(max((volume for volume in volumes if volume), default=0) * MARGIN)
 
 

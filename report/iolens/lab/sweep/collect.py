@@ -53,7 +53,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         storage={"kind": bench.storage.name, **storage, **health.counts},
         launcher=bench.launcher.name,
         mpi={**(result.get("mpi") or {}), "driver": driver},
-        hosts=outcome.hosts or hosts_of(outcome.logs, bench.experiment.ranks),
+        hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
         load_before=outcome.load_before,
         log=log.name if log else None,
         result=RESULT if result else None,

@@ -94,6 +94,8 @@ FACTORS: Mapping[str, Callable[[Any], tuple[int, ...]]] = {
     "stripe_size": levels(size),
     "aggregators": levels(positive),
     "cb_buffer_size": levels(size),
+    "ranks": levels(positive),
+    "nodes": levels(positive),
 }
 """What a matrix can vary by itself; any other factor is an own one, a table of levels and what each changes."""
 

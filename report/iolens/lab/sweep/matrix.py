@@ -12,7 +12,14 @@ from iolens.lab.sweep.experiment import FACTORS, Experiment
 from iolens.lab.sweep.expression import holds, parse
 from iolens.lab.values import slug
 
-ABBREVIATIONS = {"stripe_count": "sc", "stripe_size": "ss", "aggregators": "ag", "cb_buffer_size": "cb"}
+ABBREVIATIONS = {
+    "stripe_count": "sc",
+    "stripe_size": "ss",
+    "aggregators": "ag",
+    "cb_buffer_size": "cb",
+    "ranks": "np",
+    "nodes": "nn",
+}
 
 
 @dataclass(frozen=True)

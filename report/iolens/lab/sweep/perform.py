@@ -70,12 +70,12 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
     return Task(
         folder=folder,
         starter=build.starter,
-        ranks=bench.experiment.ranks,
+        ranks=asked.ranks,
         words=(str(build.program), *words),
         setup=surroundings(bench, asked, folder),
         flavour=build.flavour,
         io_component=asked.io_component,
-        options=bench.options,
+        options=asked.options,
     )
 
 

@@ -48,7 +48,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Plan
     workload = workload_of(experiment.program)
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
-    volumes = [experiment.volume, *(volume_of(workload, one.arguments, experiment.ranks) for one in asked)]
+    volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in asked)]
     known = [record["seconds"] for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
     return Plan(
         runs=tuple(one.id for one in asked),
@@ -66,7 +66,11 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     words = workload_of(experiment.program).words(
         asked.arguments, place, data / asked.id.replace("/", "_"), dict(asked.hints)
     )
-    options = experiment.options.get(experiment.launcher, {})
     return Task(
-        place, options.get("start", MPIRUN), experiment.ranks, (experiment.program, *words), Setup(), options=options
+        place,
+        asked.options.get("start", MPIRUN),
+        asked.ranks,
+        (experiment.program, *words),
+        Setup(),
+        options=asked.options,
     )

@@ -58,7 +58,7 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     first = [asked_first(experiment)] if experiment.first is not None else []
     bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
     check_workload(experiment, bench.workload, [*runs, *first])
-    check_storage(experiment, bench.data, bench.storage, bench.launcher)
+    check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
     folder.mkdir(parents=True, exist_ok=True)
     for place in {bench.data, first_bench.data}:
         place.mkdir(parents=True, exist_ok=True)
