@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from iolens.advise import Finding
@@ -15,7 +16,7 @@ from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
 from iolens.pages.blocks import Text
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
-from iolens.pages.job import PAGES
+from iolens.pages.job import PAGES, write_job_pdf
 from iolens.pages.layout import laid_out
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"
@@ -162,3 +163,21 @@ def test_what_a_log_cannot_tell() -> None:
     assert found["some records"] == "POSIX: the profiler ran out of room; some records are missing."
     assert {"computation and MPI apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
     assert UNKNOWN.table(made).title == "What this log cannot tell"
+
+
+def test_a_short_remedy_is_what_is_pasted() -> None:
+    assert job_advice.to_paste(["Do this:", "", "  lfs setstripe -c 4 DIR"]) == ["  lfs setstripe -c 4 DIR"]
+    assert job_advice.to_paste(["Write whole chunks."]) == ["Write whole chunks."]
+
+
+@pytest.mark.parametrize("ranks", [1, 100_000])
+def test_any_number_of_ranks_has_a_report(ranks: int, tmp_path: Path) -> None:
+    number = np.arange(ranks)
+    frame = posix([{"id": 0, "rank": 0, "WRITES": 4, "BYTES_WRITTEN": 8 * MIB, "F_WRITE_TIME": 2.0}])
+    times = {"POSIX_F_WRITE_START_TIMESTAMP": 1.0, "POSIX_F_WRITE_END_TIMESTAMP": 1 + number % 7}
+    many = frame.loc[np.zeros(ranks, int)].reset_index(drop=True).assign(id=number, rank=number, **times)
+    bins = {"id": 0, "module": "POSIX", "width": 5.0, "bin": 0, "read": 0}
+    heat = pd.DataFrame({"rank": number, "written": 8 * MIB, **bins})
+    heat = pd.concat([heat, heat.assign(bin=1, written=0)], ignore_index=True)
+    write_job_pdf(job({"POSIX": many, "HEATMAP": heat}, nprocs=ranks), tmp_path / "job.pdf")
+    assert (tmp_path / "job.pdf").stat().st_size < 1 << 20

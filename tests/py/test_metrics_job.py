@@ -20,7 +20,7 @@ from iolens.pages.cells import NUMBER
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.striping import TARGET_BYTES
-from iolens.pages.exhibits.timeline import PLACES, mapped_layers
+from iolens.pages.exhibits.timeline import PLACES
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 MIB = 1 << 20
@@ -450,7 +450,7 @@ def test_daos_moves_bytes_of_files_heatmaps_and_its_own_place() -> None:
     assert (place["mount"], place["type"], place["bytes_written"]) == ("(DAOS)", "daos", 3 * MIB)
     assert list(files.all_files(made)["id"]) == [1]
     assert balance.rank_bytes(made)["written"].sum() == 3 * MIB
-    assert "DFS" in mapped_layers(made)
+    assert timespans.mapped(made) == ["DFS"]
     assert cost.moved_once(made) == {"DFS": 3 * MIB}
     mpi = frame("MPI-IO", [{"id": 7, "rank": 0, "BYTES_WRITTEN": 3 * MIB}])
     assert cost.moved_once(job({"DFS": dfs, "MPI-IO": mpi})) == {"MPI-IO": 3 * MIB}

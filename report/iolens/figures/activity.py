@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.figures.operations import short
 from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, nothing, styled
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 FEW_RANKS = 6
 """Up to so many, each has a mark on the axis."""
+
+MANY_RANKS = 9999
+"""More of them are numbered in thousands, for which the margin has room."""
 
 LEVELS = 24
 """Colours of the map: each is one rectangle of the legend."""
@@ -60,6 +64,8 @@ def activity_map(
         axes.set_yticks(range(nprocs))
     else:
         axes.locator_params(axis="y", integer=True, nbins=5)
+    if nprocs > MANY_RANKS:
+        axes.yaxis.set_major_formatter(lambda value, _: short(value))
     speed = unit_of(both.sum(axis=0).max() / bin_width)
     speed_bytes = UNITS[speed]
     edges = np.arange(bins + 1) * bin_width

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+MOST_BARS = 400
+"""More than a page has points for."""
+
 MEMORY, PROGRAM, KERNEL = "#cc79a7", "#555555", "#aaaaaa"
 
 
@@ -39,20 +42,26 @@ def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 
 def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:
-    """The columns of `parts` on top of one another, one bar for each rank of the index, and the mean of the bars."""
+    """The columns of `parts` on top of one another, one bar for each rank of the index, and the mean of the ranks.
+
+    Of more than MOST_BARS ranks, each bar is that of the largest of some neighbours.
+    """
     figure, axes = canvas(width, 1.6, left=0.55, top=0.2)
-    edges = np.append(parts.index, parts.index[-1] + 1) - 0.5
+    total, each = parts.sum(axis=1), -(-len(parts) // MOST_BARS)
+    edges = np.append(parts.index[::each], parts.index[-1] + 1) - 0.5
+    if each > 1:
+        parts = parts.loc[total.groupby(np.arange(len(parts)) // each).idxmax()]
     below = np.zeros(len(parts))
     for name, colour in zip(parts, colours, strict=True):
         upper = below + parts[name].to_numpy(dtype=float)
         axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=str(name))
         below = upper
-    axes.axhline(below.mean(), color=INK, linewidth=0.8, linestyle="--", label="mean")
+    axes.axhline(total.mean(), color=INK, linewidth=0.8, linestyle="--", label="mean")
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(0, None)
-    axes.set_xlabel("rank")
+    axes.set_xlabel("rank" if each == 1 else f"rank (of every {each} neighbours the largest)")
     axes.set_ylabel(unit)
-    if len(parts) <= FEW_RANKS:
+    if len(total) <= FEW_RANKS:
         axes.set_xticks(list(parts.index))
     else:
         axes.locator_params(axis="x", integer=True)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from iolens.figures.activity import FEW_RANKS
+from iolens.figures.activity import FEW_RANKS, MANY_RANKS
+from iolens.figures.operations import short
 from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+MOST_ROWS = 250
+"""Lines that a figure has room for; more ranks are drawn in groups, from their first access to their last one."""
 
 COLOURS = {"read": READ, "write": WRITE}
 
@@ -21,9 +25,14 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     part = spans[spans["kind"] == kind]
     if part.empty:
         return nothing(width, 1.2, f"no rank {'read from' if kind == 'read' else 'wrote to'} a file of its own")
+    each = -(-nprocs // MOST_ROWS)
+    if each > 1:
+        part = part.groupby(part["rank"] // each, as_index=False).agg(
+            rank=("rank", "min"), start=("start", "min"), end=("end", "max")
+        )
     height = min(2.3, 0.85 + 0.09 * nprocs)
     figure, axes = canvas(width, height, left=0.5, top=0.08)
-    thick = max(0.8, min(5.0, 72 * (height - 0.5) / nprocs * 0.7))
+    thick = max(0.8, min(5.0, 72 * (height - 0.5) / min(nprocs, MOST_ROWS) * 0.7))
     axes.hlines(part["rank"], part["start"], part["end"], color=COLOURS[kind], linewidth=thick)
     axes.plot(part["start"], part["rank"], "|", color=COLOURS[kind], markersize=max(1.0, min(5.0, thick)))
     margin = max(0.7, 0.04 * nprocs)
@@ -31,8 +40,10 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     axes.set_xlim(0, max(run_time, float(part["end"].max())))
     if nprocs <= FEW_RANKS:
         axes.set_yticks(range(nprocs))
-    axes.set_ylabel("rank")
+    axes.set_ylabel("rank" if each == 1 else f"rank (in groups of {each})")
     axes.set_xlabel("seconds since the start of the job")
+    if nprocs > MANY_RANKS:
+        axes.yaxis.set_major_formatter(lambda value, _: short(value))
     return figure
 
 

@@ -21,7 +21,9 @@ def rank_bytes(job: Job) -> pd.DataFrame | None:
     frame = job.frames.get("HEATMAP")
     if frame is None:
         return None
-    found = frame[frame["module"].isin(lowest_of(set(frame["module"])))].groupby("rank")[["read", "written"]].sum()
+    found = (
+        frame[frame["module"].isin(lowest_of(set(frame["module"].unique())))].groupby("rank")[["read", "written"]].sum()
+    )
     return found.reindex(np.arange(max(job.nprocs, 1)), fill_value=0)
 
 

@@ -182,12 +182,12 @@ def file_systems(job: Job) -> pd.DataFrame:
     found = all_files(job)
     kinds = {mount.point: mount.kind for mount in job.mounts}
     striped = striped_files(job)
-    where = mounts_of(found["path"], kinds)
+    where = mounts_of(found["path"].tolist(), kinds)
     places = [
         ("(DAOS)", "daos")
         if module in ("DFS", "DAOS")
         else (mount, "lustre" if key in striped and kinds.get(mount, "") in LOCAL else kinds.get(mount, ""))
-        for key, mount, module in zip(found["id"], where, found["module"], strict=True)
+        for key, mount, module in zip(found["id"].tolist(), where, found["module"].tolist(), strict=True)
     ]
     table = found.assign(mount=[place for place, _ in places], type=[kind for _, kind in places], files=1)
     sums = table.groupby(["mount", "type"], as_index=False)[["files", "bytes_written", "bytes_read"]].sum()

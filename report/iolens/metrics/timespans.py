@@ -75,6 +75,14 @@ def heatmap(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
+def mapped(job: Job) -> list[str]:
+    """The layers with a heat map, upper ones first."""
+    frame = job.frames.get("HEATMAP")
+    seen = set() if frame is None else set(frame["module"].unique())
+    return [name for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS") if name in seen]
+
+
+@once_per_job
 def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
 

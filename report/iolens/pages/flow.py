@@ -106,6 +106,8 @@ def flowables(block: Block, width: float) -> list[Flowable]:
     """What a block becomes in a column of `width` points: whole, except that a long table may be split."""
     if isinstance(block, Table) and len(block.rows) > LONG:
         return [CondPageBreak(ROOM), *parts(block, width)]
+    if isinstance(block, Text) and block.style == "finding":
+        return [CondPageBreak(ROOM / 2), *parts(block, width)]
     return [KeepTogether(parts(block, width))]
 
 

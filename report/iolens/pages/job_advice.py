@@ -45,12 +45,18 @@ def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Bloc
     """A finding: what, how much, from what, why, and what to paste (its first lines)."""
     remedy = one.remedy.strip().splitlines()
     brief = lines is not None and len(remedy) > lines
-    shown = [line for line in remedy if line.strip()][:lines] if brief else remedy
+    shown = to_paste(remedy)[:lines] if brief else remedy
     return [
         Text(f"{number}. {one.title}: {one.gain_words}{MORE * brief}", "finding"),
         Text(one.evidence if brief else f"{one.evidence} {one.why}", "small"),
         *([Text("\n".join(shown), "code")] if shown else []),
     ]
+
+
+def to_paste(remedy: list[str]) -> list[str]:
+    """The lines of a remedy that are pasted, which are indented; all lines where none is."""
+    lines = [line for line in remedy if line.strip()]
+    return [line for line in lines if line.startswith(" ")] or lines
 
 
 def spoken(job: Job) -> list[str]:

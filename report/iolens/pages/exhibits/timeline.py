@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from iolens.metrics import cost, operations, timespans, traces
+from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -20,41 +21,55 @@ FEWEST_BINS = 3
 
 
 def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A map a layer, that of the layer which moved most bytes first."""
+    """A map a layer."""
+    yield from (activity_figure(job, module) for module in mapped_layers(job))
+
+
+def activity_figure(job: Job, module: str) -> FigureBlock:
+    """The map of a layer that has one."""
     from iolens.figures.activity import activity_map
 
-    moved = cost.moved_once(job)
-    for module in sorted(mapped_layers(job), key=lambda name: -moved.get(name, 0)):
-        grids = timespans.activity(job, module)
-        if grids is None or grids[0].shape[1] < FEWEST_BINS or not (grids[0].any() or grids[1].any()):
-            continue
-        written, read, width = grids
-        each = -(-job.nprocs // len(written))
-        row = "each rank" if each == 1 else f"{each} neighbouring ranks"
-        caption = (
-            f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all ranks. "
-            "Look for ranks that move more than others, and for pauses."
-        )
-        figure = activity_map(written, read, width, job.nprocs)
-        yield FigureBlock(figure, caption, title=f"{module}: bytes over time")
+    grids = timespans.activity(job, module)
+    assert grids is not None
+    written, read, width = grids
+    each = -(-job.nprocs // len(written))
+    row = "each rank" if each == 1 else f"{each} neighbouring ranks"
+    caption = (
+        f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all ranks. "
+        "Look for ranks that move more than others, and for pauses."
+    )
+    figure = activity_map(written, read, width, job.nprocs)
+    return FigureBlock(figure, caption, title=f"{module}: bytes over time")
 
 
 def main_activity(job: Job) -> list[Block]:
     """The first of the maps."""
-    return ACTIVITY.figures(job)[:1]
+    return [activity_figure(job, module) for module in mapped_layers(job)[:1]]
 
 
 def other_activity(job: Job) -> list[Block]:
     """The other maps."""
-    return ACTIVITY.figures(job)[1:]
+    return [activity_figure(job, module) for module in mapped_layers(job)[1:]]
 
 
+@once_per_job
 def mapped_layers(job: Job) -> list[str]:
-    """The layers with bytes over time worth a map: standard streams alone are not."""
-    frame = job.frames.get("HEATMAP")
-    seen = set() if frame is None else set(frame["module"])
-    found = [name for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS") if name in seen]
-    return [name for name in found if name != "STDIO" or "STDIO" not in job.frames or operations.file_bytes(job, name)]
+    """The layers whose bytes over time are worth a map, that which moved most bytes first.
+
+    Standard streams alone are not worth one, nor are a few bins or none with bytes.
+    """
+    moved, found = cost.moved_once(job), []
+    for module in sorted(timespans.mapped(job), key=lambda name: -moved.get(name, 0)):
+        grids = timespans.activity(job, module)
+        streams = module == "STDIO" and "STDIO" in job.frames and not operations.file_bytes(job, module)
+        if (
+            grids is not None
+            and grids[0].shape[1] >= FEWEST_BINS
+            and (grids[0].any() or grids[1].any())
+            and not streams
+        ):
+            found.append(module)
+    return found
 
 
 def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
