@@ -123,6 +123,11 @@ def test_exports_have_all_rows_the_job_and_an_index(tmp_path: Path) -> None:
     assert index["gauges"]["definition"].startswith("One row a gauge")
 
 
+def test_a_table_as_csv_has_all_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "costly_files", str(PARTIAL), "--csv"]) == 0
+    assert capsys.readouterr().out.count("\n") > 1000
+
+
 def test_heat_maps_are_exported(tmp_path: Path) -> None:
     assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tmp_path)]) == 0
     rows = list(csv.DictReader((tmp_path / f"{SMALL.name}.activity.csv").open()))

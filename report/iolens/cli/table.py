@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.log import read_log
 
     job = read_log(args.log)
-    frame = exhibit.frame(job)
+    frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
     if frame is None:
         needed = f"; needed is {exhibit.source}" if exhibit.source else ""
         raise IolensError(f"{args.log}: there is nothing for the table {args.name} in this log{needed}")
