@@ -6,9 +6,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import mpi_libraries
 import profiler_harness as harness
 import pytest
+from mpi_libraries import library as mpi_library
 
 MODULES = harness.ROOT / "profiler/src/modules"
 LIBC = [harness.ROOT / "calls" / f"{name}.def" for name in ("posix", "stdio")]
@@ -116,7 +116,7 @@ def test_exports_of_the_adapter_are_the_rows() -> None:
     text = (harness.ROOT / "profiler/src/mpi/mpiio.def").read_text()
     plain = set(re.findall(r"^(?:CALL|OTHER)\([^,]+, *(?:int, *)?(File_\w+)", text, re.MULTILINE))
     transfers = set(re.findall(r"^TRANSFER\([^,]+, *[^,]+, *(File_\w+)", text, re.MULTILINE))
-    names = exported(mpi_libraries.library("usual").adapter)
+    names = exported(mpi_library("usual").adapter)
     found = {name.removeprefix("MPI_") for name in names if name.startswith("MPI_File_")}
     assert (len(plain), len(transfers)) == (18, 28)
     assert found - plain - transfers in (set(), {f"{name}_c" for name in transfers})
