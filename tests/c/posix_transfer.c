@@ -1,11 +1,15 @@
 /* Every call that moves bytes, and the size buckets at both sides of each bound. */
 #include "posix_expect.h"
 
+#include <stdarg.h>
 #include <sys/uio.h>
 
 extern ssize_t __read_chk(int fd, void *memory, size_t bytes, size_t room);
 extern ssize_t __pread_chk(int fd, void *memory, size_t bytes, off_t offset, size_t room);
 extern ssize_t __pread64_chk(int fd, void *memory, size_t bytes, off64_t offset, size_t room);
+
+extern int __dprintf_chk(int fd, int fortify, const char *format, ...);
+extern int __vdprintf_chk(int fd, int fortify, const char *format, va_list list);
 
 static char data[4096] __attribute__((aligned(4096)));
 
@@ -146,8 +150,44 @@ static void append(void)
     EXPECT("POSIX_MAX_WRITE_TIME_SIZE", -1);
 }
 
+static void by_list(int fd, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    MUST(vdprintf(fd, format, list) == 4);
+    va_end(list);
+    va_start(list, format);
+    MUST(__vdprintf_chk(fd, 1, format, list) == 4);
+    va_end(list);
+}
+
+/* A print to a descriptor is a write; one of nothing is none. */
+static void print(void)
+{
+    int fd = open("print.dat", O_CREAT | O_WRONLY, 0600);
+    MUST(dprintf(fd, "%s", "text") == 4);
+    MUST(__dprintf_chk(fd, 1, "%s", "text") == 4);
+    MUST(dprintf(fd, "%s", "") == 0);
+    by_list(fd, "%s", "text");
+    MUST(close(fd) == 0);
+    expect_posix_file("print.dat");
+    EXPECT("POSIX_OPENS", 1);
+    EXPECT("POSIX_MODE", 0600);
+    EXPECT("POSIX_WRITES", 4);
+    EXPECT("POSIX_BYTES_WRITTEN", 16);
+    EXPECT("POSIX_MAX_BYTE_WRITTEN", 15);
+    EXPECT("POSIX_SEQ_WRITES", 3);
+    EXPECT("POSIX_CONSEC_WRITES", 3);
+    EXPECT("POSIX_FILE_NOT_ALIGNED", 3);
+    EXPECT("POSIX_SIZE_WRITE_0_100", 4);
+    EXPECT("POSIX_ACCESS1_ACCESS", 4);
+    EXPECT("POSIX_ACCESS1_COUNT", 4);
+    EXPECT("POSIX_MAX_WRITE_TIME_SIZE", -1);
+}
+
 int main(void)
 {
+    print();
     calls();
     buckets();
     append();

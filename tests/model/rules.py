@@ -49,6 +49,7 @@ NOT_MODELLED = {
             "descriptors that a program was given, as by `program > file`",
             "descriptors in a child of `fork`",
             "programs without MPI",
+            "`dprintf`, `vdprintf`",
             "programs that `MPI_Comm_spawn` starts",
             "what MPI libraries open and ask while `MPI_Init` runs",
             "files per module",

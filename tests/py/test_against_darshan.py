@@ -38,6 +38,14 @@ INTENDED: dict[str, tuple[set[str], str]] = {
     "sizes.dat": (SIZES, "only the first 32 sizes are followed"),
     "cross.dat": (WROTE | SIZES | {"STDIO_MAX_BYTE_WRITTEN"}, "a reused number is taken for the closed file's"),
     "other.dat": ({"STDIO_MAX_BYTE_WRITTEN"}, "appending is counted from 0"),
+    "print.dat": (
+        {
+            *("POSIX_WRITES", "POSIX_BYTES_WRITTEN", "POSIX_MAX_BYTE_WRITTEN", "POSIX_MAX_WRITE_TIME_SIZE"),
+            *("POSIX_SEQ_WRITES", "POSIX_CONSEC_WRITES", "POSIX_FILE_NOT_ALIGNED", "POSIX_SIZE_WRITE_0_100"),
+            *("POSIX_ACCESS1_ACCESS", "POSIX_ACCESS1_COUNT"),
+        },
+        "dprintf is not seen",
+    ),
     "read.txt": ({"STDIO_READS", "STDIO_BYTES_READ", "STDIO_MAX_BYTE_READ"}, "getline and others are not seen"),
     "write.dat": ({"STDIO_WRITES", "STDIO_BYTES_WRITTEN", "STDIO_MAX_BYTE_WRITTEN"}, "fortified prints are not seen"),
 }

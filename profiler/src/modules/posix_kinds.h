@@ -38,6 +38,11 @@
     FN(__VA_ARGS__, WROTE(flags &RWF_APPEND &&ret >= 0 ? posix_begin_at_end(fd, ret) : offset,               \
                           posix_all_aligned(vector, count)))
 
+/* From memory of the C library's own, which is aligned. */
+#define PRINTED          if (ret > 0) WROTE(POSIX_AT_POSITION, true)
+#define ON_DPRINTF(...)  FNV(__VA_ARGS__, (void)0, PRINTED)
+#define ON_VDPRINTF(...) FN(__VA_ARGS__, PRINTED)
+
 #define SUBMITTED(direction) posix_on_aio_submit(&c, direction, (const struct aiocb *)control)
 #define ON_AIO_READ(...)     FN(__VA_ARGS__, if (ret == 0) SUBMITTED(POSIX_READING))
 #define ON_AIO_WRITE(...)    FN(__VA_ARGS__, if (ret == 0) SUBMITTED(POSIX_WRITING))
@@ -91,8 +96,6 @@
 
 /* calls that are not recorded */
 #define ON_CLOSEFROM(...)
-#define ON_DPRINTF(...)
-#define ON_VDPRINTF(...)
 #define ON_FGETXATTR(...)
 #define ON_GETXATTR(...)
 #define ON_IOCTL(...)
