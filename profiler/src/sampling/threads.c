@@ -75,9 +75,10 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
         return NULL;
     thread->kernel_id = (int32_t)syscall(SYS_gettid);
     thread->stack = unwind_stack();
-    thread->begin = thread->last = thread_now(sampling, thread);
-    if (start_timer(sampling, thread, number))
+    if (start_timer(sampling, thread, number)) {
+        thread->begin = thread->last = thread_now(sampling, thread);
         return thread;
+    }
     thread->life = thread->samples > 0 ? THREAD_ENDED : THREAD_UNUSED;
     return NULL;
 }
