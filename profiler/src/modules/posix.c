@@ -12,6 +12,7 @@
 #include "../system/path_room.h"
 #include "../files/names.h"
 #include "dxt.h"
+#include "io_sites.h"
 #include "lustre.h"
 #include "streams.h"
 #include "timer.h"
@@ -125,6 +126,7 @@ static struct posix_state *lock_fd(int fd)
 static void add_meta(struct posix_state *s, const struct call *c)
 {
     timer_add(&s->record.doubles[POSIX_F_META_TIME], &s->last_end[POSIX_META_END], c->t0, c->t1);
+    io_sites_add(c, "POSIX", s->record.base.id, 0);
 }
 
 static void count_meta(struct posix_state *s, const struct call *c, enum posix_int counter)

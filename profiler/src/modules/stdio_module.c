@@ -9,6 +9,7 @@
 #include "../files/names.h"
 #include "../files/registry.h"
 #include "../system/path_room.h"
+#include "io_sites.h"
 #include "lustre.h"
 #include "timer.h"
 
@@ -48,6 +49,7 @@ __attribute__((always_inline)) static inline struct stdio_state *lock_stream(str
 static void add_meta(struct stdio_state *s, const struct call *c)
 {
     timer_add(&s->record.doubles[STDIO_F_META_TIME], &s->last_end[META_END], c->t0, c->t1);
+    io_sites_add(c, "STDIO", s->record.base.id, 0);
 }
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
@@ -113,6 +115,7 @@ static void add_transfer(struct stdio_state *s, const struct call *c, bool writi
     heat_add(&s->heat, HEATMAP_STDIO, writing, bytes, c->t0, c->t1);
     timer_add(&doubles[writing ? STDIO_F_WRITE_TIME : STDIO_F_READ_TIME],
               &s->last_end[writing ? WRITE_END : READ_END], c->t0, c->t1);
+    io_sites_add(c, "STDIO", s->record.base.id, bytes);
 }
 
 /* Ask the stream for its position, after a call that may have moved it by more or less than was counted. */

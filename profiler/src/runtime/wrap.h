@@ -23,11 +23,16 @@ struct call {
     double t0, t1;        /* seconds by iolens.clock around the real call */
     void *taken;          /* what `before` took out of a table */
     int64_t mark, target; /* what `before` measured */
+    const char *function; /* its name */
+    const void *caller;   /* where it returns to */
 };
 
 /* Set the function pointer to the next definition of `name` behind this library, or to a function that fails
  * with ENOSYS when there is none. */
 void wrap_resolve(const char *name, void *pointer);
+
+/* In the function itself, whose caller is looked at. */
+#define WRAP_INSIDE __attribute__((always_inline)) static inline
 
 #define REAL(name) (*(real_##name ? (void)0 : wrap_resolve(#name, &real_##name), real_##name))
 
@@ -40,12 +45,13 @@ void wrap_resolve(const char *name, void *pointer);
         *place = before;                                                                                     \
     } while (0)
 
-#define WRAPPER(linkage, ret_t, name, params, real_call, prepare, event)                                     \
+#define WRAPPER(linkage, ret_t, name, called, params, real_call, prepare, event)                             \
     linkage ret_t name params                                                                                \
     {                                                                                                        \
         if (!iolens_active())                                                                                \
             return real_call;                                                                                \
-        __attribute__((unused)) struct call c = {0};                                                         \
+        __attribute__((unused)) struct call c = {.function = #called,                                        \
+                                                 .caller = __builtin_return_address(0)};                     \
         prepare;                                                                                             \
         c.t0 = clock_now(&iolens.clock);                                                                     \
         ret_t ret = real_call;                                                                               \

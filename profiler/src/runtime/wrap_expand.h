@@ -41,11 +41,11 @@ __attribute__((constructor)) static void resolve_all(void)
 #endif
 
 #define FN(ret_t, name, params, args, event)                                                                 \
-    WRAPPER(IOLENS_EXPORT, ret_t, name, params, REAL(name) args, (void)0, event)
+    WRAPPER(IOLENS_EXPORT, ret_t, name, name, params, REAL(name) args, (void)0, event)
 #define FNB(ret_t, name, params, args, before, event)                                                        \
-    WRAPPER(IOLENS_EXPORT, ret_t, name, params, REAL(name) args, RECORDER(before), event)
+    WRAPPER(IOLENS_EXPORT, ret_t, name, name, params, REAL(name) args, RECORDER(before), event)
 #define FNV(ret_t, name, params, last, fetch, inner, real, args, before, event)                              \
-    WRAPPER(static inline, ret_t, list_##name, inner, REAL(real) args, RECORDER(before), event)              \
+    WRAPPER(WRAP_INSIDE, ret_t, list_##name, name, inner, REAL(real) args, RECORDER(before), event)          \
     IOLENS_EXPORT ret_t name params                                                                          \
     {                                                                                                        \
         va_list list;                                                                                        \
@@ -56,7 +56,7 @@ __attribute__((constructor)) static void resolve_all(void)
         return ret;                                                                                          \
     }
 #define FNZ(name, params, args, event)                                                                       \
-    WRAPPER(static inline, int, void_##name, params, (REAL(name) args, 0), (void)0, event)                   \
+    WRAPPER(WRAP_INSIDE, int, void_##name, name, params, (REAL(name) args, 0), (void)0, event)               \
     IOLENS_EXPORT void name params { (void)void_##name args; }
 #include WRAP_TABLE
 #undef FN

@@ -98,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--callers",
         type=callers_to_keep,
         metavar="N",
-        help=f"how many callers of a traced function are told apart, 0 to {MOST_CALLERS} (1)",
+        help=f"how many callers of MPI (1) and of I/O functions (0) are told apart, 0 to {MOST_CALLERS}",
     )
     parser.add_argument("--mpi-sync", action="store_true", help="with --trace mpi: time a barrier before collectives")
     parser.add_argument(
@@ -177,7 +177,7 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
     if args.trace:
         application["IOLENS_TRACE"] = args.trace
     if args.callers is not None:
-        application["IOLENS_CALLERS"] = str(args.callers)
+        application |= {"IOLENS_CALLERS": str(args.callers), "IOLENS_IO_CALLERS": str(args.callers)}
     application |= {"IOLENS_MPI_SYNC": "1"} if args.mpi_sync else {}
     application |= {"IOLENS_LATE_RECEIVES": "1"} if args.late_receives else {}
     if args.sample:

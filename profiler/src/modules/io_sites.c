@@ -1,0 +1,182 @@
+#include "io_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../callers/call_nodes.h"
+#include "../memory/area.h"
+#include "../runtime/region.h"
+#include "../tables/keyed.h"
+#include "../tables/process_table.h"
+#include "../tables/table_merge.h"
+#include "../unwind/unwind.h"
+
+enum {
+    MODULE_BYTES = 16,
+    FUNCTION_BYTES = 48,
+    KEY_NAME_BYTES = 32,
+    MOST_ROWS = 65536,
+    MOST_CALLERS = 64,
+    OWN_FRAMES = 8,
+    SEVERAL_NODES = -2
+};
+
+#define NS_PER_SECOND 1e9
+
+struct key {
+    char module[8], function[KEY_NAME_BYTES];
+    uint64_t file;
+    uint32_t region, node;
+};
+
+struct value {
+    _Atomic int64_t calls, bytes, ns;
+};
+
+struct row {
+    int64_t rank;
+    char module[MODULE_BYTES], function[FUNCTION_BYTES];
+    uint64_t file;
+    uint32_t region;
+    int32_t node;
+    int64_t calls;
+    double time;
+    int64_t bytes;
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank that called; -1: several", COLUMN_RANK),
+    {"module", "S16", "", "POSIX or STDIO; empty: several", offsetof(struct row, module), MODULE_BYTES,
+     COLUMN_KEY, TEXT_WORD},
+    {"function", "S48", "", "the function that was called; empty: several", offsetof(struct row, function),
+     FUNCTION_BYTES, COLUMN_KEY, TEXT_WORD},
+    MERGED(file, "<u8", "record", "record id of the file; 0: several", COLUMN_KEY),
+    MERGED(region, "<u4", "region", "as in `region_names`; 0: none, 4294967295: several", COLUMN_KEY),
+    MERGED(node, "<i4", "node", "where it was called, in `call_nodes`; -2: several", COLUMN_KEY),
+    MERGED(calls, "<i8", "calls", "", COLUMN_SUM),
+    MERGED(time, "<f8", "s", "in these calls, of all threads together", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "that they moved", COLUMN_SUM),
+};
+
+static const struct key other_key = {.region = UINT32_MAX, .node = CALL_NODE_OTHER};
+
+static const struct keyed_shape shape = {.key_bytes = sizeof(struct key),
+                                         .value_bytes = sizeof(struct value),
+                                         .most = MOST_ROWS,
+                                         .other = &other_key};
+
+int iolens_io_callers;
+
+static void start(void)
+{
+    char *end;
+    long callers = strtol(iolens.settings.io_callers, &end, 10);
+    if (*end != '\0' || callers < 0 || callers > MOST_CALLERS)
+        iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d; none are kept",
+                   iolens.settings.io_callers, MOST_CALLERS);
+    else
+        iolens_io_callers = (int)callers;
+    if (iolens_io_callers > 1)
+        unwind_start();
+}
+
+/* The chain from the wrapper's caller outwards; the frames inside it are the recorder's own. */
+static uint32_t chain(uintptr_t caller)
+{
+    uintptr_t frames[MOST_CALLERS + OWN_FRAMES];
+    static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));
+    if (stack.high == 0)
+        stack = unwind_stack();
+    size_t most = (size_t)iolens_io_callers + OWN_FRAMES, first = 0;
+    struct unwound found = unwind_callers((uintptr_t)__builtin_return_address(0),
+                                          (uintptr_t)__builtin_frame_address(0), stack, frames, most);
+    while (first < found.count && frames[first] != caller)
+        first++;
+    size_t end =
+        first + (size_t)iolens_io_callers < found.count ? first + (size_t)iolens_io_callers : found.count;
+    uint32_t node = CALL_NODE_NONE;
+    for (size_t i = end; i-- > first;)
+        node = call_node(node, frames[i], false);
+    return node != CALL_NODE_NONE ? node : call_node(CALL_NODE_NONE, caller, false);
+}
+
+void io_sites_count(const struct call *c, const char *module, uint64_t id, int64_t bytes)
+{
+    struct keyed *sites = table_state(TABLE_io_sites);
+    struct key key = {.file = id, .region = iolens_region};
+    uintptr_t caller = (uintptr_t)c->caller;
+    if (!sites || !c->function)
+        return;
+    strncpy(key.module, module, sizeof key.module);
+    strncpy(key.function, c->function, sizeof key.function);
+    key.node = iolens_io_callers > 1 ? chain(caller) : call_node(CALL_NODE_NONE, caller, false);
+    struct keyed_row *row = keyed_find(sites, &shape, &key);
+    if (!row)
+        return;
+    struct value *value = keyed_value(row, &shape);
+    value->calls++;
+    value->bytes += bytes;
+    value->ns += (int64_t)((c->t1 - c->t0) * NS_PER_SECOND);
+}
+
+static bool is_sound(const void *key, const void *memory)
+{
+    const struct value *value = memory;
+    (void)key;
+    return value->calls >= 0 && value->ns >= 0;
+}
+
+static bool validate(const void *state, const struct area *area)
+{
+    keyed_validate((struct keyed *)state, &shape, area, is_sound);
+    return true;
+}
+
+static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * NS_PER_SECOND); }
+
+static size_t rest(void *memory)
+{
+    struct row *row = memory;
+    *row = (struct row){.rank = -1,
+                        .region = UINT32_MAX,
+                        .node = SEVERAL_NODES,
+                        .calls = row->calls,
+                        .time = row->time,
+                        .bytes = row->bytes};
+    return 0;
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct keyed *sites = table_state_known(TABLE_io_sites);
+    for (struct keyed_row *found = sites ? keyed_first(sites) : NULL; found; found = keyed_next(found)) {
+        const struct key *key = keyed_key(found);
+        const struct value *value = keyed_value(found, &shape);
+        struct row row = {.rank = transport->rank,
+                          .file = key->file,
+                          .region = key->region,
+                          .node = call_node_written(key->node),
+                          .calls = value->calls,
+                          .time = (double)value->ns / NS_PER_SECOND * iolens.timeline.factor,
+                          .bytes = value->bytes};
+        memcpy(row.module, key->module, sizeof key->module);
+        memcpy(row.function, key->function, sizeof key->function);
+        buffer_put(rows, &row, sizeof row);
+    }
+    table_fold(process_tables[TABLE_io_sites], rows);
+    if (table_bound(TABLE_io_sites, transport, tables_most_rows(false), rows) != 0)
+        rows->failed = true;
+}
+
+const struct process_table table_io_sites = {
+    .name = "io_sites",
+    .meaning = "From where an I/O function was called for a file (IOLENS_IO_CALLERS)",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct keyed),
+    .start = start,
+    .validate = validate,
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 1,
+};

@@ -1,0 +1,77 @@
+"""From where I/O functions are called: sites of one caller, and chains of several."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.log.reader import read_log
+from iolens.symbols.chains import call_chains
+from iolens.symbols.resolve import resolve
+
+PROGRAM = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) static int store(int fd, int n) { return write(fd, "0123456789", n) + 1; }
+__attribute__((noinline)) static int often(int fd) {
+    int done = 0;
+    for (int i = 0; i < 5; i++) done += store(fd, 10);
+    return done;
+}
+__attribute__((noinline)) static int once(int fd) { return store(fd, 3) + 1; }
+__attribute__((noinline)) static int print(FILE *file) { return fprintf(file, "%d\\n", 12345) + 1; }
+int main(void) {
+    int fd = open("data", O_CREAT | O_RDWR, 0600);
+    int done = often(fd) + once(fd);
+    FILE *file = fopen("text", "w");
+    done += print(file);
+    fclose(file);
+    close(fd);
+    return done == 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("io_sites")
+    harness.build_library()
+    (folder / "program.c").write_text(PROGRAM)
+    subprocess.run(["gcc", "-O1", "-g", "-o", "program", "program.c"], cwd=folder, check=True)
+    return folder / "program"
+
+
+def sites(program: Path, callers: int, folder: Path) -> Counter[tuple[object, ...]]:
+    """Function, callers from the outside, calls and bytes of each row."""
+    assert harness.run(program, folder=folder, IOLENS_IO_CALLERS=str(callers)).returncode == 0
+    (log,) = harness.logs(folder)
+    private = read_log(log).private
+    chains = call_chains(resolve(private["call_nodes"], private["objects"]))
+    rows = private["io_sites"]
+    assert (rows["time"] > 0).all()
+    assert set(rows["module"]) == {"POSIX", "STDIO"}
+    return Counter(
+        (row.function, *(place.function for place in chains[row.rank, row.node]), int(row.calls), int(row.bytes))
+        for row in rows.itertuples()
+    )
+
+
+def test_the_caller_of_each_function_is_known(program: Path, tmp_path: Path) -> None:
+    found = sites(program, 1, tmp_path)
+    wanted = [("write", "store", 6, 53), ("fprintf", "print", 1, 6), ("open", "main", 1, 0), ("fopen", "main", 1, 0)]
+    assert all(found[row] == 1 for row in wanted), found
+
+
+def test_chains_of_several_callers_are_told_apart(program: Path, tmp_path: Path) -> None:
+    found = sites(program, 3, tmp_path)
+    wanted = [("write", "main", "often", "store", 5, 50), ("write", "main", "once", "store", 1, 3)]
+    assert all(found[row] == 1 for row in wanted), found
+
+
+def test_without_being_asked_nothing_is_kept(program: Path, tmp_path: Path) -> None:
+    assert harness.run(program, folder=tmp_path).returncode == 0
+    assert "io_sites" not in read_log(harness.logs(tmp_path)[0]).private
