@@ -303,6 +303,31 @@ static void compute(void)
     write_own(1, MIB, 0);
 }
 
+static void work_for(double seconds)
+{
+    volatile double sum = 0;
+    double begin = MPI_Wtime();
+    while (MPI_Wtime() - begin < seconds)
+        for (int i = 1; i < 10000; i++)
+            sum += 1.0 / i;
+}
+
+static void uneven_computing(void)
+{
+    for (int step = 0; step < 10; step++) {
+        work_for(rank ? 0.1 : 0.5);
+        together();
+    }
+}
+
+static void small_messages(void)
+{
+    double mine = rank, theirs;
+    for (long i = 0; i < 100000 * scale; i++)
+        MPI_Sendrecv(&mine, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, &theirs, 1, MPI_DOUBLE,
+                     (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void make_input(void)
 {
     int own = opened("input", 1, O_CREAT | O_WRONLY);
@@ -360,6 +385,8 @@ static const struct {
     {"metadata", metadata},
     {"reopened", reopened},
     {"compute", compute},
+    {"uneven-computing", uneven_computing},
+    {"small-messages", small_messages},
     {"make-input", make_input},
 };
 

@@ -50,6 +50,8 @@ def record(work: Path, name: str, run: dict[str, Any]) -> None:
         iolens(work, "stripe", "set", "-c", count, "-S", size, "data")
     if "hints" in run:
         options += ["--hints", run["hints"]]
+    if "trace" in run:
+        options += ["--trace", run["trace"]]
     words, ranks = words_of(run), run["ranks"]
     launcher = ["mpirun", "--oversubscribe", "-np", str(ranks)] if ranks > 1 or "faults" in words[0] else []
     if any(mode in words for mode in INPUTS):
