@@ -203,6 +203,17 @@ def test_where_the_time_went(made: Job) -> None:
     assert sampled[time.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
 
 
+def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
+    found = tables()
+    found["mpi_calls"].loc[0, "rank"] = 2**31  # of a damaged log
+    found["mpi_peers"].loc[0, "peer"] = 2**31
+    damaged = job(**found)
+    each = time.rank_time(damaged)
+    assert each is not None
+    assert len(each) == 4
+    assert len(rows_of(peers.mpi_peers(damaged), "peer")) == 3
+
+
 def test_efficiencies_multiply(made: Job) -> None:
     found = time.efficiencies(made)
     assert found is not None

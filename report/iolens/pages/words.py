@@ -40,7 +40,7 @@ def exact_size(value: float) -> str:
 
 def count(value: float | None) -> str:
     """A whole number with commas between thousands."""
-    return NONE if value is None or value != value else f"{int(value):,}"
+    return NONE if value is None or not math.isfinite(value) else f"{int(value):,}"
 
 
 def seconds(value: float | None) -> str:

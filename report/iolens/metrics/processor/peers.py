@@ -38,11 +38,11 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 @once_per_job
 def sent(job: Job) -> pd.DataFrame | None:
-    """The rows of the private table `mpi_peers` in which something was sent."""
+    """The rows of the private table `mpi_peers` in which something was sent; none of ranks that the job does not have."""
     rows = table(job, "mpi_peers")
     if rows is None:
         return None
-    rows = rows[rows["messages"] > 0]
+    rows = rows[(rows["messages"] > 0) & (rows[["rank", "peer"]].max(axis=1) < job.nprocs)]
     return rows[["rank", "peer", "messages", "bytes", "on_node"]] if len(rows) else None
 
 

@@ -44,7 +44,7 @@ def rank_time(job: Job) -> pd.DataFrame | None:
     if traced is not None:
         return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job))
     rows = sample_rows(job)
-    return None if rows is None else from_samples(job.run_time, rows)
+    return None if rows is None else from_samples(job.run_time, max(1, job.nprocs), rows)
 
 
 def is_traced(job: Job) -> bool:
@@ -77,14 +77,15 @@ def from_calls(run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFra
 def by_rank(rows: pd.DataFrame, column: str, ranks: int) -> np.ndarray:
     """Sums of each rank; what is known of all together (rank -1) is spread evenly."""
     values, who = rows[column].to_numpy(dtype=float), rows["rank"].to_numpy(dtype=np.int64)
-    found = np.bincount(who[who >= 0], values[who >= 0], minlength=ranks)[:ranks]
+    known = (who >= 0) & (who < ranks)
+    found = np.bincount(who[known], values[known], minlength=ranks)
     return np.asarray(found + values[who < 0].sum() / ranks)
 
 
-def from_samples(run_time: float, rows: pd.DataFrame) -> pd.DataFrame:
+def from_samples(run_time: float, ranks: int, rows: pd.DataFrame) -> pd.DataFrame:
     """`rank_time` of samples."""
     first = rows.groupby("rank")["thread"].transform("min")
-    rows = rows[(rows["thread"] == first) & (rows["rank"] >= 0)]
+    rows = rows[(rows["thread"] == first) & rows["rank"].between(0, ranks - 1)]
     part = np.where(
         rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, mpi_part(rows["function"]), COMPUTE)
     )
