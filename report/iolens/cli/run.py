@@ -18,6 +18,7 @@ from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import take_apart
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
+from iolens.lab.run.groups import KNOWN, listing
 from iolens.lab.run.log_place import log_place, named
 from iolens.lab.run.lustre_driver import under_driver
 from iolens.lab.say import say
@@ -26,7 +27,6 @@ from iolens.lab.storage.emulated import EMULATED
 DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """What the profiler takes as IOLENS_SAMPLE."""
-GROUPS = ("io", "mpi")
 MOST_CALLERS = 64
 
 
@@ -81,6 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
     )
     parser.add_argument(
+        "--list-groups", action="store_true", help="print the groups of --trace, and which can be met on this machine"
+    )
+    parser.add_argument(
         "--hwpc",
         metavar="GROUP,...",
         help="count these groups (numbers or names) or events of the processor, for each rank and region",
@@ -92,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trace",
         type=groups_of_functions,
         metavar="GROUP,...",
-        help="functions to record: io (always) and mpi, every MPI call by function, place and peer",
+        help="groups of functions to count and time, such as mpi,blas,heap; --list-groups says which there are",
     )
     parser.add_argument(
         "--callers",
@@ -109,9 +112,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def groups_of_functions(text: str) -> str:
     """A list of groups, as the profiler takes it."""
-    unknown = [name for name in text.split(",") if name not in GROUPS]
+    unknown = [name for name in text.split(",") if name not in KNOWN]
     if unknown:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no group of functions; there are {', '.join(GROUPS)}")
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no group of functions; there are {', '.join(KNOWN)}")
     return text
 
 
@@ -142,6 +145,9 @@ def events_to_keep(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; the exit code is the program's."""
+    if args.list_groups:
+        print(listing())
+        return 0
     if args.list_hwpc:
         return list_hwpc()
     words = args.command[1:] if args.command[:1] == ["--"] else args.command

@@ -19,7 +19,7 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_library
 from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
-from iolens.lab.run import preload, site_darshan
+from iolens.lab.run import groups, preload, site_darshan
 from iolens.lab.run.command_line import Command, take_apart, with_environment
 from iolens.lab.run.log_place import without_places
 from iolens.lab.say import say
@@ -76,7 +76,8 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     else:
         for gap in preload.gaps(setup.profiler, flavour):
             say(gap)
-        libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else ())
+        traced = groups.libraries(settings["IOLENS_TRACE"].split(",")) if "IOLENS_TRACE" in settings else []
+        libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
         if libraries:
             settings["LD_PRELOAD"] = preload.preload_value(libraries)
             settings["ASAN_OPTIONS"] = preload.sanitizer_options()

@@ -16,13 +16,16 @@ from iolens.lab.run.site_darshan import site_darshan
 PROFILERS = ("iolens", "darshan", "none")
 
 
-def chain(profiler: str, flavour: mpi.Flavour | None, storage: Sequence[str] = ()) -> list[Path]:
-    """Libraries to preload, first first; those of the storage must stand behind the profiler."""
+def chain(
+    profiler: str, flavour: mpi.Flavour | None, storage: Sequence[str] = (), traced: Sequence[Path] = ()
+) -> list[Path]:
+    """Libraries to preload, first first: those of the storage must stand behind the profiler, those of traced groups of
+    functions before it."""
     libraries: list[Path] = []
     if profiler == "iolens":
         adapter = find_library(f"libiolens-{flavour}.so") if flavour else None
         core = find_library("libiolens.so")
-        libraries += [path for path in (adapter, core) if core and path]
+        libraries += [path for path in (*traced, adapter, core) if core and path]
     elif profiler == "darshan":
         libraries.append(site_darshan())
     return [*libraries, *(need_library(name) for name in storage)]

@@ -1,0 +1,70 @@
+/* A function that stands before another one of the same name, whatever its arguments: all registers that
+ * arguments can be in, and the first words of the stack, are handed on as they came. What is on the stack
+ * beyond a function's own arguments is its caller's, and only copied. */
+#ifndef IOLENS_TRACE_FORWARD_H
+#define IOLENS_TRACE_FORWARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__aarch64__)
+#define IN_REGISTERS(what) what(0), what(1), what(2), what(3), what(4), what(5), what(6), what(7)
+#else
+#define IN_REGISTERS(what) what(0), what(1), what(2), what(3), what(4), what(5)
+#endif
+#define EIGHT(what) what(0), what(1), what(2), what(3), what(4), what(5), what(6), what(7)
+
+#define WORD_PARAMETER(i)   intptr_t a##i
+#define DOUBLE_PARAMETER(i) double d##i
+#define STACK_PARAMETER(i)  intptr_t s##i
+#define MORE_PARAMETER(i)   intptr_t m##i
+#define WORD_ARGUMENT(i)    a##i
+#define DOUBLE_ARGUMENT(i)  d##i
+#define STACK_ARGUMENT(i)   s##i
+#define MORE_ARGUMENT(i)    m##i
+
+#define PARAMETERS                                                                                           \
+    (IN_REGISTERS(WORD_PARAMETER), EIGHT(DOUBLE_PARAMETER), EIGHT(STACK_PARAMETER), EIGHT(MORE_PARAMETER))
+#define ARGUMENTS                                                                                            \
+    (IN_REGISTERS(WORD_ARGUMENT), EIGHT(DOUBLE_ARGUMENT), EIGHT(STACK_ARGUMENT), EIGHT(MORE_ARGUMENT))
+
+/* How a result comes back: in a general register, in a floating-point one, in two of them. */
+typedef intptr_t WORD;
+typedef double REAL;
+typedef double _Complex COMPLEX;
+
+struct traced_function {
+    const char *name;
+    void *real;
+    uint32_t number; /* in the recorder; 0: not known yet */
+};
+
+/* Before the real function: false when the call is not to be recorded, because nothing is, or because it
+ * comes from inside another function of this group. */
+bool trace_enter(struct traced_function *function, double *t0);
+void trace_leave(const struct traced_function *function, double t0, int64_t bytes);
+
+/* The next definition of the function; NULL while it is being looked for, and when there is none. */
+void *trace_real(struct traced_function *function);
+
+/* What a call does that has no real function to go to. */
+intptr_t trace_missing(const struct traced_function *function);
+
+#define FORWARD(result, name, bytes)                                                                         \
+    static struct traced_function traced_##name = {#name, NULL, 0};                                          \
+    __attribute__((visibility("default"))) result forward_##name PARAMETERS __asm__(#name);                  \
+    result forward_##name PARAMETERS                                                                         \
+    {                                                                                                        \
+        result(*real) PARAMETERS = (result(*) PARAMETERS)trace_real(&traced_##name);                         \
+        double t0;                                                                                           \
+        if (!real)                                                                                           \
+            return (result)trace_missing(&traced_##name);                                                    \
+        if (!trace_enter(&traced_##name, &t0))                                                               \
+            return real ARGUMENTS;                                                                           \
+        result got = real ARGUMENTS;                                                                         \
+        trace_leave(&traced_##name, t0, (int64_t)(bytes));                                                   \
+        return got;                                                                                          \
+    }
+
+#endif

@@ -1,0 +1,15 @@
+/* One group of functions, named by TRACE_LIST. */
+#include "forward.h"
+
+#include <errno.h>
+
+#define TRACED(result, name) FORWARD(result, name, 0)
+#include TRACE_LIST
+
+/* A library's function that the program calls is there, or the program would not have been loaded. */
+intptr_t trace_missing(const struct traced_function *function)
+{
+    (void)function;
+    errno = ENOSYS;
+    return -1;
+}

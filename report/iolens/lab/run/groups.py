@@ -1,0 +1,69 @@
+"""Groups of functions that `iolens run --trace` records, by CrayPAT's names, and which of them can be met here."""
+
+from __future__ import annotations
+
+import ctypes.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.lab.installation import find_library, need_library
+
+ALWAYS = "recorded always, by file"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Functions of one kind. `libraries` are those that have them, one is enough; empty: every program's C library. A
+    group without a preload library of its own is `part` of the profiler."""
+
+    name: str
+    about: str
+    libraries: tuple[str, ...] = ()
+    part: str = ""
+
+
+GROUPS = (
+    Group("mpi", "messages, collectives, waits", part="the profiler's adapter for the program's MPI"),
+    Group("io", "stdio and sysio: files of the C library", part=ALWAYS),
+    Group("mpiio", "MPI-IO", part=ALWAYS),
+    Group("pnetcdf", "PnetCDF", ("pnetcdf",)),
+    Group("hdf5", "HDF5", ("hdf5", "hdf5_openmpi", "hdf5_mpich", "hdf5_serial")),
+    Group("netcdf", "netCDF", ("netcdf", "netcdf_mpi")),
+    Group("blas", "BLAS", ("blas", "openblas", "mkl_rt", "blis")),
+    Group("lapack", "LAPACK", ("lapack", "openblas", "mkl_rt")),
+    Group("fftw", "FFTW", ("fftw3", "fftw3f", "mkl_rt")),
+    Group("pthreads", "locks, conditions, barriers, joins of threads"),
+    Group("heap", "malloc and its kin, with bytes"),
+    Group("omp", "OpenMP: parallel regions, barriers, critical sections", ("gomp", "omp", "iomp5")),
+    Group("system", "processes, waiting, time"),
+    Group("math", "libm, what compilers leave of its calls"),
+    Group("lustre", "Lustre's library for users", ("lustreapi",)),
+    Group("functions", "the program's own, where it was built with -finstrument-functions"),
+)
+
+KNOWN = {group.name: group for group in GROUPS}
+
+
+def libraries(names: Sequence[str]) -> list[Path]:
+    """What is to be preloaded for these groups; what is none is left out."""
+    mine = [KNOWN[name] for name in names if name in KNOWN and not KNOWN[name].part]
+    return [need_library(f"libiolens-trace-{group.name}.so") for group in mine]
+
+
+def state(group: Group) -> str:
+    """Whether its functions can be met on this machine, or why not."""
+    if group.part:
+        return group.part
+    if find_library(f"libiolens-trace-{group.name}.so") is None:
+        return f"does not work: libiolens-trace-{group.name}.so was not built; run `make build`"
+    found = [name for name in group.libraries if ctypes.util.find_library(name)]
+    if found or not group.libraries:
+        return f"works here{f' (lib{found[0]})' if found else ''}"
+    wanted = " or ".join(f"lib{name}" for name in group.libraries)
+    return f"no {wanted} on this machine; one that a program brings along is met"
+
+
+def listing() -> str:
+    """A line a group, for a terminal."""
+    return "\n".join(f"{group.name:10} {group.about:60} {state(group)}" for group in GROUPS)

@@ -1,0 +1,90 @@
+"""Groups of functions that are traced on request: each call counted once, arguments and results as without us, and the
+program unharmed; the program's own functions, with a throttle."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import profiler_harness as harness
+import pytest
+from iolens.lab.run.groups import GROUPS, libraries
+from iolens.log import read_log
+from iolens.metrics.processor.regions import region_paths
+
+SOURCES = harness.ROOT / "tests/c"
+LISTS = harness.ROOT / "profiler/src/trace"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def rows(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Group, function and region to a row of the table `traced`, of the log that began first."""
+    job = min(map(read_log, harness.logs(folder)), key=lambda job: job.start)
+    table = job.private["traced"]
+    paths = region_paths(job, table["region"])
+    return {
+        (row["group"], row["function"], path): row for path, row in zip(paths, table.to_dict("records"), strict=True)
+    }
+
+
+def trace(groups: str, program: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    preload = ":".join([*map(str, libraries(groups.split(","))), harness.PRELOAD])
+    return harness.run(program, folder=folder, LD_PRELOAD=preload)
+
+
+def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
+    library, source = SOURCES / "traced_blas_library.c", SOURCES / "traced_blas.c"
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libblas.so", library], cwd=tmp_path, check=True)
+    link = ["libblas.so", f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["gcc", "-O1", "-o", "main", source, *link], cwd=tmp_path, check=True)
+    plain = subprocess.run([tmp_path / "main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    traced = trace("blas", tmp_path / "main", tmp_path)
+    assert (traced.stdout, traced.stderr, traced.returncode) == (plain.stdout, "", 0)
+    calls = {function: row["calls"] for (group, function, _), row in rows(tmp_path).items() if group == "blas"}
+    assert calls == {"dgemm_": 10, "cblas_dgemm": 10, "zdotc_": 10, "ddot_": 2, "sdot_": 1}
+
+
+def test_heap_math_and_threads_by_region(tmp_path: Path) -> None:
+    """The program forks, is interrupted, and cancels a thread; what it prints is what it prints without us."""
+    program = harness.build_program("traced_calls", "-Wl,--no-as-needed", "-lm")
+    traced = trace("heap,math,pthreads,system", program, tmp_path)
+    assert (traced.returncode, traced.stderr) == (0, "")
+    assert traced.stdout == "1.648721 0.707107 0.479426 0\n"
+    found = rows(tmp_path)
+    heap = {function: (row["calls"], row["bytes"]) for (_, function, region), row in found.items() if region == "heap"}
+    assert heap == {"malloc": (100, 100_000), "realloc": (100, 200_000), "calloc": (100, 10_000), "free": (200, 0)}
+    sums = {function: row["calls"] for (_, function, region), row in found.items() if region == "math"}
+    assert sums == {"exp": 100, "pow": 100, "sinf": 100}
+    assert found["pthreads", "pthread_join", "threads"]["calls"] == 1
+    assert found["pthreads", "pthread_cond_signal", "threads"]["calls"] == 1
+    assert found["system", "wait", "(outside)"]["calls"] == 1
+
+
+def test_the_programs_own_functions(tmp_path: Path) -> None:
+    program = harness.build_program("traced_functions", "-finstrument-functions", "-g", "-no-pie")
+    assert trace("functions", program, tmp_path).returncode == 0
+    job = read_log(harness.logs(tmp_path)[0])
+    table, nodes = job.private["traced"], job.private["call_nodes"].set_index("node")
+    listing = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    names = {int(address, 16): name for address, name in re.findall(r"^(\w+) T (\w+)$", listing, re.MULTILINE)}
+    found = {names[int(nodes["offset"][row["node"]])]: row for row in table.to_dict("records")}
+    calls = {name: (row["calls"], row["throttled"]) for name, row in found.items()}
+    assert calls == {"tiny": (100_000, 1), "works": (10, 0), "recursive": (256 - 1, 0), "main": (1, 0)}
+    assert {row["group"] for row in found.values()} == {"functions"}
+
+
+def test_every_group_has_its_library() -> None:
+    lists = {path.stem for path in LISTS.glob("*.def")} | {"heap", "functions"}
+    assert {group.name for group in GROUPS if not group.part} == lists
+    for name in lists - {"heap", "functions"}:
+        names = re.findall(r"^TRACED\(\w+, (\w+)\)$", (LISTS / f"{name}.def").read_text(), re.MULTILINE)
+        assert len(names) == len(set(names)) > 10
+        (built,) = libraries([name])
+        exported = subprocess.run(["nm", "-D", "--defined-only", built], capture_output=True, text=True, check=True)
+        assert {line.split()[-1] for line in exported.stdout.splitlines()} == set(names)
