@@ -38,7 +38,7 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 @once_per_job
 def sent(job: Job) -> pd.DataFrame | None:
-    """The rows of the private table `mpi_peers` in which something was sent; none of ranks that the job does not have."""
+    """The rows of the private table `mpi_peers` in which something was sent, of ranks that the job has."""
     rows = table(job, "mpi_peers")
     if rows is None:
         return None
