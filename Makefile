@@ -49,7 +49,7 @@ build: $(PARTS) ## build the workloads and the libraries into build/
 $(PARTS): setup
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all
 
-lustre-driver: setup ## install Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi, and build for it
+lustre-driver: build ## install Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi, and build for it
 	@./setup.sh lustre
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C profiler BUILD=../build/impi MPICC=$(IMPI_CC) adapter
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/impi MPICC=$(IMPI_CC) all >/dev/null
