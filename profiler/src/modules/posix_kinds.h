@@ -39,7 +39,9 @@
                           posix_all_aligned(vector, count)))
 
 /* From memory of the C library's own, which is aligned. */
-#define PRINTED          if (ret > 0) WROTE(POSIX_AT_POSITION, true)
+#define PRINTED                                                                                              \
+    if (ret > 0)                                                                                             \
+    WROTE(POSIX_AT_POSITION, true)
 #define ON_DPRINTF(...)  FNV(__VA_ARGS__, (void)0, PRINTED)
 #define ON_VDPRINTF(...) FN(__VA_ARGS__, PRINTED)
 
