@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from iolens.log import Job
-from iolens.metrics.processor import io_sites, mpi, nodes, peers, regions, samples, steps, time
+from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
 from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -212,6 +212,13 @@ def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     assert each is not None
     assert len(each) == 4
     assert len(rows_of(peers.mpi_peers(damaged), "peer")) == 3
+
+
+def test_functions_that_hold_others_are_in_no_sum() -> None:
+    columns = "group function region node calls time bytes throttled"
+    rows = [("blas", "dgemm_", 0, -1, 3, 2.0, 0, 0), ("functions", "", 0, 2, 1, 9.0, 0, 0)]
+    found = balance.load_balance(job(traced=every_rank(rows, columns)))
+    assert rows_of(found, "name", "time")[:3] == [("Total", 2.0), ("BLAS", 2.0), ("dgemm_", 2.0)]
 
 
 def test_efficiencies_multiply(made: Job) -> None:

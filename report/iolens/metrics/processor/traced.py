@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
+OWN = "functions"
+"""The group of the program's own functions: their time holds that of all they called, so it is no part of a sum."""
+
 COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 
 
@@ -23,7 +26,7 @@ COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 def traced_rows(job: Job) -> pd.DataFrame | None:
     """rank, group, function, file, region, calls, time (seconds); None where nothing was timed.
 
-    I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups. An empty file or region:
+    I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups but the program's own. An empty file or region:
     it has none, or none is known.
     """
     import pandas as pd
@@ -35,6 +38,7 @@ def traced_rows(job: Job) -> pd.DataFrame | None:
     if messages is not None:
         parts.append(messages.assign(group=MPI, file="")[COLUMNS])
     if others is not None:
+        others = others[(others["group"] != OWN) & (others["function"] != "")]
         region = region_paths(job, others["region"])
         parts.append(others.assign(file="", region=region, group=others["group"].str.upper())[COLUMNS])
     return pd.concat(parts, ignore_index=True) if parts else None
