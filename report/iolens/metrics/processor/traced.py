@@ -26,8 +26,8 @@ COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 def traced_rows(job: Job) -> pd.DataFrame | None:
     """rank, group, function, file, region, calls, time (seconds); None where nothing was timed.
 
-    I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups but the program's own. An empty file or region:
-    it has none, or none is known.
+    I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups but the program's own. An
+    empty file or region: it has none, or none is known.
     """
     import pandas as pd
 
