@@ -230,4 +230,10 @@ def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:
         known.update(dict.fromkeys(chain, found))
         return found
 
-    return [find(name) if name.startswith("/") else nowhere for name in names]
+    points = dict(known)
+    found = []
+    for name in names:
+        folder = name if name in points else name.rpartition("/")[0]
+        place = known.get(folder) if name.startswith("/") else nowhere
+        found.append(place or find(folder))
+    return found
