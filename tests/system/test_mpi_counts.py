@@ -116,6 +116,11 @@ def check_tables(private: dict[str, pd.DataFrame]) -> None:
     first = calls[(calls["rank"] == 0) & (calls["function"] == "MPI_Send")].iloc[0]
     assert [first[size] for size in SIZES] == [2, 1, 0, 1, 0, 0, 0]
     assert private["mpi_peers"]["on_node"].all()
+    places = private["rank_places"]
+    assert list(places["rank"]) == list(range(RANKS))
+    assert set(places["thread_level"]) <= {0, 3}  # MPI_THREAD_SINGLE was asked for; some libraries give more
+    assert (places["cpu_count"] >= 1).all()
+    assert places["host"].nunique() == 1
     world = private["mpi_communicators"]
     assert {(4, 0), (2, 0), (2, 2)} <= set(zip(world["size"], world["remote_size"], strict=True))
 
@@ -210,3 +215,9 @@ def test_fortran(tmp_path: Path, way: str) -> None:
         assert found["CALL", rank, "MPI_Bcast"] == ((1, 24, 0, 1) if rank else (1, 0, 24, 0))
     assert found["PEER", 0, "1"] == (2, 1200, 1, 400)
     assert "fortran" in set(read_log(the_log(tmp_path)).private["objects"]["path"].str.rsplit("/").str[-1])
+
+
+def test_ranks_that_are_left_out_are_not_waited_for(compiled: Callable[[str], Path], tmp_path: Path) -> None:
+    done = run(compiled("usual"), "usual", tmp_path, IOLENS_RANK_EXCLUDE="2", IOLENS_MPI_SYNC="1")
+    assert done.returncode == 0, done.stderr
+    assert counted(the_log(tmp_path)) == {key: value for key, value in expected(tmp_path).items() if key[1] != 2}

@@ -7,6 +7,7 @@
 __thread int mpi_depth;
 static bool attached;
 static bool started;
+static bool all_count; /* MPI is traced on every rank */
 
 __attribute__((constructor)) static void attach(void)
 {
@@ -15,8 +16,20 @@ __attribute__((constructor)) static void attach(void)
 
 bool mpi_active(void) { return started && mpi_depth == 0 && iolens_recording(); }
 
+/* Barriers of the recorder's own need all ranks, and some may be left out (IOLENS_RANK_EXCLUDE). */
+static void agree(const struct iolens_transport *transport)
+{
+    uint8_t common = (uint8_t)traced_what;
+    if (transport->allreduce(&common, 1, IOLENS_UINT8, IOLENS_BAND) != 0)
+        common = 0;
+    all_count = common & IOLENS_MPI_CALLS;
+    if (!(common & IOLENS_MPI_SYNC))
+        traced_what &= ~(unsigned)IOLENS_MPI_SYNC;
+}
+
 static void start(void)
 {
+    int level;
     if (!attached || started || !mpi_handles_load())
         return;
     const struct iolens_transport *transport = transport_open();
@@ -24,7 +37,10 @@ static void start(void)
         return;
     iolens_parallel_start(transport);
     traced_what = comms_start() ? iolens_mpi_tracing() : 0;
+    agree(transport);
     started = true;
+    if (traced_what && pmpi.Query_thread(&level) == MPI_SUCCESS)
+        iolens_mpi_thread_level(level);
 }
 
 /* What the library does in it cannot be in the log; how long this rank waited for the last one is. */
@@ -32,7 +48,8 @@ static void count_finalize(void *caller)
 {
     struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};
     call.t0 = iolens_now();
-    pmpi.Barrier(mpi.world);
+    if (all_count)
+        pmpi.Barrier(mpi.world);
     call.t1 = iolens_now();
     iolens_mpi_call(&call);
 }
