@@ -130,6 +130,8 @@ const struct process_table table_call_nodes = {
     .state_bytes = sizeof(struct keyed),
     .validate = validate,
     .start = start,
+    .on_demand = true,
+    .state_of = TABLE_call_nodes,
     .collect = collect,
     .left_out = left_out,
 };

@@ -204,5 +204,7 @@ const struct process_table table_objects = {
     .state_bytes = sizeof(struct objects),
     .validate = validate,
     .beat = look,
+    .on_demand = true,
+    .state_of = TABLE_call_nodes,
     .collect = collect,
 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../records/module.h"
-#include "../tables/process_table.h"
+#include "../tables/table_merge.h"
 
 enum { DARSHAN_REGIONS = 2 + MODULE_COUNT };
 
@@ -12,11 +12,15 @@ _Static_assert(DARSHAN_REGIONS + TABLE_COUNT <= WRITER_REGIONS, "WRITER_REGIONS 
 int private_add(struct writer *writer, const struct iolens_transport *transport)
 {
     int first = writer->regions;
+    struct buffer rows[TABLE_COUNT] = {0};
+    tables_collect(transport, rows);
+    tables_bound(transport, tables_most_rows(false), rows);
     for (int i = 0; i < TABLE_COUNT; i++) {
         struct records part;
         records_open(&part, sizeof(uint64_t), 0);
-        table_put(i, transport, &part.bytes);
+        table_put(i, transport, &rows[i], &part.bytes);
         writer_add_records(writer, &part);
+        buffer_free(&rows[i]);
     }
     return first;
 }

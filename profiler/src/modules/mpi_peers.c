@@ -148,15 +148,10 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 {
     const struct keyed *store = table_state_known(TABLE_mpi_peers);
     struct buffer places = {0};
-    int64_t any = store != NULL;
-    if (transport->allreduce(&any, 1, IOLENS_INT64, IOLENS_SUM) != 0)
-        rows->failed = true;
-    const uint64_t *nodes = any > 0 ? gather_nodes(transport, &places) : NULL;
+    const uint64_t *nodes = gather_nodes(transport, &places);
     for (const struct keyed_row *row = store && nodes ? keyed_first(store) : NULL; row; row = keyed_next(row))
         put_row(rows, row, transport, nodes);
     table_fold(process_tables[TABLE_mpi_peers], rows);
-    if (table_bound(TABLE_mpi_peers, transport, tables_most_rows(false), rows) != 0)
-        rows->failed = true;
     buffer_free(&places);
 }
 
@@ -170,6 +165,8 @@ const struct process_table table_mpi_peers = {
     .state_bytes = sizeof(struct keyed),
     .validate = validate,
     .start = start,
+    .on_demand = true,
+    .state_of = TABLE_mpi_peers,
     .collect = collect,
     .weight = weight,
     .rest = rest,

@@ -104,5 +104,7 @@ const struct process_table table_region_names = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .validate = validate,
+    .on_demand = true,
+    .state_of = TABLE_region_names,
     .collect = collect,
 };

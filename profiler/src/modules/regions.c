@@ -9,7 +9,6 @@
 #include "../runtime/thread_number.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
-#include "../tables/table_merge.h"
 #include "counters.h"
 #include "region_names.h"
 
@@ -286,8 +285,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
     for (struct keyed_row *row = state ? keyed_first(&state->rows) : NULL; row; row = keyed_next(row))
         put_row(rows, row, transport->rank);
-    if (transport->reduce_records(&sums, sizeof sums, 1, combine) != 0 ||
-        table_bound(TABLE_regions, transport, tables_most_rows(false), rows) != 0)
+    if (transport->reduce_records(&sums, sizeof sums, 1, combine) != 0)
         rows->failed = true;
     write_sentences(&sums);
 }
@@ -331,6 +329,8 @@ const struct process_table table_regions = {
     .state_bytes = sizeof(struct state),
     .validate = validate,
     .reset = reset,
+    .on_demand = true,
+    .state_of = TABLE_regions,
     .collect = collect,
     .left_out = left_out,
     .remark = remark,

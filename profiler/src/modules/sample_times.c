@@ -72,6 +72,8 @@ const struct process_table table_sample_times = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct sample_times),
     .validate = validate,
+    .on_demand = true,
+    .state_of = TABLE_sample_times,
     .collect = collect,
     .left_out = left_out,
 };

@@ -5,7 +5,6 @@
 
 #include "../memory/area.h"
 #include "../tables/process_table.h"
-#include "../tables/table_merge.h"
 
 enum { TIMER_BYTES = 16, SEVERAL = -1 };
 
@@ -88,8 +87,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     const struct sampling *state = table_state_known(TABLE_sampling);
     for (int64_t i = 0; state && i < state->threads; i++)
         put_thread(rows, state, (int32_t)i, transport->rank);
-    if (table_bound(TABLE_sampling, transport, tables_most_rows(false), rows) != 0)
-        rows->failed = true;
 }
 
 const struct process_table table_sampling = {

@@ -146,17 +146,26 @@ int64_t tables_most_rows(bool speaks)
     return DEFAULT_ROWS;
 }
 
-void table_put(enum process_table_index table, const struct iolens_transport *transport, struct buffer *out)
+void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT])
+{
+    int64_t used[TABLE_COUNT] = {0};
+    for (int t = 0; t < TABLE_COUNT; t++)
+        used[t] = !process_tables[t]->on_demand || table_state_known(process_tables[t]->state_of);
+    bool known = transport->allreduce(used, TABLE_COUNT, IOLENS_INT64, IOLENS_MAX) == 0;
+    for (int t = 0; t < TABLE_COUNT; t++)
+        if (process_tables[t]->collect && (used[t] || !known))
+            process_tables[t]->collect(transport, &rows[t]);
+}
+
+void table_put(enum process_table_index table, const struct iolens_transport *transport,
+               const struct buffer *rows, struct buffer *out)
 {
     const struct process_table *type = process_tables[table];
-    struct buffer rows = {0};
     if (type->write) {
         type->write(transport, out);
         return;
     }
-    type->collect(transport, &rows);
-    out->failed |= rows.failed;
+    out->failed |= rows->failed;
     table_write(out, (struct table_writers){transport->rank, transport->size}, type->columns,
-                type->column_count, rows.data, type->row_bytes, rows.used / type->row_bytes);
-    buffer_free(&rows);
+                type->column_count, rows->data, type->row_bytes, rows->used / type->row_bytes);
 }

@@ -40,6 +40,9 @@ struct process_table {
     /* A sign of life, at most ten a second: bring the state up to date, in case that this process is killed;
      * may be NULL. */
     void (*beat)(void *state);
+    /* `collect` is left out when no rank has a state of the table `state_of`. */
+    bool on_demand;
+    enum process_table_index state_of;
     /* Collective. Append this rank's rows; rows->failed without memory. */
     void (*collect)(const struct iolens_transport *transport, struct buffer *rows);
     /* Collective, after all other tables: the text of a region of kind json, which has no columns. */
@@ -86,7 +89,11 @@ void tables_load_file(struct file *file, const struct area *area);
 /* How many rows a table of ranks may have (IOLENS_FILE_RANKS); a value of no use is said when `speaks`. */
 int64_t tables_most_rows(bool speaks);
 
-/* Collective. This rank's part of the table's region. */
-void table_put(enum process_table_index table, const struct iolens_transport *transport, struct buffer *out);
+/* Collective. This rank's rows of all tables, in their order. */
+void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT]);
+
+/* Collective. This rank's part of the table's region: its rows, or its text. */
+void table_put(enum process_table_index table, const struct iolens_transport *transport,
+               const struct buffer *rows, struct buffer *out);
 
 #endif

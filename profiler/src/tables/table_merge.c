@@ -181,11 +181,14 @@ static int keep_largest(enum process_table_index table, const struct iolens_tran
     return result;
 }
 
-int table_bound(enum process_table_index table, const struct iolens_transport *transport, int64_t most,
-                struct buffer *rows)
+void tables_bound(const struct iolens_transport *transport, int64_t most, struct buffer rows[TABLE_COUNT])
 {
-    int64_t all = (int64_t)(rows->used / process_tables[table]->row_bytes);
-    if (transport->allreduce(&all, 1, IOLENS_INT64, IOLENS_SUM) != 0)
-        return -1;
-    return all <= most ? 0 : keep_largest(table, transport, most, rows);
+    int64_t all[TABLE_COUNT] = {0};
+    for (int i = 0; i < TABLE_COUNT; i++)
+        if (process_tables[i]->rest)
+            all[i] = (int64_t)(rows[i].used / process_tables[i]->row_bytes);
+    bool known = transport->allreduce(all, TABLE_COUNT, IOLENS_INT64, IOLENS_SUM) == 0;
+    for (int i = 0; i < TABLE_COUNT; i++)
+        if (!known || (all[i] > most && keep_largest(i, transport, most, &rows[i]) != 0))
+            rows[i].failed = true;
 }

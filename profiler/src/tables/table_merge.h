@@ -10,10 +10,10 @@ void table_merge_row(const struct process_table *type, const void *from, void *t
 /* Rows with the same values in all columns of COLUMN_KEY become one; the order of the others stays. */
 void table_fold(const struct process_table *type, struct buffer *rows);
 
-/* Collective. When all ranks together have more than `most` rows: those with the largest `weight` stay
- * (counted between powers of two; of equal ones those of the lower rank), and the others are merged with the
- * help of the table's `rest`, into one row for each of its `rest_slots`, on rank 0. Returns 0, or -1. */
-int table_bound(enum process_table_index table, const struct iolens_transport *transport, int64_t most,
-                struct buffer *rows);
+/* Collective. Of each table with a `rest`, `rows` being those of all tables: when all ranks together have
+ * more than `most`, those with the largest `weight` stay (counted between powers of two; of equal ones those
+ * of the lower rank), and the others are merged with the help of `rest`, into one row for each of its
+ * `rest_slots`, on rank 0. One call tells how many rows all ranks have of all tables. */
+void tables_bound(const struct iolens_transport *transport, int64_t most, struct buffer rows[TABLE_COUNT]);
 
 #endif
