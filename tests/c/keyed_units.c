@@ -53,7 +53,8 @@ static size_t rest(void *row)
 
 static const struct process_table TYPE = {
     .name = "test", TABLE_ROWS(COLUMNS), .weight = calls_of, .rest = rest, .rest_slots = 2};
-const struct process_table *const process_tables[TABLE_COUNT] = {&TYPE};
+static const struct process_table OTHERS = {.name = "without a limit"};
+const struct process_table *const process_tables[TABLE_COUNT] = {&TYPE, [1 ... TABLE_COUNT - 1] = &OTHERS};
 
 static int64_t *value_of(struct keyed *store, const struct keyed_shape *shape, uint64_t a, uint64_t b)
 {
@@ -200,8 +201,12 @@ static void keeps_the_largest(void)
     struct buffer rows = {0};
     for (int64_t i = 0; i < 8; i++)
         buffer_put(&rows, &(struct row){3, i, (int64_t)1 << i, 1, (double)i}, sizeof(struct row));
-    MUST(table_bound(0, &serial_transport, 8, &rows) == 0 && rows.used == 8 * sizeof(struct row));
-    MUST(table_bound(0, &serial_transport, 3, &rows) == 0 && rows.used == 5 * sizeof(struct row));
+    struct buffer all[TABLE_COUNT] = {rows};
+    tables_bound(&serial_transport, 8, all);
+    MUST(!all[0].failed && all[0].used == 8 * sizeof(struct row));
+    tables_bound(&serial_transport, 3, all);
+    MUST(!all[0].failed && all[0].used == 5 * sizeof(struct row));
+    rows = all[0];
     const struct row *row = (const struct row *)rows.data;
     MUST(row[0].key == 5 && row[2].key == 7 && row[2].rank == 3);
     MUST(row[3].rank == -1 && row[3].key == 0 && row[3].calls == 1 + 4 + 16 && row[3].most == 4);

@@ -34,7 +34,8 @@ def test_every_log_has_a_report(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_every_log_shows(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_log_shows(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
     assert main(["show", str(path)]) == 0
     said = capsys.readouterr().out
     assert path.name in said

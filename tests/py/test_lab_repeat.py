@@ -41,7 +41,7 @@ def record(kept: bool, key: str = "same") -> RunRecord:
 
 def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunRecord:
     """Attempts that go as `outcomes` say, each leaving its record as a real one does; one too many raises."""
-    asked = Asked("sc1/rep-1", (), {}, None, point={"stripe_count": 1, "repetition": 1})
+    asked = Asked("sc1/rep-1", 4, (), {}, None, point={"stripe_count": 1, "repetition": 1})
     left = iter(outcomes)
     attempt: Attempt | None = first_attempt(asked, folder, key)
     while attempt:
@@ -77,5 +77,5 @@ def test_runs_of_another_setting_or_program_are_no_losses_of_this_one(tmp_path: 
 
 
 def test_the_complete_run_is_kept_as_it_is(tmp_path: Path) -> None:
-    first = first_attempt(Asked("first", (), {}, None), tmp_path, "same")
+    first = first_attempt(Asked("first", 4, (), {}, None), tmp_path, "same")
     assert next_attempt(first, record(kept=False)) is None

@@ -56,7 +56,7 @@ def test_a_ring_by_number_is_named(tmp_path: Path) -> None:
     (sentence,) = job.unfollowed
     assert "io_uring" in sentence
     texts = [block.text for page in laid_out(PAGES, job) for block in page.blocks if isinstance(block, Text)]
-    assert f"Not followed: {sentence}" in texts
+    assert any(sentence in text for text in texts)
 
 
 def test_rings_of_liburing_are_named(tmp_path: Path) -> None:

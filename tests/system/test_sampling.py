@@ -43,7 +43,7 @@ end = time.monotonic() + 0.3
 while time.monotonic() < end:
     sum(range(1000))
 MPI.COMM_WORLD.Barrier()
-print("rank", MPI.COMM_WORLD.rank)
+print(f"rank {MPI.COMM_WORLD.rank}\\n", end="")
 """
 
 

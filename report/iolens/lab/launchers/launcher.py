@@ -14,14 +14,15 @@ from iolens.lab.run.mpi import Flavour
 
 @dataclass(frozen=True)
 class Task:
-    """One parallel run: `starter` (such as an mpirun) starts so many `ranks` of a program with its arguments, `words`.
+    """One parallel run: `starter` (such as an mpirun, or srun with options) starts so many `ranks` of a program with
+    its arguments, `words`.
 
     Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other task has. `flavour` is the program's MPI,
     `io_component` the MPI-IO of Open MPI that is wished for. `options` are the launcher's own, by its `keys`.
     """
 
     folder: Path
-    starter: str
+    starter: tuple[str, ...]
     ranks: int
     words: tuple[str, ...]
     setup: Setup
@@ -32,7 +33,7 @@ class Task:
 
 def command_lines(tasks: Sequence[Task]) -> list[str]:
     """Each task as the command line that starts its ranks."""
-    return [f"{task.starter} -n {task.ranks} {shlex.join(task.words)}" for task in tasks]
+    return [shlex.join([*task.starter, "-n", str(task.ranks), *task.words]) for task in tasks]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Generator, Iterable
 from dataclasses import replace
 
@@ -14,9 +13,8 @@ from iolens.lab.run.execute import Outcome, execute
 def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
     """Run each task to its end."""
     for task in tasks:
-        starter = shlex.split(task.starter)
-        words = [*starter, "-n", str(task.ranks), *task.words]
-        component = mpi.component_of(starter[0], task.io_component)
+        words = [*task.starter, "-n", str(task.ranks), *task.words]
+        component = mpi.component_of(task.starter[0], task.io_component)
         settings = mpi.environment(task.flavour, task.ranks, component)
         setup = replace(task.setup, launcher={**settings, **task.setup.launcher})
         yield task, execute(words, setup, task.folder / "stdout.txt", task.folder / "stderr.txt")

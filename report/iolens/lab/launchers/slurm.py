@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -106,7 +107,8 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
     """Write the job's script beside its first run, and hand it to Slurm; raises IolensError when Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
-        write_task(replace(task, starter=task.options.get("start", task.starter)))
+        start = task.options.get("start")
+        write_task(replace(task, starter=tuple(shlex.split(start)) if start else task.starter))
     first = tasks[0].folder
     path, output = first / "job.sh", str(first / "job.out")
     write_aside(path, script_of(tasks))

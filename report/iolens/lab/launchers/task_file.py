@@ -32,7 +32,15 @@ def read_task(folder: Path) -> Task:
         setup = content["setup"]
         storage = backend_named(setup["storage"]) if setup["storage"] else None
         made = Setup(**{**setup, "storage": storage, "logs": Path(setup["logs"])})
-        return Task(**{**content, "folder": folder, "words": tuple(content["words"]), "setup": made})
+        return Task(
+            **{
+                **content,
+                "folder": folder,
+                "starter": tuple(content["starter"]),
+                "words": tuple(content["words"]),
+                "setup": made,
+            }
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise IolensError(f"{folder / TASK} is no task of a sweep: {error}") from error
 

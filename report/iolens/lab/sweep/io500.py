@@ -26,7 +26,7 @@ def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str)
     program = find_program(phase.program)
     flavour = mpi.flavour_of_program(program)
     words = (str(program), *options_of(phase, scale, data), "--json", str(folder / RESULT))
-    return Task(folder, LOCAL.starter(flavour), scale.ranks, words, Setup(profiler, folder), flavour)
+    return Task(folder, (LOCAL.starter(flavour),), scale.ranks, words, Setup(profiler, folder), flavour)
 
 
 def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:

@@ -69,7 +69,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
     build = bench.builds[asked.io_component]
     return Task(
         folder=folder,
-        starter=build.starter,
+        starter=(build.starter,),
         ranks=asked.ranks,
         words=(str(build.program), *words),
         setup=surroundings(bench, asked, folder),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     )
     return Task(
         place,
-        asked.options.get("start", MPIRUN),
+        tuple(shlex.split(asked.options.get("start", MPIRUN))),
         asked.ranks,
         (experiment.program, *words),
         Setup(),
