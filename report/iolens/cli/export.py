@@ -21,7 +21,7 @@ ENDINGS = {
 
 EPILOG = """formats: collapsed (flamegraph.pl, inferno), speedscope (https://www.speedscope.app: a profile per rank),
 pprof (go tool pprof), hatchet (GraphFrame.from_literal) hold the samples of iolens run --sample; chrome (Perfetto,
-chrome://tracing) holds a time line: samples with --timeline, MPI calls with --trace mpi --timeline, transfers with
+chrome://tracing) holds a time line: samples with --timeline, transfers with
 --dxt."""
 
 
