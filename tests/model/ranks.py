@@ -86,6 +86,8 @@ def merged(files: list[Any], zeros: list[float]) -> Any:
         for write in (False, True)
     }
     one.asked = sum(f.asked for f in files)
+    if hasattr(one, "murky"):
+        one.murky = any(f.murky for f in files)
     if hasattr(one, "synced"):
         one.synced = sum(f.synced for f in files)
     if hasattr(one, "strides"):
