@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.plan import Plan, plan
 from iolens.lab.sweep.prepare import Sweep, prepare
 from iolens.lab.sweep.progress import progress_bar
+from iolens.lab.sweep.schema import schema
 from iolens.lab.sweep.sweep import run_sweep
 
 
@@ -90,6 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run", action="store_true", help="print every command or script, and the room needed, and stop"
     )
     parser.add_argument("--no-report", action="store_true", help="leave the PDF out")
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of experiment.yaml, and stop")
 
 
 def experiment_of(args: argparse.Namespace) -> Experiment:
@@ -112,6 +115,9 @@ def experiment_of(args: argparse.Namespace) -> Experiment:
 
 def run(args: argparse.Namespace) -> int:
     """Sweep, report, and tell how it went; 0 when every run is good, 1 otherwise."""
+    if args.schema:
+        print(json.dumps(schema(), indent=1))
+        return 0
     experiment = experiment_of(args)
     if args.dry_run:
         print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))

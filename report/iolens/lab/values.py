@@ -1,4 +1,7 @@
-"""Values of an experiment.yaml: each function takes what YAML gave and returns it converted, or raises ValueError."""
+"""Values of an experiment.yaml: each kind takes what YAML gave and returns it converted, or raises ValueError.
+
+What of this an editor can know is said beside it, as a JSON Schema (https://json-schema.org, draft 2020-12).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,37 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
+
+T = TypeVar("T", covariant=True)
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """A kind of value: what converts one, and its schema, asked for when the tables it may name are whole."""
+
+    convert: Callable[[Any], T]
+    schema: Callable[[], Schema]
+
+    def __call__(self, value: Any) -> T:
+        """The value converted; raises ValueError."""
+        return self.convert(value)
+
+
+def kind(**schema: Any) -> Callable[[Callable[[Any], T]], Kind[T]]:
+    """Make a kind of a function."""
+    return lambda convert: Kind(convert, lambda: schema)
+
+
+TEXT: Schema = {"type": ["string", "number", "boolean"], "minLength": 1}
+SIZE = r"^\s*\d+\s*[kKmMgGtT]?([iI]?[bB])?\s*$"
+TIME = r"^(\d+-)?(\d+:)?\d+:\d+$"
+PERCENT = r"^\s*[0-9.]+\s*%?\s*$"
+PART = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
 
 
 @dataclass(frozen=True)
@@ -23,6 +53,7 @@ class Change:
     io_component: str | None = None
 
 
+@kind(type="integer", minimum=1)
 def positive(value: Any) -> int:
     """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -30,6 +61,7 @@ def positive(value: Any) -> int:
     return value
 
 
+@kind(type="integer", minimum=0)
 def count(value: Any) -> int:
     """A whole number from 0 on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -37,11 +69,13 @@ def count(value: Any) -> int:
     return value
 
 
+@kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": SIZE}])
 def size(value: Any) -> int:
     """A size in bytes of at least 1."""
     return positive(parse_size(value))
 
 
+@kind(**TEXT)
 def text(value: Any) -> str:
     """A word or number, as text."""
     if isinstance(value, dict | list) or value is None or value == "":
@@ -49,6 +83,7 @@ def text(value: Any) -> str:
     return str(value)
 
 
+@kind(type=TEXT["type"], pattern="^[^./][^/]*$")
 def name(value: Any) -> str:
     """A name that can be a folder's."""
     if "/" in text(value) or str(value).startswith("."):
@@ -56,6 +91,7 @@ def name(value: Any) -> str:
     return str(value)
 
 
+@kind(type="array", items=TEXT)
 def words(value: Any) -> tuple[str, ...]:
     """A list of words."""
     if not isinstance(value, list):
@@ -63,6 +99,7 @@ def words(value: Any) -> tuple[str, ...]:
     return tuple(text(item) for item in value)
 
 
+@kind(type="boolean")
 def yes_or_no(value: Any) -> bool:
     """true or false."""
     if not isinstance(value, bool):
@@ -70,6 +107,7 @@ def yes_or_no(value: Any) -> bool:
     return value
 
 
+@kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": TIME}])
 def duration(value: Any) -> int:
     """Seconds; also minutes or hours:minutes:seconds as Slurm writes them, which YAML may have read as a number."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -81,6 +119,7 @@ def duration(value: Any) -> int:
     return positive(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
+@kind(anyOf=[{"type": "number", **PART}, {"type": "string", "pattern": PERCENT}])
 def portion(value: Any) -> float:
     """A part of a whole, above 0 and below 1: 5% or 0.05."""
     found = re.fullmatch(r"([0-9.]+)\s*%", str(value).strip())
@@ -93,27 +132,29 @@ def portion(value: Any) -> float:
     return number
 
 
+@kind(type=[*TEXT["type"], "null"], minLength=1)
 def folder(value: Any) -> Path | None:
     """A path, or nothing."""
     return None if value is None else Path(text(value)).expanduser()
 
 
-def one_of(*choices: str) -> Callable[[Any], str]:
+def one_of(*choices: str) -> Kind[str]:
     """A value out of a few."""
+    return name_in(dict.fromkeys(choices))
+
+
+def name_in(table: Mapping[str, Any], *others: str) -> Kind[str]:
+    """The name of a row of a table as it is when the value is read, or one of a few others."""
 
     def check(value: Any) -> str:
-        if value not in choices:
+        if value not in (choices := (*table, *others)):
             raise ValueError(f"{value!r} is not one of {', '.join(choices)}")
         return str(value)
 
-    return check
+    return Kind(check, lambda: {"enum": [*table, *others]})
 
 
-def name_in(table: Mapping[str, Any], *others: str) -> Callable[[Any], str]:
-    """The name of a row of a table as it is when the value is read, or one of a few others."""
-    return lambda value: one_of(*table, *others)(value)
-
-
+@kind(type="array", items={"type": "array", "items": TEXT, "minItems": 2})
 def groups(value: Any) -> tuple[tuple[str, ...], ...]:
     """A list of lists of words."""
     if not isinstance(value, list) or not all(isinstance(item, list) and len(item) > 1 for item in value):
@@ -121,13 +162,13 @@ def groups(value: Any) -> tuple[tuple[str, ...], ...]:
     return tuple(words(item) for item in value)
 
 
-def spread(value: dict[str, Any], kind: Callable[[Any], int]) -> list[int]:
+def spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
     """The numbers of a range: from and to, both included, in steps of `step` or growing `times` so much."""
     unknown = set(value) - {"from", "to", "step", "times"}
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
         raise ValueError(f"{value!r} is no range, such as {{from: 1, to: 16, times: 2}} or {{from: 2, to: 8, step: 2}}")
-    at, end = kind(value["from"]), kind(value["to"])
-    step, times = kind(value.get("step", 0 if "times" in value else 1) or 1), positive(value.get("times", 1))
+    at, end = each(value["from"]), each(value["to"])
+    step, times = each(value.get("step", 0 if "times" in value else 1) or 1), positive(value.get("times", 1))
     if "times" in value and times == 1:
         raise ValueError("a range that grows 1 times stays where it is")
     found = []
@@ -137,21 +178,38 @@ def spread(value: dict[str, Any], kind: Callable[[Any], int]) -> list[int]:
     return found
 
 
-def levels(kind: Callable[[Any], int]) -> Callable[[Any], tuple[int, ...]]:
+def levels(each: Kind[int]) -> Kind[tuple[int, ...]]:
     """A list of levels of one factor, none of them twice; of numbers also a range."""
 
     def check(value: Any) -> tuple[int, ...]:
         if isinstance(value, dict):
-            value = spread(value, kind)
+            value = spread(value, each)
         items = value if isinstance(value, list) else [value]
-        found = tuple(kind(item) for item in items)
+        found = tuple(each(item) for item in items)
         if not found or len(set(found)) != len(found):
             raise ValueError(f"{value!r} must be a list of different values")
         return found
 
-    return check
+    return Kind(check, lambda: {"anyOf": [each.schema(), several(each.schema()), spread_schema(each.schema())]})
 
 
+def several(item: Schema) -> Schema:
+    """The schema of a list of different values."""
+    return {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
+
+
+def spread_schema(item: Schema) -> Schema:
+    """The schema of a range."""
+    return {
+        "type": "object",
+        "properties": {"from": item, "to": item, "step": item, "times": {"type": "integer", "minimum": 2}},
+        "required": ["from", "to"],
+        "not": {"required": ["step", "times"]},
+        "additionalProperties": False,
+    }
+
+
+@kind(type="object", additionalProperties=TEXT)
 def hint_table(value: Any) -> dict[str, str]:
     """MPI-IO hints."""
     if not isinstance(value, dict):
@@ -159,6 +217,7 @@ def hint_table(value: Any) -> dict[str, str]:
     return {text(key): text(item) for key, item in value.items()}
 
 
+@kind(type="object")
 def variables(value: Any) -> dict[str, str]:
     """Environment variables."""
     if not isinstance(value, dict):
@@ -166,13 +225,20 @@ def variables(value: Any) -> dict[str, str]:
     return {text(key): str(item) for key, item in value.items()}
 
 
-CHANGES: Mapping[str, Callable[[Any], Any]] = {
+CHANGES: Mapping[str, Kind[Any]] = {
     "arguments": words,
     "environment": variables,
     "hints": hint_table,
     "io_component": one_of(*IO_COMPONENTS),
 }
 """What a level of an own factor may change."""
+
+
+def own_levels_schema() -> Schema:
+    """The schema of `own_levels`."""
+    changes = {name: change.schema() for name, change in CHANGES.items()}
+    level = {"type": ["object", "null"], "properties": changes, "additionalProperties": False}
+    return {"type": "object", "additionalProperties": level, "minProperties": 1}
 
 
 def own_levels(value: Any) -> dict[str, Change]:

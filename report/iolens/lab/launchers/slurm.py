@@ -41,15 +41,15 @@ SHARED = 10.0
 """Seconds until a file that a node has written is seen on another, where a file system shows it late."""
 
 KEYS = {
-    "nodes": values.positive,
-    "ranks_per_node": values.positive,
-    "time": values.duration,
-    "runs_per_job": values.positive,
-    "exclusive": values.yes_or_no,
-    "modules": values.words,
-    "start": values.text,
-    "options": values.words,
-    **dict.fromkeys(DIRECTIVES, values.text),
+    "nodes": (values.positive, "Nodes of a job"),
+    "ranks_per_node": (values.positive, "Ranks on each node; without it they are spread evenly"),
+    "time": (values.duration, "Seconds or hours:minutes:seconds that one run may take"),
+    "runs_per_job": (values.positive, "Runs that one job does, one after the other on the same nodes"),
+    "exclusive": (values.yes_or_no, "Nobody else on the nodes"),
+    "modules": (values.words, "Modules that the job loads"),
+    "start": (values.text, "What starts the ranks, such as srun --mpi=pmix"),
+    "options": (values.words, "Further options of sbatch"),
+    **{name: (values.text, f"Passed on to sbatch: {option}") for name, option in DIRECTIVES.items()},
 }
 
 

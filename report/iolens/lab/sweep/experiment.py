@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,15 @@ from iolens.lab.sweep.expression import parse
 from iolens.lab.sweep.results import METRICS
 from iolens.lab.values import (
     CHANGES,
+    TEXT,
     Change,
+    Kind,
     count,
     duration,
     folder,
     groups,
     hint_table,
+    kind,
     levels,
     name,
     name_in,
@@ -81,6 +84,7 @@ class Experiment:
     metric: str = "write_bandwidth"
 
 
+@kind(type="array", items=TEXT)
 def conditions(value: Any) -> tuple[str, ...]:
     """A list of conditions on the settings of a point."""
     texts = words(value)
@@ -89,49 +93,58 @@ def conditions(value: Any) -> tuple[str, ...]:
     return texts
 
 
-FACTORS: Mapping[str, Callable[[Any], tuple[int, ...]]] = {
-    "stripe_count": levels(positive),
-    "stripe_size": levels(size),
-    "aggregators": levels(positive),
-    "cb_buffer_size": levels(size),
-    "ranks": levels(positive),
-    "nodes": levels(positive),
+@dataclass(frozen=True)
+class Key:
+    """A key of the file: the field of `Experiment` that it sets, its kind, and what it says, for editors."""
+
+    field: str
+    kind: Kind[Any]
+    about: str
+
+
+FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
+    "stripe_count": (levels(positive), "Targets that each file is spread over"),
+    "stripe_size": (levels(size), "Bytes of a file on a target before the next one's turn"),
+    "aggregators": (levels(positive), "Ranks that write for the others in collective buffering: cb_nodes"),
+    "cb_buffer_size": (levels(size), "Bytes that an aggregator gathers before it writes"),
+    "ranks": (levels(positive), "MPI ranks"),
+    "nodes": (levels(positive), "Nodes that the ranks are spread over, where the launcher has any"),
 }
 """What a matrix can vary by itself; any other factor is an own one, a table of levels and what each changes."""
 
-KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    "name": ("name", name),
-    "title": ("title", text),
-    "workload.program": ("program", text),
-    "workload.arguments": ("arguments", words),
-    "workload.repeated": ("repeated", words),
-    "workload.ranks": ("ranks", positive),
-    "workload.environment": ("environment", variables),
-    "workload.volume": ("volume", size),
-    "workload.timeout": ("timeout", duration),
-    "storage.kind": ("storage", name_in(BACKENDS, DIRECTORY)),
-    "storage.directory": ("directory", folder),
-    "storage.stripe_size": ("stripe_size", size),
-    "mpi.io_component": ("io_component", CHANGES["io_component"]),
-    "mpi.hints": ("hints", hint_table),
-    "together": ("together", groups),
-    "exclude": ("exclude", conditions),
-    "launcher": ("launcher", name_in(LAUNCHERS)),
-    "repetitions": ("repetitions", positive),
-    "until.interval": ("until_interval", portion),
-    "until.repetitions": ("until_repetitions", positive),
-    "until.minutes": ("until_minutes", positive),
-    "confirm": ("confirm", count),
-    "first.arguments": ("first", words),
-    "report.metric": ("metric", one_of(*METRICS)),
-    **{f"matrix.{factor}": (f"matrix.{factor}", kind) for factor, kind in FACTORS.items()},
+KEYS: Mapping[str, Key] = {
+    "name": Key("name", name, "The folder of the results"),
+    "title": Key("title", text, "What the report is called"),
+    "workload.program": Key("program", text, "A bundled workload, a path, or a program in PATH"),
+    "workload.arguments": Key("arguments", words, "Its arguments; {directory} and {json} stand for the run's own"),
+    "workload.repeated": Key("repeated", words, "Arguments added in every repetition of a point but the first"),
+    "workload.ranks": Key("ranks", positive, "MPI ranks"),
+    "workload.environment": Key("environment", variables, "Variables of every run"),
+    "workload.volume": Key("volume", size, "Bytes that one run writes at most, where the arguments do not tell"),
+    "workload.timeout": Key("timeout", duration, "Seconds or hours:minutes:seconds after which a run is ended"),
+    "storage.kind": Key("storage", name_in(BACKENDS, DIRECTORY), "Where the data goes; directory: whatever it is on"),
+    "storage.directory": Key("directory", folder, "The folder of the data files"),
+    "storage.stripe_size": Key("stripe_size", size, "The stripe size where the matrix does not vary it"),
+    "mpi.io_component": Key("io_component", CHANGES["io_component"], "What moves the data: an MPI-IO implementation"),
+    "mpi.hints": Key("hints", hint_table, "MPI-IO hints of every run"),
+    "together": Key("together", groups, "Factors that change side by side: first with first, second with second"),
+    "exclude": Key("exclude", conditions, "Points for which one of these conditions holds are left out"),
+    "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
+    "repetitions": Key("repetitions", positive, "Runs of every point"),
+    "until.interval": Key("until_interval", portion, "More runs of points whose 95 % interval is wider than this"),
+    "until.repetitions": Key("until_repetitions", positive, "But at most so many of each"),
+    "until.minutes": Key("until_minutes", positive, "And for so long"),
+    "confirm": Key("confirm", count, "Fresh runs of the best setting and of the baseline"),
+    "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),
+    "report.metric": Key("metric", one_of(*METRICS), "What the settings are compared by"),
+    **{f"matrix.{factor}": Key(f"matrix.{factor}", *row) for factor, row in FACTORS.items()},
     **{
-        f"{launcher.name}.{key}": (f"{launcher.name}.{key}", kind)
+        f"{launcher.name}.{key}": Key(f"{launcher.name}.{key}", *row)
         for launcher in LAUNCHERS.values()
-        for key, kind in launcher.keys.items()
+        for key, row in launcher.keys.items()
     },
 }
-"""Key in the file to the field of `Experiment` and the conversion of its value."""
+"""The keys of the file, one row each."""
 
 
 REQUIRED = ("name", "workload.program", "workload.ranks")

@@ -33,9 +33,9 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     own: dict[str, Mapping[str, Change]] = {}
     options: dict[str, dict[str, Any]] = {}
     for key, (where, node) in given.items():
-        target, convert = KEYS.get(key, (key, own_levels))
+        target = KEYS[key].field if key in KEYS else key
         try:
-            value = convert(plain(node))
+            value = (KEYS[key].kind if key in KEYS else own_levels)(plain(node))
         except ValueError as error:
             raise UsageError(f"{where}: {key}: {error}") from error
         factor = target.removeprefix("matrix.")
@@ -49,7 +49,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         else:
             fields[target] = value
     for key in REQUIRED:
-        if KEYS[key][0] not in fields:
+        if KEYS[key].field not in fields:
             raise UsageError(f"{path}: the key {key} is missing")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
@@ -170,8 +170,8 @@ def to_yaml(experiment: Experiment) -> str:
     values = vars(experiment) | {
         f"{name}.{key}": value for name, table in sections.items() for key, value in table.items()
     }
-    for key, (target, _) in KEYS.items():
-        value = values.get(target)
+    for key, row in KEYS.items():
+        value = values.get(row.field)
         if value is None:
             continue
         section, _, last = key.rpartition(".")

@@ -1,0 +1,32 @@
+"""The keys of an experiment.yaml as a JSON Schema, from which editors complete them and mark mistakes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iolens.lab.sweep.experiment import KEYS, REQUIRED
+from iolens.lab.values import own_levels_schema
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema() -> dict[str, Any]:
+    """The schema of the whole file. What two keys say of each other is left to the command."""
+    root: dict[str, Any] = {"$schema": DRAFT, "title": "An experiment of iolens", **table()}
+    for key, row in KEYS.items():
+        section, _, last = key.rpartition(".")
+        inner = root["properties"].setdefault(section, table()) if section else root
+        inner["properties"][last] = {"description": row.about, **row.kind.schema()}
+    for key in (*REQUIRED, "matrix"):
+        section, _, last = key.rpartition(".")
+        (root["properties"][section] if section else root).setdefault("required", []).append(last)
+        if section and section not in root["required"]:
+            root["required"].append(section)
+    matrix = root["properties"]["matrix"]
+    matrix |= {"minProperties": 1, "additionalProperties": own_levels_schema()}
+    return root
+
+
+def table() -> dict[str, Any]:
+    """A table that has no keys yet."""
+    return {"type": "object", "properties": {}, "additionalProperties": False}
