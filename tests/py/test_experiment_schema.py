@@ -1,4 +1,4 @@
-"""The JSON Schema of experiment.yaml: what it says agrees with what `iolens sweep` takes, on files changed at random."""
+"""The JSON Schema of experiment.yaml agrees with what `iolens sweep` takes, on files changed at random."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.prepare import Sweep, prepare
+from iolens.lab.sweep.progress import Progress
 from iolens.lab.sweep.results import load_results
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.workloads.workload import Workload
@@ -146,7 +147,7 @@ def records(folder: Path) -> dict[str, Any]:
 
 
 def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_path: Path) -> None:
-    assert run_sweep(sweep_of(), lambda *told: None) == []
+    assert run_sweep(sweep_of(), Progress()) == []
     found = records(tmp_path)
     assert len(found) == 6
     for record in found.values():
@@ -171,15 +172,16 @@ def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_
 def test_what_the_launcher_goes_on_with_is_waited_for_and_not_begun_again(
     sweep_of: Any, tmp_path: Path, stage: str, fresh: int
 ) -> None:
-    def interrupt(done: int, total: int, line: str, left: float) -> None:
-        if line.startswith(stage):
-            raise KeyboardInterrupt
+    class Interrupting(Progress):
+        def __call__(self, done: int, total: int, line: str, left: float) -> None:
+            if line.startswith(stage):
+                raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(sweep_of(f"confirm={fresh // 2}"), interrupt)
+        run_sweep(sweep_of(f"confirm={fresh // 2}"), Interrupting())
     assert sum(held(folder) for folder in tmp_path.glob("results/*/*/*")) >= 1
     assert (tmp_path / "results" / "data").exists()
-    assert run_sweep(sweep_of(f"confirm={fresh // 2}"), lambda *told: None) == []
+    assert run_sweep(sweep_of(f"confirm={fresh // 2}"), Progress()) == []
     assert len(records(tmp_path)) == 6
     assert (tmp_path / "starts").read_text() == "x" * (7 + fresh)
     assert not (tmp_path / "results" / "data").exists()
@@ -206,19 +208,17 @@ def test_storage_of_one_node_takes_no_launcher_of_several(sweep_of: Any, monkeyp
 
 
 def test_points_are_repeated_until_they_are_known_well_enough(sweep_of: Any, tmp_path: Path) -> None:
-    assert run_sweep(sweep_of("until.interval=1%", "until.repetitions=5"), lambda *told: None) == []
+    assert run_sweep(sweep_of("until.interval=1%", "until.repetitions=5"), Progress()) == []
     assert len(records(tmp_path)) == 10
     before = (tmp_path / "starts").read_text()
-    assert run_sweep(sweep_of("until.interval=1%", "until.repetitions=5"), lambda *told: None) == []
+    assert run_sweep(sweep_of("until.interval=1%", "until.repetitions=5"), Progress()) == []
     assert (tmp_path / "starts").read_text() == before, "what was added before is known again"
 
 
 def test_points_that_are_known_well_enough_are_not_repeated(sweep_of: Any, tmp_path: Path) -> None:
-    assert run_sweep(sweep_of("until.interval=0.99", "matrix.stripe_count=[1]"), lambda *told: None) == []
+    assert run_sweep(sweep_of("until.interval=0.99", "matrix.stripe_count=[1]"), Progress()) == []
     assert len(records(tmp_path)) == 3
-    assert (
-        run_sweep(sweep_of("until.interval=0.1%", "until.minutes=1", "until.repetitions=4"), lambda *told: None) == []
-    )
+    assert run_sweep(sweep_of("until.interval=0.1%", "until.minutes=1", "until.repetitions=4"), Progress()) == []
     assert {name for name in records(tmp_path) if name.endswith("rep-4")} == {"sc1/rep-4", "sc2/rep-4"}
 
 

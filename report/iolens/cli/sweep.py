@@ -16,9 +16,9 @@ from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.plan import Plan, plan
 from iolens.lab.sweep.prepare import Sweep, prepare
-from iolens.lab.sweep.progress import progress_bar
 from iolens.lab.sweep.schema import schema
 from iolens.lab.sweep.sweep import run_sweep
+from iolens.pages.sweep_live import shown
 
 
 def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
@@ -124,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     sweep = prepare(experiment, args.results / experiment.name, with_matrix=not args.no_sweep)
     announce(sweep)
-    with progress_bar(sweep.total, sweep.total - len(sweep.todo)) as progress:
+    with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
     for record in bad:
         print(f"{record['id']}: {record['status']}: {record['reason']}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,8 +19,11 @@ from iolens.lab.sweep.collect import collect
 from iolens.lab.sweep.repeat import Attempt, next_attempt, with_losses
 
 
-def perform(bench: Bench, attempts: Iterable[Attempt]) -> Generator[RunRecord, None, None]:
+def perform(
+    bench: Bench, attempts: Iterable[Attempt], begun: Callable[[str], None] = lambda run: None
+) -> Generator[RunRecord, None, None]:
     """Perform runs in the order in which the launcher ends them; yields the record of each, which is written by then.
+    `begun` is told the name of each that the launcher takes.
 
     A run whose timing must not be used is repeated at once, a few times. When this is given up halfway, what belongs
     to the runs under way is removed, unless the launcher goes on with them.
@@ -32,6 +35,7 @@ def perform(bench: Bench, attempts: Iterable[Attempt]) -> Generator[RunRecord, N
         while waiting:
             attempt = waiting.popleft()
             under_way[attempt.folder] = attempt
+            begun(attempt.asked.id)
             yield prepare(bench, attempt.asked, attempt.folder)
 
     try:

@@ -62,7 +62,7 @@ def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """What is missing of the matrix."""
     began, done = time.monotonic(), sweep.total - len(sweep.todo)
     records: list[RunRecord] = []
-    with closing(perform(sweep.bench, sweep.todo)) as performed:
+    with closing(perform(sweep.bench, sweep.todo, progress.begun)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)
@@ -107,7 +107,7 @@ def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
 def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress) -> list[RunRecord]:
     """Runs beyond those of the matrix."""
     records: list[RunRecord] = []
-    with closing(perform(sweep.bench, attempts)) as performed:
+    with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)
