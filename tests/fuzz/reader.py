@@ -27,7 +27,7 @@ from types import FrameType
 from iolens.log import LogError, container, read_log, reader
 from iolens.log.rewrite import Contents, put_together, take_apart
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job import write_job_pdf
+from iolens.pages.job import write_job
 from mutate import mutate, mutate_json
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
@@ -128,7 +128,7 @@ def attempt(number: int, path: Path, tally: Tally, with_pages: bool) -> None:
             with within(PAGES_SECONDS):
                 for exhibit in JOB_EXHIBITS:
                     exhibit.table(job)
-                write_job_pdf(job, path.with_suffix(".pdf"))
+                write_job(job, path.with_suffix(".pdf"))
     except LogError as error:
         tally.refused += 1
         if not str(error).startswith(f"{path}: ") or len(str(error)) > 1000 + len(str(path)):

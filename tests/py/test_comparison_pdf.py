@@ -45,8 +45,8 @@ def test_any_matrix_becomes_a_pdf(tmp_path: Path, matrix: dict[str, list[Any]], 
     summary = write_comparison(
         load_results(write_sweep(tmp_path / "sweep", matrix, repetitions)), tmp_path / "out.pdf", read_log
     )
-    assert summary.pdf.read_bytes().startswith(b"%PDF")
-    assert 2 <= pages_of(summary.pdf) <= 40
+    assert summary.path.read_bytes().startswith(b"%PDF")
+    assert 2 <= pages_of(summary.path) <= 40
     assert summary.verdict.startswith("Best: ")
 
 
@@ -147,7 +147,7 @@ def test_a_sweep_where_everything_failed_still_gets_its_table(tmp_path: Path) ->
         run.write_text(json.dumps(json.loads(run.read_text()) | {"status": "failed", "reason": "no space left"}))
     summary = write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)
     assert "no space left" in summary.verdict
-    assert text_of(summary.pdf).count("failed: no space left") == 2
+    assert text_of(summary.path).count("failed: no space left") == 2
 
 
 def test_the_command_writes_pdf_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

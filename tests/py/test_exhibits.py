@@ -23,7 +23,7 @@ from iolens.pages.exhibit import Column, Exhibit, frames
 from iolens.pages.exhibits.cost import PERFORMANCE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.export import export
-from iolens.pages.job import write_job_pdf
+from iolens.pages.job import write_job
 from iolens.pages.terminal import Screen, show_job
 
 DATA = Path(__file__).parents[1] / "data"
@@ -63,7 +63,7 @@ def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> Non
     job = read_log(path)
 
     def everything() -> None:
-        write_job_pdf(job, tmp_path / "job.pdf")
+        write_job(job, tmp_path / "job.pdf")
         tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS]
         show_job(job, [table for table in tables if table is not None], Screen())
         export(frames(JOB_EXHIBITS, job), "job.", {"csv": tmp_path, "json": tmp_path})

@@ -16,7 +16,7 @@ from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
 from iolens.pages.blocks import Text
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
-from iolens.pages.job import PAGES, write_job_pdf
+from iolens.pages.job import PAGES, write_job
 from iolens.pages.layout import laid_out
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"
@@ -179,5 +179,5 @@ def test_any_number_of_ranks_has_a_report(ranks: int, tmp_path: Path) -> None:
     bins = {"id": 0, "module": "POSIX", "width": 5.0, "bin": 0, "read": 0}
     heat = pd.DataFrame({"rank": number, "written": 8 * MIB, **bins})
     heat = pd.concat([heat, heat.assign(bin=1, written=0)], ignore_index=True)
-    write_job_pdf(job({"POSIX": many, "HEATMAP": heat}, nprocs=ranks), tmp_path / "job.pdf")
+    write_job(job({"POSIX": many, "HEATMAP": heat}, nprocs=ranks), tmp_path / "job.pdf")
     assert (tmp_path / "job.pdf").stat().st_size < 1 << 20

@@ -13,7 +13,7 @@ from iolens.errors import IolensError
 from iolens.figures.style import HALF_WIDTH, canvas, styled
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
-from iolens.pages.document import write_pdf
+from iolens.pages.document import write_document
 from iolens.pages.fonts import PLAIN, text_width
 from iolens.pages.grid import capped, column_widths
 from iolens.pages.shorten import broken, shorten
@@ -53,7 +53,7 @@ def tool(*command: str) -> str:
 def test_no_sheet_holds_but_the_last_rows_of_a_table(rows: int, sheets: int, tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
     table = Table("Many rows", ["row", "n"], [[f"row-{i}", str(i)] for i in range(rows)], "A note.")
-    write_pdf(path, "The title", "the subtitle", [Page("Only", [table])])
+    write_document(path, "The title", "the subtitle", [Page("Only", [table])])
     texts = tool("pdftotext", "-layout", str(path), "-").split("\f")[:-1]
     assert len(texts) == sheets
     each = [len(re.findall(r"row-\d+", text)) for text in texts]
@@ -63,14 +63,14 @@ def test_no_sheet_holds_but_the_last_rows_of_a_table(rows: int, sheets: int, tmp
 
 def test_the_language_is_told(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
-    write_pdf(path, "The title", "the subtitle", [Page("Only", [Text("Words.")])])
+    write_document(path, "The title", "the subtitle", [Page("Only", [Text("Words.")])])
     assert b"/Lang (en)" in path.read_bytes()
 
 
 @needs_poppler
 def test_text_of_every_sheet(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
-    write_pdf(path, "The title", "the subtitle", pages(), ["EMULATED STORAGE"])
+    write_document(path, "The title", "the subtitle", pages(), ["EMULATED STORAGE"])
     count = int(re.search(r"Pages:\s+(\d+)", tool("pdfinfo", str(path))).group(1))  # type: ignore[union-attr]
     assert count >= 3
     for number in range(1, count + 1):
@@ -85,7 +85,7 @@ def test_text_of_every_sheet(tmp_path: Path) -> None:
 @needs_poppler
 def test_fonts_are_embedded(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
-    write_pdf(path, "t", "s", pages())
+    write_document(path, "t", "s", pages())
     lines = tool("pdffonts", str(path)).splitlines()[2:]
     assert lines
     for line in lines:
@@ -96,24 +96,24 @@ def test_fonts_are_embedded(tmp_path: Path) -> None:
 @needs_poppler
 def test_figures_are_vectors(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
-    write_pdf(path, "t", "s", pages())
+    write_document(path, "t", "s", pages())
     images = tool("pdfimages", "-list", str(path)).splitlines()[2:]
     assert all(line.split()[3:5] == ["2", "2"] for line in images)  # the 2 x 2 image of the chart, not resampled
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        write_pdf(tmp_path / name, "t", "s", pages())
+        write_document(tmp_path / name, "t", "s", pages())
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(IolensError, match="cannot be written"):
-        write_pdf(tmp_path / "file" / "out.pdf", "t", "s", [Page("P", [Text("x")])])
+        write_document(tmp_path / "file" / "out.pdf", "t", "s", [Page("P", [Text("x")])])
     bad = Page("P", [FigureBlock("no figure")])  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
-        write_pdf(tmp_path / "out.pdf", "t", "s", [bad])
+        write_document(tmp_path / "out.pdf", "t", "s", [bad])
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

@@ -12,7 +12,7 @@ from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regio
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job import write_job_pdf
+from iolens.pages.job import write_job
 from processor_example import every_rank, job, resolved, tables
 
 
@@ -249,5 +249,5 @@ def test_what_was_not_measured_is_on_no_page(tmp_path: Path) -> None:
     sourced = [exhibit for exhibit in JOB_EXHIBITS if exhibit.source]
     assert len(sourced) > 15
     assert [exhibit.name for exhibit in sourced if exhibit.frame(nothing) is not None] == []
-    write_job_pdf(job(**tables()), tmp_path / "all.pdf")
+    write_job(job(**tables()), tmp_path / "all.pdf")
     assert (tmp_path / "all.pdf").stat().st_size > 10_000

@@ -1,4 +1,4 @@
-"""`iolens compare RESULTS`: the comparison PDF of a sweep, and its tables."""
+"""`iolens compare RESULTS`: the comparison of a sweep as PDF or HTML, and its tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.output import pdf_name
+from iolens.cli.output import add_output, output_of
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="a sweep's folder: results/NAME")
-    parser.add_argument(
-        "-o", "--output", type=pdf_name, metavar="PDF", help="the PDF to write (default: RESULTS/comparison.pdf)"
-    )
+    add_output(parser, "RESULTS/comparison.FORMAT")
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the PDF and the tables, print the verdict; 0 when done."""
+    """Write the document and the tables, print the verdict; 0 when done."""
     if len(args.results) > 1:
         raise UsageError(
             f"{len(args.results)} folders are given, and compare reads the one folder of a sweep, which holds all of "
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.comparison import write_comparison
     from iolens.pages.export import export
 
-    output = args.output or folder / "comparison.pdf"
+    output = output_of(args, folder / "comparison")
     summary = write_comparison(load_results(folder), output, read_log)
     export(summary.frames, "comparison-", {"csv": args.csv, "json": args.json, "parquet": args.parquet})
     tell(summary)

@@ -13,7 +13,7 @@ from iolens.errors import IolensError
 
 COMMANDS: dict[str, str] = {
     "run": "run a program under the profiler",
-    "report": "make the PDF summary of one log",
+    "report": "make the summary of a log as PDF or HTML",
     "show": "print the summary of one log in the terminal",
     "table": "print any table of a log, as text, CSV or JSON",
     "advise": "say what would make a run's I/O faster, and by how much at most",
@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "anonymize": "replace the names in a log by pseudonyms",
     "sweep": "run an experiment's matrix of settings",
     "perform": "do one run of a sweep, inside a batch job",
-    "compare": "make the comparison PDF of a sweep",
+    "compare": "make the comparison of a sweep as PDF or HTML",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",
     "selfbench": "measure what the profiler costs on this machine",

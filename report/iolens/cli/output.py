@@ -1,14 +1,39 @@
-"""Names of files to write, as options take them."""
+"""Names of documents to write, as options take them."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from iolens.errors import UsageError
 
-def pdf_name(text: str) -> Path:
-    """The path of a PDF to write; raises when its ending promises something else."""
+FORMATS = {"pdf": (".pdf",), "html": (".html", ".htm")}
+"""Formats of a document, and the endings of its name."""
+
+
+def add_output(parser: argparse.ArgumentParser, usual: str) -> None:
+    """Declare -o and --format; `usual` is the name that is taken without -o, FORMAT for its ending."""
+    parser.add_argument(
+        "-o", "--output", type=document_name, metavar="FILE", help=f"the PDF or HTML to write (default: {usual})"
+    )
+    parser.add_argument("--format", choices=FORMATS, help="pdf or html (default: what FILE ends in, else pdf)")
+
+
+def document_name(text: str) -> Path:
+    """The path of a document to write; raises when its ending promises something else."""
     path = Path(text)
-    if path.suffix.lower() != ".pdf":
-        raise argparse.ArgumentTypeError(f"{text}: what is written is a PDF; give a name that ends in .pdf")
+    if not any(path.suffix.lower() in endings for endings in FORMATS.values()):
+        raise argparse.ArgumentTypeError(
+            f"{text}: what is written is a PDF or an HTML page; give a name that ends in .pdf or .html"
+        )
+    return path
+
+
+def output_of(args: argparse.Namespace, usual: Path) -> Path:
+    """What to write: -o, else `usual` with the format's ending; raises UsageError where -o and --format differ."""
+    if args.output is None:
+        return usual.with_name(f"{usual.name}.{args.format or 'pdf'}")
+    path = Path(args.output)
+    if args.format and path.suffix.lower() not in FORMATS[args.format]:
+        raise UsageError(f"--format {args.format} and --output {path} name different formats; leave one out")
     return path

@@ -166,10 +166,10 @@ def finish(sweep: Sweep) -> None:
 
     first = sorted((sweep.folder / "first").glob("*.darshan"))
     if first:
-        from iolens.pages.job import write_job_pdf
+        from iolens.pages.job import write_job
 
         pdf = sweep.folder / "first.pdf"
-        write_job_pdf(read_log(first[-1]), pdf)
+        write_job(read_log(first[-1]), pdf)
         print(f"complete run: {pdf}")
     if sweep.total:
         from iolens.lab.sweep.results import load_results
@@ -177,4 +177,4 @@ def finish(sweep: Sweep) -> None:
 
         summary = write_comparison(load_results(sweep.folder), sweep.folder / "comparison.pdf", read_log)
         tell(summary)
-        print(f"comparison: {summary.pdf}")
+        print(f"comparison: {summary.path}")

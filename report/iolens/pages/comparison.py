@@ -1,4 +1,4 @@
-"""The comparison PDF of a sweep: the answer, figures, tables, then a small summary of one job per point."""
+"""The comparison of a sweep: the answer, figures, tables, then a small summary of one job per point."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from iolens.pages.comparison_words import (
     subtitle,
     verdict,
 )
-from iolens.pages.document import write_pdf
+from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, EFFECTS, INTERACTION, MAP, POINTS, RUNS
 from iolens.pages.latency import write_latency_comparison
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
-def write_comparison(results: Results, pdf: Path, read: Callable[[Path], Job]) -> ComparisonSummary:
-    """Write the comparison PDF of a sweep; `read` makes a Job of a run's log."""
+def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) -> ComparisonSummary:
+    """Write the comparison of a sweep, a PDF or an HTML page; `read` makes a Job of a run's log."""
     if results.metric == "latency":
-        return write_latency_comparison(results, pdf)
+        return write_latency_comparison(results, path)
     limits = results.limits if results.metric == "write_bandwidth" else {}
     comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits)
     labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
     pages = [*sweep_pages(results, comparison), *job_pages(comparison, read)]
-    write_pdf(pdf, results.title, subtitle(results, comparison), pages, labels)
+    write_document(path, results.title, subtitle(results, comparison), pages, labels)
     return ComparisonSummary(
-        pdf=pdf,
+        path=path,
         verdict=verdict(comparison),
         cautions=tuple(cautions(results, comparison)),
         remedy=remedy(results, comparison),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ComparisonSummary:
     """The answer of a comparison; `frames` are the numbers behind it, by name, for export."""
 
-    pdf: Path
+    path: Path
     verdict: str
     cautions: tuple[str, ...]
     remedy: Remedy | None

@@ -1,29 +1,28 @@
-"""A document: pages of text, tables and vector figures on A4, all with the same header and footer.
-
-The same input gives the same bytes: nothing in the file tells when it was made.
-"""
+"""A document: pages of text, tables and figures, as a PDF or as one HTML file, which the ending of its name decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from iolens.pages.blocks import Page
 from iolens.pages.output import written_aside
-from iolens.pages.sheet import build
+
+ENDINGS = (".pdf", ".html", ".htm")
+"""Of names that can be written."""
 
 
-def write_pdf(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str] = ()) -> None:
-    """Write the pages; `labels` are set in a box at the foot of every page, such as `EMULATED STORAGE`.
+def write_document(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str] = ()) -> None:
+    """Write the pages; `labels` stand on every page of a PDF and on top of an HTML, such as `EMULATED STORAGE`.
 
-    IolensError when the file cannot be written; then nothing is left behind.
+    The same input gives the same bytes. IolensError when the file cannot be written; then nothing is left behind.
     """
     with written_aside(path) as aside:
-        build(aside, title, [(page, *heads(page, subtitle, labels)) for page in pages])
+        if path.suffix.lower() == ".pdf":
+            from iolens.pages.sheet import build
 
+            build(aside, title, subtitle, pages, labels)
+        else:
+            from iolens.pages.html.page import build as build_html
 
-def heads(page: Page, subtitle: str, labels: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The subtitle and labels that hold for a page."""
-    own: Any = labels if page.labels is None else page.labels
-    return (subtitle if page.subtitle is None else page.subtitle), tuple(own)
+            build_html(aside, title, subtitle, pages, labels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.cells import middle
-from iolens.pages.document import write_pdf
+from iolens.pages.document import write_document
 from iolens.pages.exhibits.about import HOSTS, MODULES
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
@@ -37,9 +37,9 @@ LONGEST = 120
 """Characters of a fact on the first page."""
 
 
-def write_job_pdf(job: Job, pdf: Path) -> None:
-    """Write the summary of a job; IolensError when the file cannot be written."""
-    write_pdf(pdf, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
+def write_job(job: Job, path: Path) -> None:
+    """Write the summary of a job, a PDF or an HTML page; IolensError when it cannot be written."""
+    write_document(path, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
 
 
 def summary(job: Job) -> list[Block]:

@@ -1,4 +1,4 @@
-"""The comparison PDF of a sweep whose metric is latency: improvement over the baseline, by size or by operation."""
+"""The comparison of a sweep whose metric is latency: improvement over the baseline, by size or by operation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iolens.metrics.settings import describe
 from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import plural
-from iolens.pages.document import write_pdf
+from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.latency import (
     CHOICES,
@@ -25,8 +25,8 @@ from iolens.pages.exhibits.latency import (
 from iolens.pages.layout import Layout, laid_out
 
 
-def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
-    """Write the PDF of a sweep of latencies; raises when no run has any."""
+def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
+    """Write the document of a sweep of latencies; raises when no run has any."""
     rows = latency_rows(results.runs, results.settings)
     if rows.empty:
         reasons = [str(reason) for reason in results.runs["reason"].dropna()]
@@ -37,9 +37,9 @@ def write_latency_comparison(results: Results, pdf: Path) -> ComparisonSummary:
     lossy = lossy_variants(results.runs, results.settings)
     found = Latencies(compare_latencies(rows, variants, lossy), choices(results.runs, results.settings), rows)
     notes = cautions(results, order, present)
-    write_pdf(pdf, results.title, subtitle(results, variants), latency_pages(found, notes), [])
+    write_document(path, results.title, subtitle(results, variants), latency_pages(found, notes), [])
     return ComparisonSummary(
-        pdf=pdf,
+        path=path,
         verdict=verdict(found.comparison),
         cautions=tuple(notes),
         remedy=None,

@@ -1,4 +1,4 @@
-"""The sheets of a document: header, footer, page numbers, and the flow of blocks over them."""
+"""A document as a PDF: sheets of A4 with header, footer and page numbers, and the flow of blocks over them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ HEADER, FOOTER = 46.0, 30.0
 WIDTH = A4[0] - 2 * MARGIN
 INK, QUIET, LINE, ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
-Sheet = tuple[Page, str, tuple[str, ...]]
 
-
-def build(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
-    """Lay out the pages and write the PDF."""
+def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
+    """Lay out the pages and write the PDF; a page may have a subtitle and labels of its own."""
     document = BaseDocTemplate(
         str(path),
         pagesize=A4,
@@ -37,8 +35,10 @@ def build(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
         pageCompression=1,
     )
     templates, story = [], []
-    for number, (page, subtitle, labels) in enumerate(sheets):
-        templates.append(template(f"sheet{number}", title, subtitle, labels))
+    for number, page in enumerate(pages):
+        below = subtitle if page.subtitle is None else page.subtitle
+        marked = labels if page.labels is None else page.labels
+        templates.append(template(f"sheet{number}", title, below, marked))
         if not (page.joined and number):
             story += [NextPageTemplate(f"sheet{number}"), *([PageBreak()] if number else [])]
         first, *others = page.blocks

@@ -11,72 +11,44 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from matplotlib.backend_bases import FigureCanvasBase, RendererBase
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, Transform
 from reportlab.lib.utils import ImageReader
 
 from iolens.pages.fonts import BOLD, PLAIN, font
+from iolens.pages.points import (
+    HATCH_TILE,
+    MAGNIFIED,
+    PointsRenderer,
+    draw_with,
+    fill_alpha,
+    is_bold,
+    size_of,
+)
 
 CAPS = {"butt": 0, "round": 1, "projecting": 2}
 JOINS = {"miter": 0, "round": 1, "bevel": 2}
-HATCH_TILE = 72.0
-MAGNIFIED = 4.0
-"""Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
-
-BOLD_WEIGHT = 600
 
 
 def draw_figure(canvas: Any, figure: Any) -> None:
     """Draw the figure with its lower left corner at the canvas' origin."""
-    figure.set_dpi(72)
-    renderer = CanvasRenderer(canvas, *(72 * figure.get_size_inches()))
-    VectorCanvas(figure, renderer)
-    figure.draw(renderer)
+    draw_with(CanvasRenderer(canvas, *size_of(figure)), figure)
 
 
-class VectorCanvas(FigureCanvasBase):
-    """Tells matplotlib's layout to measure with the renderer that will draw."""
-
-    def __init__(self, figure: Any, renderer: CanvasRenderer) -> None:
-        super().__init__(figure)
-        self.renderer = renderer
-
-    def get_renderer(self) -> CanvasRenderer:
-        """The renderer; looked up by name by matplotlib's layout engines."""
-        return self.renderer
-
-
-class CanvasRenderer(RendererBase):
+class CanvasRenderer(PointsRenderer):
     """matplotlib's drawing calls as reportlab's."""
 
     def __init__(self, canvas: Any, width: float, height: float) -> None:
-        super().__init__()
-        self.canvas, self.width, self.height = canvas, width, height
-
-    def flipy(self) -> bool:
-        return False
-
-    def get_canvas_width_height(self) -> tuple[float, float]:
-        return self.width, self.height
-
-    def option_scale_image(self) -> bool:
-        return True
-
-    def get_image_magnification(self) -> float:
-        return MAGNIFIED
-
-    def option_image_nocomposite(self) -> bool:
-        return True
+        super().__init__(width, height)
+        self.canvas = canvas
 
     def draw_path(self, gc: Any, path: Path, transform: Transform, rgbFace: Any = None) -> None:
         outline = canvas_path(self.canvas, path.cleaned(transform, remove_nans=True, curves=True))
         stroke = gc.get_linewidth() > 0 and gc.get_rgb()[3] > 0
         with self.state(gc):
             if rgbFace is not None:
-                alpha = gc.get_alpha() if gc.get_forced_alpha() else (rgbFace[3] if len(rgbFace) > 3 else 1.0)
-                self.canvas.setFillColorRGB(*rgbFace[:3], alpha=alpha)
+                self.canvas.setFillColorRGB(*rgbFace[:3], alpha=fill_alpha(gc, rgbFace))
             if stroke:
                 self.pen(gc)
             if stroke or rgbFace is not None:
@@ -116,7 +88,7 @@ class CanvasRenderer(RendererBase):
         with self.state(gc):
             red, green, blue, alpha = gc.get_rgb()
             self.canvas.setFillColorRGB(red, green, blue, alpha=alpha)
-            self.canvas.setFont(font(font_of(prop)), size)
+            self.canvas.setFont(font(BOLD if is_bold(prop) else PLAIN), size)
             self.canvas.translate(x, y)
             self.canvas.rotate(angle)
             self.canvas.drawString(0, 0, s)
@@ -161,13 +133,6 @@ class CanvasRenderer(RendererBase):
                 place = Affine2D().translate(i, j).scale(HATCH_TILE)
                 tile = canvas_path(self.canvas, gc.get_hatch_path().cleaned(place, curves=True))
                 self.canvas.drawPath(tile, stroke=1, fill=0)
-
-
-def font_of(prop: Any) -> str:
-    """The page font nearest to matplotlib's font properties."""
-    weight = prop.get_weight()
-    heavy = weight in ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
-    return BOLD if heavy or (isinstance(weight, int) and weight >= BOLD_WEIGHT) else PLAIN
 
 
 def canvas_path(canvas: Any, path: Path) -> Any:

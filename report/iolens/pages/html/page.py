@@ -1,0 +1,85 @@
+"""A whole document: head, table of contents, a section a page, style and script. Nothing is loaded from elsewhere.
+
+The same input gives the same bytes: nothing in the file tells when it was made.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+from iolens.pages.blocks import Page
+from iolens.pages.html.parts import Names, elements
+
+FOLDER = Path(__file__).parent
+
+
+def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
+    """Write the document."""
+    path.write_text(document(title, subtitle, pages, labels), encoding="utf-8", errors="replace")
+
+
+def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> str:
+    """The document as text."""
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    names = Names()
+    keys = [names.name(page.title) for page in pages]
+    contents = "".join(
+        f'<li><a href="#{key}">{escape(page.title)}</a></li>' for key, page in zip(keys, pages, strict=True)
+    )
+    sections = "\n".join(section(page, key, names) for key, page in zip(keys, pages, strict=True))
+    return f"""\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy(script)}">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="iolens">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the report</a>
+<header>
+<h1>{escape(title)}</h1>
+<p>{escape(subtitle)}</p>
+{marks(labels)}
+</header>
+<nav aria-label="Contents"><ol>{contents}</ol></nav>
+<main id="content">
+{sections}
+</main>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+def policy(script: str) -> str:
+    """What the page may load and run: pictures inside it, its own style, and this script."""
+    digest = b64encode(sha256(f"\n{script}".encode()).digest()).decode("ascii")
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def marks(labels: Sequence[str]) -> str:
+    """What must be seen of a document or page, such as EMULATED STORAGE."""
+    said = " ".join(f"<strong>{escape(label)}</strong>" for label in labels)
+    return f'<p class="labels">{said}</p>' if said else ""
+
+
+def section(page: Page, key: str, names: Names) -> str:
+    """One page."""
+    own = f"<p>{escape(page.subtitle)}</p>" if page.subtitle else ""
+    return f"""\
+<section aria-labelledby="{key}">
+<h2 id="{key}">{escape(page.title)}</h2>
+{own}{marks(page.labels or ())}
+{elements(page.blocks, names)}
+</section>"""

@@ -1,0 +1,184 @@
+"""Draws a matplotlib figure as SVG that stands in a page: text stays text, colours follow the page's light or dark.
+
+All lengths are points. Every text is set to the width that matplotlib measured, whatever font a reader has.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import Affine2D, Transform
+
+from iolens.figures.style import ALERT, FINE, GRID, INK, QUIET
+from iolens.pages.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
+
+TONES = {INK: "ink", "#000000": "ink", QUIET: "quiet", GRID: "grid", FINE: "fine", ALERT: "alert", "#ffffff": "paper"}
+"""Colours that are others on a dark page, by the names that style.css gives them."""
+
+ENDS = {"butt": "butt", "round": "round", "projecting": "square"}
+LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
+
+
+def svg(figure: Any, key: str, title: str, description: str = "") -> str:
+    """The figure as an `svg` element. `key` begins the names inside it, which must be unique in a page."""
+    renderer = SvgRenderer(*size_of(figure), key)
+    draw_with(renderer, figure)
+    width, height = (short(length) for length in size_of(figure))
+    said = f"<title>{escape(title)}</title>" + (f"<desc>{escape(description)}</desc>" if description else "")
+    return (
+        f'<svg viewBox="0 0 {width} {height}" style="--w:{width}" role="img" aria-label="{escape(title)}">{said}'
+        + "".join(renderer.parts)
+        + "</svg>"
+    )
+
+
+class SvgRenderer(PointsRenderer):
+    """matplotlib's drawing calls as elements; `parts` has them in their order."""
+
+    def __init__(self, width: float, height: float, key: str) -> None:
+        super().__init__(width, height)
+        self.key, self.parts = key, list[str]()
+        self.named: dict[str, str] = {}
+
+    def draw_path(self, gc: Any, path: Path, transform: Transform, rgbFace: Any = None) -> None:
+        found = path.cleaned(transform, remove_nans=True, curves=True)
+        outline, clip = self.outline(found), self.clip(gc, found)
+        style = self.pen(gc)
+        if rgbFace is not None:
+            style = f"fill:{colour(rgbFace)}{opacity('fill', fill_alpha(gc, rgbFace))}{style}"
+        if outline and style:
+            none = "" if rgbFace is not None else "fill:none"
+            self.parts.append(f'<path d="{outline}" style="{none}{style}"{clip}/>')
+        if outline and gc.get_hatch():
+            self.parts.append(f'<path d="{outline}" style="fill:url(#{self.hatch(gc)})"{clip}/>')
+
+    def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
+        from PIL import Image
+
+        held = BytesIO()
+        Image.fromarray(np.ascontiguousarray(im[::-1])).save(held, "PNG", optimize=True)
+        box = Affine2D().scale(im.shape[1] / MAGNIFIED, im.shape[0] / MAGNIFIED) if transform is None else transform
+        (left, lower), (right, upper) = box.transform([(0, 0), (1, 1)]) + np.array([x, y])
+        place = f'x="{short(left)}" y="{short(self.height - upper)}" width="{short(right - left)}"'
+        data = b64encode(held.getvalue()).decode("ascii")
+        self.parts.append(
+            f'<image {place} height="{short(upper - lower)}" preserveAspectRatio="none"'
+            f' href="data:image/png;base64,{data}"/>'
+        )
+
+    def draw_text(
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
+    ) -> None:
+        size = prop.get_size_in_points()
+        if ismath:
+            gc.set_linewidth(0)
+            place = Affine2D().rotate_deg(angle).translate(x, y)
+            self.draw_path(gc, TextPath((0, 0), s, size, prop), place, gc.get_rgb())
+            return
+        wide = self.get_text_width_height_descent(s, prop, ismath)[0]
+        turned = f' transform="rotate({short(-angle)} {self.point((x, y))})"' if angle else ""
+        style = f"fill:{colour(gc.get_rgb(), text=True)}{opacity('fill', gc.get_rgb()[3])}"
+        bold = ' font-weight="bold"' if is_bold(prop) else ""
+        self.parts.append(
+            f'<text x="{short(x)}" y="{short(self.height - y)}" font-size="{short(size)}"{bold}{turned}'
+            f' textLength="{short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(s)}</text>'
+        )
+
+    def point(self, corner: Sequence[float]) -> str:
+        """A point, from the top as SVG counts."""
+        return f"{short(corner[0])} {short(self.height - corner[1])}"
+
+    def outline(self, path: Path) -> str:
+        """A path whose vertices are points, as the `d` of a path element."""
+        words = []
+        for points, code in path.iter_segments(simplify=False):
+            if code == Path.CLOSEPOLY:
+                words.append("Z")
+            elif code in LETTERS:
+                corners = (self.point(points[i : i + 2]) for i in range(0, len(points), 2))
+                words.append(LETTERS[code] + " ".join(corners))
+        return "".join(words)
+
+    def pen(self, gc: Any) -> str:
+        """Line colour, width, ends and dashes as a style; empty where no line is drawn."""
+        rgba, wide = gc.get_rgb(), gc.get_linewidth()
+        if wide <= 0 or rgba[3] <= 0:
+            return ""
+        offset, dashes = gc.get_dashes()
+        style = f";stroke:{colour(rgba)};stroke-width:{short(wide)}{opacity('stroke', rgba[3])}"
+        style += f";stroke-linecap:{ENDS[gc.get_capstyle()]};stroke-linejoin:{gc.get_joinstyle()}"
+        if dashes is not None:
+            style += f";stroke-dasharray:{' '.join(map(short, dashes))};stroke-dashoffset:{short(offset)}"
+        return style
+
+    def clip(self, gc: Any, drawn: Path) -> str:
+        """The attribute that clips what is drawn; empty where nothing of it is outside."""
+        box = gc.get_clip_rectangle()
+        path, transform = gc.get_clip_path()
+        if path is not None:
+            return f' clip-path="url(#{self.clip_name(self.outline(path.cleaned(transform, curves=True)))})"'
+        if box is None or is_inside(drawn.vertices, box.extents):
+            return ""
+        left, lower, right, upper = box.extents
+        corners = ((left, lower), (right, lower), (right, upper), (left, upper))
+        return f' clip-path="url(#{self.clip_name("M" + "L".join(map(self.point, corners)) + "Z")})"'
+
+    def clip_name(self, outline: str) -> str:
+        """The name of a clip of this outline, which is defined at its first use."""
+        return self.define(outline, lambda name: f'<clipPath id="{name}"><path d="{outline}"/></clipPath>')
+
+    def hatch(self, gc: Any) -> str:
+        """The name of the pattern of a hatch."""
+        tile = gc.get_hatch_path().transformed(Affine2D().scale(HATCH_TILE).translate(0, self.height - HATCH_TILE))
+        line = f"stroke:{colour(gc.get_hatch_color())};stroke-width:{short(gc.get_hatch_linewidth())}"
+        lines = f'<path d="{self.outline(tile)}" style="{line};fill:none"/>'
+        side = short(HATCH_TILE)
+        head = f'width="{side}" height="{side}" patternUnits="userSpaceOnUse"'
+        return self.define(lines, lambda name: f'<pattern id="{name}" {head}>{lines}</pattern>')
+
+    def define(self, what: str, element: Any) -> str:
+        """The name of what is defined once and used many times."""
+        if what not in self.named:
+            self.named[what] = f"{self.key}-{len(self.named)}"
+            self.parts.append(f"<defs>{element(self.named[what])}</defs>")
+        return self.named[what]
+
+
+def is_inside(points: np.ndarray, box: Sequence[float]) -> bool:
+    """Whether points lie in a box of left, lower, right and upper edge, or less than half a point outside."""
+    edges = np.asarray(box)
+    return bool((points >= edges[:2] - 0.5).all() and (points <= edges[2:] + 0.5).all())
+
+
+def short(value: float) -> str:
+    """A length in hundredths of a point."""
+    rounded = round(float(value), 2)
+    return f"{rounded:g}" if math.isfinite(rounded) and abs(rounded) < 1000 else f"{rounded:.2f}"
+
+
+def colour(rgb: Sequence[float], text: bool = False) -> str:
+    """A colour as CSS; what is dark on light paper turns with the page. White text is on something dark: it stays."""
+    code = "#" + "".join(f"{round(255 * float(part)):02x}" for part in rgb[:3])
+    tone = TONES.get(code, "")
+    return code if not tone or (text and tone == "paper") else f"var(--{tone})"
+
+
+def opacity(what: str, alpha: float) -> str:
+    """How opaque, where it is not wholly."""
+    return "" if alpha >= 1 else f";{what}-opacity:{short(alpha)}"

@@ -1,0 +1,75 @@
+"""What all renderers of matplotlib figures share that measure in points: 72 dots per inch, text as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.backend_bases import FigureCanvasBase, RendererBase
+
+MAGNIFIED = 4.0
+"""Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
+
+BOLD_WEIGHT = 600
+HEAVY = ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
+
+HATCH_TILE = 72.0
+"""Points of a side of the square that a hatch pattern fills."""
+
+
+class PointsRenderer(RendererBase):
+    """A drawing surface of `width` times `height` points with its origin at the lower left."""
+
+    def __init__(self, width: float, height: float) -> None:
+        super().__init__()
+        self.width, self.height = width, height
+
+    def flipy(self) -> bool:
+        return False
+
+    def get_canvas_width_height(self) -> tuple[float, float]:
+        return self.width, self.height
+
+    def option_scale_image(self) -> bool:
+        return True
+
+    def get_image_magnification(self) -> float:
+        return MAGNIFIED
+
+    def option_image_nocomposite(self) -> bool:
+        return True
+
+
+class PointsCanvas(FigureCanvasBase):
+    """Tells matplotlib's layout to measure with the renderer that will draw."""
+
+    def __init__(self, figure: Any, renderer: PointsRenderer) -> None:
+        super().__init__(figure)
+        self.renderer = renderer
+
+    def get_renderer(self) -> PointsRenderer:
+        """The renderer; looked up by name by matplotlib's layout engines."""
+        return self.renderer
+
+
+def size_of(figure: Any) -> tuple[float, float]:
+    """Width and height of a figure in points."""
+    width, height = 72 * figure.get_size_inches()
+    return float(width), float(height)
+
+
+def draw_with(renderer: PointsRenderer, figure: Any) -> None:
+    """Draw the figure."""
+    figure.set_dpi(72)
+    PointsCanvas(figure, renderer)
+    figure.draw(renderer)
+
+
+def is_bold(prop: Any) -> bool:
+    """Whether matplotlib's font properties ask for a bold font."""
+    weight = prop.get_weight()
+    return weight in HEAVY or (isinstance(weight, int) and weight >= BOLD_WEIGHT)
+
+
+def fill_alpha(gc: Any, face: Any) -> float:
+    """How opaque a face is, from 0 to 1."""
+    return float(gc.get_alpha() if gc.get_forced_alpha() else (face[3] if len(face) > 3 else 1.0))

@@ -1,0 +1,108 @@
+"""HTML pages: whole, made of the same blocks as a PDF, safe to open, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from html_check import checked
+from iolens.cli.main import main
+from iolens.errors import IolensError
+from iolens.log import read_log
+from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
+from iolens.pages.document import write_document
+from iolens.pages.job import write_job
+from matplotlib.figure import Figure
+from test_pages_document import chart
+
+DATA = Path(__file__).parents[1] / "data"
+SMALL = next(DATA.rglob("mpi-io-test-x86_64-3.5.0.darshan"))
+RICH = next(DATA.rglob("imbalanced-io.darshan"))
+EVIL = '</title><script>alert("1")</script>&amp;\'"><img src=x onerror=alert(2)>'
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of every kind of block, with names that would run if they were not escaped."""
+    path = tmp_path_factory.mktemp("html") / "page.html"
+    rows = [[f"/scratch/{EVIL}/{i}", str(i), "12 MiB"] for i in range(20)]
+    blocks = [
+        Text(EVIL, "lead"),
+        Row([FigureBlock(chart(), f"Caption {EVIL}", title=EVIL), FigureBlock(chart(), title=EVIL)]),
+        Table(EVIL, ["file", "n", EVIL], rows, EVIL),
+        Table("", ["", ""], [["program", EVIL]]),
+        Text(EVIL, "finding"),
+        Text(f"rm {EVIL}\n  -r", "code"),
+    ]
+    write_document(path, EVIL, EVIL, [Page(EVIL, blocks), Page("One", [Text("x")], EVIL, [EVIL])], [EVIL])
+    return path
+
+
+def test_a_page_of_all_blocks_is_whole_and_runs_nothing(pages: Path) -> None:
+    page = checked(pages)
+    assert page.faults == []
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+    assert sum(EVIL in words for words in page.words) >= 10
+
+
+def test_figures_are_text_and_lines_that_follow_the_page(pages: Path) -> None:
+    text = pages.read_text(encoding="utf-8")
+    assert text.count("<svg ") == 2
+    assert ">an axis label</text>" in text
+    assert "var(--ink)" in text
+    assert "clip-path" in text
+    assert "data:image/png;base64," in text
+    assert "<pattern id=" in text
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: Path) -> None:
+    text = pages.read_text(encoding="utf-8")
+    assert "default-src 'none'" in text
+    assert not re.search(r"https?://", text)
+    assert "@import" not in text
+
+
+@pytest.mark.parametrize("path", [SMALL, RICH], ids=lambda path: path.stem)
+def test_a_log_has_a_page(path: Path, tmp_path: Path) -> None:
+    html = tmp_path / "job.html"
+    assert main(["report", str(path), "-o", str(html)]) == 0
+    page = checked(html)
+    assert page.faults == []
+    assert [file.name for file in tmp_path.iterdir()] == ["job.html"]
+    assert "Job summary" in page.words
+    assert html.stat().st_size < 1_000_000
+    again = tmp_path / "again.html"
+    write_job(read_log(path), again)
+    assert again.read_bytes() == html.read_bytes()
+
+
+def test_names_in_a_log_run_nothing(tmp_path: Path) -> None:
+    job = read_log(RICH)
+    names = {key: f"/scratch/{EVIL}/{key}" for key in job.names}
+    write_job(replace(job, names=names, exe=EVIL, command=f"./a {EVIL}"), tmp_path / "job.html")
+    page = checked(tmp_path / "job.html")
+    assert page.faults == []
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+
+
+def test_the_format_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(SMALL), "--format", "html"]) == 0
+    assert [file.name for file in tmp_path.iterdir()] == [f"{SMALL.name}.html"]
+    assert main(["report", str(SMALL), "--format", "html", "-o", "x.pdf"]) == 2
+    assert "--format html and --output x.pdf name different formats" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(IolensError, match="cannot be written"):
+        write_document(tmp_path / "no" / "x.html", "t", "s", [Page("P", [Text("x")])])
+    (tmp_path / "x.html").mkdir()
+    with pytest.raises(IolensError, match="cannot be written"):
+        write_document(tmp_path / "x.html", "t", "s", [Page("P", [FigureBlock(Figure())])])
+    assert [file.name for file in tmp_path.iterdir()] == ["x.html"]
