@@ -100,7 +100,7 @@ class SvgRenderer(PointsRenderer):
             f' textLength="{short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(s)}</text>'
         )
 
-    def point(self, corner: Sequence[float]) -> str:
+    def point(self, corner: Any) -> str:
         """A point, from the top as SVG counts."""
         return f"{short(corner[0])} {short(self.height - corner[1])}"
 
@@ -160,10 +160,10 @@ class SvgRenderer(PointsRenderer):
         return self.named[what]
 
 
-def is_inside(points: np.ndarray, box: Sequence[float]) -> bool:
+def is_inside(points: Any, box: Sequence[float]) -> bool:
     """Whether points lie in a box of left, lower, right and upper edge, or less than half a point outside."""
-    edges = np.asarray(box)
-    return bool((points >= edges[:2] - 0.5).all() and (points <= edges[2:] + 0.5).all())
+    edges, drawn = np.asarray(box), np.asarray(points)
+    return bool((drawn >= edges[:2] - 0.5).all() and (drawn <= edges[2:] + 0.5).all())
 
 
 def short(value: float) -> str:
