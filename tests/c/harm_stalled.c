@@ -1,8 +1,9 @@
 /* harm_stalled WHAT: one thread waits for the system inside the recorder, another one opens and writes.
  *   layout   until the other one is done, in fgetxattr of the file that both use: nobody may wait for it
+ *   position the same, in ftello of a stream that appends
  *   spool    in fallocate of the spool that grows, longer than a lock is taken for abandoned: the other one
  *            has to wait, and may not get in
- * Its own fgetxattr, syscall and sched_yield are the recorder's too. Prints what went wrong. */
+ * Its own fgetxattr, ftello, syscall and sched_yield are the recorder's too. Prints what went wrong. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,6 +34,14 @@ ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
     if (to_stall == 1 && atomic_exchange(&to_stall, 0))
         stall();
     errno = ENODATA;
+    return -1;
+}
+
+off_t ftello(FILE *stream)
+{
+    (void)stream;
+    if (to_stall == 3 && atomic_exchange(&to_stall, 0))
+        stall();
     return -1;
 }
 
@@ -77,12 +86,22 @@ static void use(const char *name)
     close(fd);
 }
 
+static void append(const char *name)
+{
+    FILE *stream = fopen(name, "a");
+    fwrite("text", 1, 4, stream);
+    fclose(stream);
+}
+
 static void *other(void *what)
 {
     while (!stalled)
         continue;
-    use(strcmp(what, "layout") == 0 ? "shared.dat" : "other.dat");
-    if (strcmp(what, "layout") == 0)
+    if (strcmp(what, "position") == 0)
+        append("shared.dat");
+    else
+        use(strcmp(what, "layout") == 0 ? "shared.dat" : "other.dat");
+    if (strcmp(what, "spool") != 0)
         printf(turns > 0 ? "it waited\n" : "");
     else
         printf(!released ? "it got in\n" : "");
@@ -93,7 +112,7 @@ static void *other(void *what)
 int main(int count, char **argument)
 {
     const char *what = count > 1 ? argument[1] : "layout";
-    int layout = strcmp(what, "layout") == 0;
+    int layout = strcmp(what, "layout") == 0, spool = strcmp(what, "spool") == 0;
     char name[32];
     pthread_t thread;
     use("before.dat");
@@ -101,8 +120,11 @@ int main(int count, char **argument)
     if (layout) {
         to_stall = 1;
         use("shared.dat");
+    } else if (!spool) {
+        to_stall = 3;
+        append("shared.dat");
     }
-    for (int i = 0; i < FILES && !layout && !released; i++) {
+    for (int i = 0; i < FILES && spool && !released; i++) {
         to_stall = i == FILES / 4 ? 2 : to_stall;
         snprintf(name, sizeof name, "%d.dat", i);
         use(name);

@@ -16,7 +16,7 @@ def library() -> Path:
     return harness.build_library()
 
 
-@pytest.mark.parametrize("what", ["layout", "spool"])
+@pytest.mark.parametrize("what", ["layout", "position", "spool"])
 def test_a_thread_that_waits_for_the_system(what: str, tmp_path: Path) -> None:
     """No lock is held over a question to the file system, which may be a remote one; and where one must be held, while
     the spool grows, no other thread takes it for abandoned."""

@@ -1,0 +1,73 @@
+/* The clock is interrupted between its two sources when it starts, and when it ends: its time stamps stay what
+ * the system's clock said. */
+#define _GNU_SOURCE
+#include "../../profiler/src/system/clock.c"
+#include "posix_expect.h"
+
+#define INTERRUPTION 50000000 /* nanoseconds */
+
+static bool at_start, interrupted;
+
+static int64_t system_ns(void)
+{
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void pass(int64_t time)
+{
+    for (int64_t end = system_ns() + time; system_ns() < end;)
+        continue;
+}
+
+/* The clock's own: an interruption follows the first look at both sources, which at the start comes right
+ * behind the time of day. */
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    int result = (int)syscall(SYS_clock_gettime, id, now);
+    if (id == CLOCK_MONOTONIC && interrupted)
+        pass(INTERRUPTION);
+    interrupted = id == CLOCK_REALTIME && at_start;
+    return result;
+}
+
+struct stamp {
+    int64_t before, after;
+    double seconds;
+};
+
+static struct stamp stamp_now(const struct clock *clock)
+{
+    struct stamp s = {.before = system_ns(), .seconds = clock_now(clock)};
+    s.after = system_ns();
+    return s;
+}
+
+/* Nanoseconds between what a time stamp says and when it was taken. */
+static int64_t error_of(struct stamp s, const struct clock *clock, double correction)
+{
+    int64_t said = (int64_t)clock->base_ns + (int64_t)(s.seconds * correction * 1e9);
+    return said < s.before ? s.before - said : said > s.after ? said - s.after : 0;
+}
+
+static void stamps_are_true(void)
+{
+    struct clock clock = {0};
+    clock_start(&clock);
+    struct stamp first = stamp_now(&clock);
+    pass(2 * INTERRUPTION);
+    struct stamp last = stamp_now(&clock);
+    interrupted = !at_start;
+    double correction = clock_end(&clock).correction;
+    MUST(error_of(first, &clock, correction) < INTERRUPTION / 2);
+    MUST(error_of(last, &clock, correction) < INTERRUPTION / 2);
+}
+
+int main(void)
+{
+    stamps_are_true();
+    at_start = true;
+    stamps_are_true();
+    return 0;
+}

@@ -1,0 +1,13 @@
+"""Time stamps come from the processor's counter and are held to the system's clock at both ends."""
+
+from __future__ import annotations
+
+import subprocess
+
+import profiler_harness as harness
+
+
+def test_an_interruption_between_both_clocks() -> None:
+    (harness.PROGRAMS / "clock_units").unlink(missing_ok=True)  # it is made of the library's own sources
+    done = subprocess.run([harness.build_program("clock_units")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
