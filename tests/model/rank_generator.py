@@ -17,6 +17,25 @@ AMODES = ["MPI_MODE_CREATE|MPI_MODE_RDWR"] * 5 + [
 PLAIN = {"a": "w", "a+": "r+"}
 
 
+def shared(word: str) -> bool:
+    """Whether a word of a call is the name of a file that any rank may use."""
+    return word.strip("@/.") in SHARED
+
+
+def without_appending(line: str) -> str:
+    words = line.replace("|O_APPEND", "").replace("mkostemps", "mkstemp").split()
+    if words[0] in ("fopen", "fopen64", "freopen", "fdopen"):
+        words[-1] = PLAIN.get(words[-1], words[-1])
+    return " ".join(words)
+
+
+def passes_on(line: str) -> bool:
+    """Whether a rank's own file becomes one that any rank may use, or the reverse."""
+    words = line.split()
+    names = [word for word in words if word.startswith("@")]
+    return words[0].startswith(("rename", "link")) and len({shared(name) for name in names}) == 2
+
+
 class RankWriter(Writer):
     """What one rank does by itself. Shared files are not appended to: where another rank's bytes end, no call tells."""
 
@@ -25,12 +44,8 @@ class RankWriter(Writer):
         self.own = f"r{rank}"
 
     def put(self, *words: object) -> None:
-        text = [str(word) for word in words]
-        if any(word.strip("@/.") in SHARED for word in text):
-            text = [word.replace("|O_APPEND", "") for word in text]
-            if text[0] in ("fopen", "fopen64", "freopen"):
-                text[-1] = PLAIN.get(text[-1], text[-1])
-        self.lines.append(" ".join(text))
+        line = " ".join(str(word) for word in words)
+        self.lines.append(without_appending(line) if any(map(shared, line.split())) else line)
 
     def name(self) -> str:
         if self.random.random() < 0.5:
@@ -136,4 +151,6 @@ def make_job(number: int, seed: int, ranks: int) -> Program:
     writer = JobWriter(f"{seed}:{number}:{ranks}", ranks)
     for _ in range(writer.random.choice([1, 1, 2, 3])):
         writer.random.choices([writer.apart, writer.together, writer.mpi_file], [4, 2, 4])[0]()
+    if any(map(passes_on, writer.job)):
+        return Program(number, [without_appending(line) for line in writer.job])
     return Program(number, writer.job)
