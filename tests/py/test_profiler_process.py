@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 from pathlib import Path
@@ -47,7 +48,11 @@ def test_a_killed_process_has_said_so_before(tmp_path: Path) -> None:
     run("kill", tmp_path)
     (spool,) = tmp_path.glob("iolens-*/*.spool")
     subprocess.run([RECOVER, "merge", spool], check=True, stdout=subprocess.DEVNULL)
-    row = row_of(harness.logs(tmp_path)[0])
+    log = harness.logs(tmp_path)[0]
+    own = harness.private_region(log, "job")
+    assert f"-{own['pid']}_" in log.name
+    assert own["ancestors"][:2] == [os.getpid(), os.getppid()]
+    row = row_of(log)
     assert row["ranks"] == 1
     assert row["max_rss"] > 1 << 20
     assert row["minor_faults"] > 0

@@ -67,6 +67,21 @@ def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:
     assert jobs == {None, str(parent)}
     assert {harness.read_log(path).metadata["job"]["jobid"] for path in harness.logs(tmp_path)} == {parent}
     assert child != parent
+    told = [harness.private_region(path, "job") for path in harness.logs(tmp_path)]
+    above = {one["pid"]: one["ancestors"] for one in told}
+    assert above[child][:2] == [parent, os.getpid()]
+    assert above[parent][:2] == [os.getpid(), os.getppid()]
+    apart = {one["pid"]: one["begin"]["realtime_ns"] - one["begin"]["monotonic_ns"] for one in told}
+    assert abs(apart[child] - apart[parent]) < 1e9  # the same two clocks of one host
+    assert told[0]["begin"]["monotonic_ns"] != told[1]["begin"]["monotonic_ns"]
+
+
+def test_the_rank_that_a_launcher_gave_is_in_the_log(tmp_path: Path) -> None:
+    ranks = {"RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "PMI_RANK": "3", "RANKING": "no rank", "MY_RANK": "7"}
+    assert harness.run(harness.build_program("posix_many"), "1", folder=tmp_path, **ranks).returncode == 0
+    (log,) = harness.logs(tmp_path)
+    found = harness.private_region(log, "job")["environment"]
+    assert {name: found.get(name) for name in ranks} == {**ranks, "RANKING": None, "MY_RANK": None}
 
 
 def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,21 @@ extern char **environ;
 static const char *const PREFIXES[] = {"OMPI_MCA_",     "ROMIO_", "MPICH_", "SLURM_",   "IOLENS_",
                                        "DARSHAN_",      "DXT_",   "HDF5_",  "PNETCDF_", "I_MPI_",
                                        "LOADEDMODULES", "PE_ENV", "PBS_",   "FI_",      "UCX_"};
+/* The number that a launcher gives to a process, and of how many, where no MPI says so. */
+static const char *const RANKS[] = {"RANK",
+                                    "LOCAL_RANK",
+                                    "GROUP_RANK",
+                                    "NODE_RANK",
+                                    "WORLD_SIZE",
+                                    "OMPI_COMM_WORLD_RANK",
+                                    "OMPI_COMM_WORLD_SIZE",
+                                    "PMI_RANK",
+                                    "PMI_SIZE",
+                                    "PMIX_RANK",
+                                    "MV2_COMM_WORLD_RANK",
+                                    "JSM_NAMESPACE_RANK",
+                                    "FLUX_TASK_RANK",
+                                    "ALPS_APP_PE"};
 /* What the launcher tells its own daemons; one of them is a key. */
 static const char *const LAUNCHER[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess"};
 static const char *const SECRETS[] = {"KEY",        "TOKEN", "SECRET", "PASS",
@@ -26,9 +41,20 @@ static bool begins_with_any(const char *entry, const char *const *prefixes, size
     return false;
 }
 
+static bool is_rank(const char *entry)
+{
+    size_t length = strcspn(entry, "=");
+    for (size_t i = 0; i < COUNT(RANKS); i++)
+        if (strlen(RANKS[i]) == length && strncmp(entry, RANKS[i], length) == 0)
+            return true;
+    return false;
+}
+
 static bool is_chosen(const char *entry)
 {
     size_t length = strcspn(entry, "=");
+    if (is_rank(entry))
+        return true;
     if (!begins_with_any(entry, PREFIXES, COUNT(PREFIXES)) ||
         begins_with_any(entry, LAUNCHER, COUNT(LAUNCHER)))
         return false;

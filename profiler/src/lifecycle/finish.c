@@ -109,6 +109,7 @@ static bool read_process(void)
         return true;
     iolens.ended = clock_end(&iolens.clock);
     identity_read(&iolens.identity, iolens.settings.mounts);
+    origin_follow(&iolens.origin);
     return spool_freeze();
 }
 

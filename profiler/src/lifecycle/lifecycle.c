@@ -64,7 +64,8 @@ static void after_fork(void)
         return;
     iolens_busy = true;
     iolens.fork_parent = iolens.pid;
-    iolens.pid = (pid_t)syscall(SYS_getpid);
+    origin_begin(&iolens.origin);
+    iolens.pid = (pid_t)iolens.origin.pid;
     iolens.transport = NULL;
     iolens.aligned = 0;
     recording_reset();
@@ -129,7 +130,8 @@ __attribute__((constructor)) static void start(void)
         if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
             make_absolute(&iolens.settings.spool);
         start_arenas();
-        iolens.pid = getpid();
+        origin_begin(&iolens.origin);
+        iolens.pid = (pid_t)iolens.origin.pid;
         iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
         if (positive(iolens.settings.memory, 0) == 0)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,

@@ -7,6 +7,8 @@
 #include "../files/registry.h"
 #include "../system/version.h"
 
+enum { NANO = 1000000000 };
+
 static void add_text(struct buffer *out, const char *name, const char *value)
 {
     buffer_format(out, "\"%s\": ", name);
@@ -40,6 +42,18 @@ static void add_hosts(struct buffer *out, const char (*host)[HOST_BYTES], int ra
     buffer_format(out, "], ");
     out->failed |= index.failed;
     buffer_free(&index);
+}
+
+/* Of rank 0: which process it is, whose child, and one moment by two clocks, which join it to other logs. */
+static void add_origin(struct buffer *out)
+{
+    const struct origin *origin = &iolens.origin;
+    const struct timespec *begin = &iolens.clock.realtime;
+    buffer_format(out, "\"pid\": %lld, \"ancestors\": [", (long long)origin->pid);
+    for (int i = 0; i < ANCESTORS && origin->ancestors[i] > 0; i++)
+        buffer_format(out, "%s%lld", i ? ", " : "", (long long)origin->ancestors[i]);
+    buffer_format(out, "], \"begin\": {\"realtime_ns\": %lld, \"monotonic_ns\": %lld}, ",
+                  (long long)begin->tv_sec * NANO + begin->tv_nsec, (long long)iolens.clock.base_ns);
 }
 
 /* The lines of `text` as a list. */
@@ -122,6 +136,7 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
     add_text(out, "mpi", transport->mpi_version);
     add_text(out, "io_component", *self->io_component ? self->io_component : NULL);
     add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
+    add_origin(out);
     add_text(out, "storage", iolens.settings.storage);
     add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
     add_text(out, "io_component_used", *iolens.io_component ? iolens.io_component : NULL);

@@ -163,6 +163,7 @@ static void load_process(const struct spool_header *header)
     iolens.pid = (pid_t)header->job.pid;
     iolens.jobid = header->jobid;
     iolens.fork_parent = (pid_t)header->fork_parent;
+    iolens.origin = header->origin;
     iolens.clock = header->clock;
     iolens.aligned = is_measured_time(header->aligned) ? header->aligned : 0;
     memcpy(iolens.io_component, header->io_component, sizeof iolens.io_component);

@@ -14,6 +14,7 @@
 #include "../memory/arena.h"
 #include "../system/clock.h"
 #include "../job/identity.h"
+#include "../job/origin.h"
 #include "../system/say.h"
 #include "settings.h"
 #include "timeline.h"
@@ -34,6 +35,7 @@ struct context {
     bool recorded_at_fork;
     pid_t pid; /* of the process that records; another one (a child of vfork) must not touch anything */
     pid_t fork_parent; /* 0 unless this process was forked from a recording one */
+    struct origin origin;
     int64_t jobid;
     struct clock clock;
     struct arena arena;            /* what becomes part of the log, in the spool */

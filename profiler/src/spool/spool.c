@@ -117,6 +117,8 @@ static void fill_header(struct spool_header *header)
     header->base = (uint64_t)(uintptr_t)header;
     header->jobid = iolens.jobid;
     header->fork_parent = iolens.fork_parent;
+    origin_follow(&iolens.origin);
+    header->origin = iolens.origin;
     header->clock = iolens.clock;
     memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
     header->rank = -1;

@@ -15,6 +15,7 @@
 #include "../adapter.h"
 #include "../system/clock.h"
 #include "../job/identity.h"
+#include "../job/origin.h"
 #include "../system/path.h"
 #include "../runtime/settings.h"
 
@@ -59,6 +60,7 @@ struct spool_header {
     double aligned;
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
+    struct origin origin;
     struct clock clock;
     uint64_t beat_ticks, beat_ns;         /* both clocks at the latest sign of life */
     struct file *first;                   /* of the registry */

@@ -29,7 +29,7 @@ MARK = b"anonymized=yes"
 JOB_RECORD = 4096
 """Bytes that a job region may have."""
 
-JOB_KEPT = ("iolens", "storage", "clock", "rank_host")
+JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "pid", "ancestors")
 
 
 @dataclass(frozen=True)

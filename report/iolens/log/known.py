@@ -62,6 +62,8 @@ CONTAINERS: dict[str, type] = {
     "environment": dict,
     "mounts": dict,
     "compiler": list,
+    "ancestors": list,
+    "begin": dict,
 }
 """The keys of the region `job` that are no single values."""
 
@@ -90,5 +92,8 @@ def check_job(job: dict[str, Any]) -> None:
     hosts = job.get("hosts", [])
     if not all(isinstance(host, str) for host in hosts):
         raise ValueError("a host has no name")
+    numbers = [*job.get("ancestors", []), *job.get("begin", {}).values(), job.get("pid", 0)]
+    if not all(type(number) is int for number in numbers):
+        raise ValueError("a number of its process is none")
     if not all(type(host) is int and 0 <= host < len(hosts) for host in job.get("rank_host", [])):
         raise ValueError("a rank is on a host that is not named")

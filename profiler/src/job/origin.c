@@ -1,0 +1,31 @@
+#include "origin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../system/slurp.h"
+
+void origin_begin(struct origin *origin)
+{
+    *origin = (struct origin){.pid = syscall(SYS_getpid), .ancestors = {syscall(SYS_getppid)}};
+}
+
+/* Fields 3 and 4 of /proc/<pid>/stat are its state and its parent. */
+static int64_t parent_of(int64_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    if (slurp(path, text, sizeof text) == 0)
+        return 0;
+    const char *field = strrchr(text, ')'); /* behind the name, which may hold anything */
+    return field && strlen(field) > 4 ? strtoll(field + 4, NULL, 10) : 0;
+}
+
+void origin_follow(struct origin *origin)
+{
+    for (int i = 1; i < ANCESTORS && origin->ancestors[i - 1] > 1 && !origin->ancestors[i]; i++)
+        origin->ancestors[i] = parent_of(origin->ancestors[i - 1]);
+}
