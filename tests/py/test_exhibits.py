@@ -82,8 +82,8 @@ def test_another_log_has_answers_of_its_own() -> None:
     assert len({tuple(PERFORMANCE.frame(job)["bytes_written"]) for job in (first, second)}) == 2
 
 
-OTHERS = ("job", "comparison", "latency")
-"""Files of `pages/exhibits` that hold the list, or exhibits of sweeps."""
+OTHERS = ("job", "comparison", "latency", "subjects")
+"""Files of `pages/exhibits` that hold the list, or exhibits of comparisons."""
 
 
 def declared() -> list[Exhibit[Any]]:

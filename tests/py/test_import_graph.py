@@ -12,7 +12,17 @@ import pytest
 
 ROOT = Path(iolens.__file__).parent
 
-LAB = {"lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab.sweep"}
+LAB = {
+    "lab",
+    "lab.recovery",
+    "lab.storage",
+    "lab.workloads",
+    "lab.outputs",
+    "lab.run",
+    "lab.launchers",
+    "lab.sweep",
+    "lab.subjects",
+}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -26,9 +36,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.recovery": {"errors", "log", "lab"},
     "lab.storage": {"errors", "lab"},
     "lab.workloads": {"errors", "lab"},
+    "lab.outputs": {"errors", "metrics", "lab.workloads"},
     "lab.run": {"errors", "log", "metrics", "lab", "lab.recovery", "lab.storage"},
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
+    "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},
     "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "exports", "pages", *LAB},
 }

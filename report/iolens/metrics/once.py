@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 P = ParamSpec("P")
 R = TypeVar("R")
+S = TypeVar("S")
 
 
-def once_per_job(metric: Callable[Concatenate[Job, P], R]) -> Callable[Concatenate[Job, P], R]:
-    """Keep a metric's answers for as long as their job is in use; the other arguments must be hashable.
+def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Keep a metric's answers for as long as their job (or comparison) is in use; the other arguments must be hashable.
 
     Every caller gets the same object: do not change it in place, make a new one (`frame.assign(…)`).
     """
-    answers: WeakKeyDictionary[Job, dict[Any, R]] = WeakKeyDictionary()
+    answers: WeakKeyDictionary[S, dict[Any, R]] = WeakKeyDictionary()
 
     @wraps(metric)
-    def answer(job: Job, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def answer(job: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         known = answers.setdefault(job, {})
         asked = (args, tuple(sorted(kwargs.items())))
         if asked not in known:

@@ -1,0 +1,56 @@
+"""`iolens diff A B …`: what differs between logs, outputs, or folders of repetitions, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iolens.metrics.subjects import Subjects
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Each but the first is held against the first. Outputs: of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), "
+        "mdtest, MAPL's simulators, OSU micro-benchmarks; a log X.darshan beside X.out is read too."
+    )
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="PATH", help="a log, a benchmark's output, a run, or a folder of them"
+    )
+    parser.add_argument("--all", action="store_true", help="also the numbers that are the same")
+    parser.add_argument("--json", action="store_true", help="one JSON object in place of the tables")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what differs; 0 when done, whether anything differs or not."""
+    from iolens.lab.subjects.subjects import read_subjects
+
+    subjects = read_subjects(args.paths)
+    if args.json:
+        from iolens.pages.subject_json import as_json
+
+        print(as_json(subjects))
+    else:
+        tell(subjects, args.all)
+    return 0
+
+
+def tell(subjects: Subjects, whole: bool) -> None:
+    """The subjects, what differs between them in numbers, findings and files, and what to beware of."""
+    from iolens.pages.blocks import Table
+    from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables
+    from iolens.pages.subject_words import headline, notes
+    from iolens.pages.terminal import screen
+
+    out = screen()
+    for sentence in headline(subjects):
+        out.say(sentence, "1")
+    for note in notes(subjects):
+        out.say(note)
+    exhibits = (WHO.table(subjects), FACTS.table(subjects), FINDINGS.table(subjects))
+    for table in (*exhibits, *grouped_tables(subjects, whole), FILES.table(subjects)):
+        if isinstance(table, Table):
+            print()
+            out.table(table)

@@ -1,0 +1,100 @@
+"""IOR: what it prints, its JSON and its CSV, each repetition a measurement of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal
+from iolens.lab.workloads.ior_output import IorRow, parse_ior
+from iolens.metrics.subjects import Output, Value
+
+HEAD = "access,bw(MiB/s),IOPS"
+"""How its CSV begins."""
+
+FACTS = {
+    "api": "api",
+    "access": "access",
+    "type": "type",
+    "ordering in a file": "ordering",
+    "ordering inter file": "ordering of ranks",
+    "nodes": "nodes",
+    "tasks": "processes",
+    "clients": "processes",
+    "repetitions": "repetitions",
+    "xfersize": "transfer size",
+    "blocksize": "block size",
+    "segments": "segments",
+    "aggregate filesize": "file size",
+    "Command line": "command",
+    "Command line used": "command",
+    "Machine": "machine",
+    "Began": "began",
+}
+
+
+def read_ior(text: str) -> Output | None:
+    """What IOR printed for people; None when it is not IOR's, or has no row of results."""
+    found = parse_ior(text)
+    if found is None or not found.rows:
+        return None
+    return Output(f"IOR {found.version}", facts_among(found.facts), tuple(values_of(found.rows)))
+
+
+def read_ior_json(text: str) -> Output | None:
+    """IOR's JSON (summaryFormat=JSON), also with warnings printed before it; None when it is not that."""
+    begin = text.find("{")
+    try:
+        found = json.JSONDecoder().raw_decode(text[begin:])[0] if begin >= 0 else None
+        if not isinstance(found, dict) or "tests" not in found:
+            return None
+        tests = [test for test in found["tests"] if isinstance(test.get("Results"), list)]
+        rows = [row_of(row) for test in tests for row in test["Results"]]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    if not rows:
+        return None
+    facts = {**{key: str(found[key]) for key in FACTS if key in found}, **as_text(tests[0].get("Options") or {})}
+    return Output(f"IOR {found.get('Version', '')}".strip(), facts_among(facts), tuple(values_of(rows)))
+
+
+def read_ior_csv(text: str) -> Output | None:
+    """IOR's CSV (summaryFormat=CSV); None when it is not that."""
+    begin = text.find(HEAD)
+    if begin < 0:
+        return None
+    rows = []
+    for row in csv.DictReader(io.StringIO(text[begin:])):
+        speed, total = decimal(row.get("bw(MiB/s)")), decimal(row.get("total(s)"))
+        if row.get("access") in ("write", "read") and speed is not None:
+            rows.append(IorRow(str(row["access"]), int(decimal(row.get("iter")) or 0), speed, total))
+            tasks = row.get("numTasks") or ""
+    return Output("IOR", {"processes": tasks}, tuple(values_of(rows))) if rows else None
+
+
+def row_of(row: Mapping[str, Any]) -> IorRow:
+    """A row of the JSON."""
+    return IorRow(str(row["access"]), 0, float(row["bwMiB"]), float(row["totalTime"]))
+
+
+def values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
+    """Bandwidth, time and bytes of each row; bytes are bandwidth times total time, to the digits printed."""
+    for row in rows:
+        yield Value(BANDWIDTH, row.access, "MiB/s", row.bandwidth, 1)
+        if row.total:
+            yield Value(TIMES, f"{row.access} time", "s", row.total, -1)
+            past = "written" if row.access == "write" else "read"
+            yield Value(VOLUME, past, "B", row.bandwidth * MIB * row.total)
+
+
+def as_text(options: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a test as text."""
+    return {key: str(value) for key, value in options.items()}
+
+
+def facts_among(said: Mapping[str, str]) -> dict[str, str]:
+    """The facts that are held side by side, under the names of the tables here."""
+    return {name: said[key] for key, name in FACTS.items() if key in said}

@@ -1,0 +1,65 @@
+"""NAS Parallel Benchmarks, any of them and of versions 3.x, with the statistics of BT-IO where there are any."""
+
+from __future__ import annotations
+
+import re
+
+from iolens.lab.outputs.words import BANDWIDTH, MB, MIB, TIMES, VOLUME, decimal, facts_in
+from iolens.metrics.subjects import Output, Value
+
+FACTS = {
+    "Class": "class",
+    "Size": "size",
+    "Iterations": "iterations",
+    "Total processes": "processes",
+    "Total threads": "threads",
+    "Operation type": "operation",
+    "Verification": "verification",
+    "Compile date": "compiled",
+    "FFLAGS": "compiler flags",
+    "CFLAGS": "compiler flags",
+}
+DONE = re.compile(r"^\s*(\w+) Benchmark Completed", re.MULTILINE)
+
+
+def read_npb(text: str) -> Output | None:
+    """What NPB printed at its end; None when it is not NPB's, or the run did not come to its end."""
+    done = DONE.search(text)
+    if done is None or "NAS Parallel Benchmarks" not in text:
+        return None
+    said = facts_in(text[done.start() :])
+    values = [
+        Value(TIMES, "run time", "s", seconds, -1) for seconds in [decimal(said.get("Time in seconds"))] if seconds
+    ]
+    rate = decimal(said.get("Mop/s total"))
+    if rate:
+        values.append(Value("Computing", "operations", "Mop/s", rate, 1))
+    values += of_btio(facts_in(text[: done.start()]))
+    facts = {name: said[key] for key, name in FACTS.items() if key in said}
+    kind = re.search(r"BTIO -- (.*?) write interval:\s*(\d+)", text)
+    if kind:
+        facts |= {"I/O": kind[1], "write interval": kind[2]}
+    return Output(f"NPB {done[1]} {said.get('Version', '')}".strip(), facts, tuple(values))
+
+
+def of_btio(said: dict[str, str]) -> list[Value]:
+    """BT-IO's statistics; NPB's MB are 10^6 bytes, and its rate is of the whole time in I/O calls."""
+    spent, share, moved, rate = (
+        decimal(said.get(name))
+        for name in (
+            "I/O timing in seconds",
+            "I/O timing percentage",
+            "Total data written (MB)",
+            "I/O data rate  (MB/sec)",
+        )
+    )
+    found = []
+    if spent is not None:
+        found.append(Value(TIMES, "I/O time", "s", spent, -1))
+    if share is not None:
+        found.append(Value(TIMES, "share of I/O", "share", share / 100, -1))
+    if moved is not None:
+        found.append(Value(VOLUME, "written", "B", moved * MB))
+    if rate is not None:
+        found.append(Value(BANDWIDTH, "write", "MiB/s", rate * MB / MIB, 1))
+    return found

@@ -1,0 +1,47 @@
+"""Every kind of output that is read, tried one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.outputs.btio import read_btio
+from iolens.lab.outputs.ior import read_ior, read_ior_csv, read_ior_json
+from iolens.lab.outputs.mapl import read_mapl
+from iolens.lab.outputs.mdtest import read_mdtest
+from iolens.lab.outputs.npb import read_npb
+from iolens.lab.outputs.osu import read_osu
+from iolens.lab.outputs.result import read_result
+from iolens.metrics.subjects import Output
+
+READERS: Mapping[str, Callable[[str], Output | None]] = {
+    "NPB and its BT-IO": read_npb,
+    "BTIO": read_btio,
+    "IOR": read_ior,
+    "IOR's JSON": read_ior_json,
+    "IOR's CSV": read_ior_csv,
+    "mdtest": read_mdtest,
+    "MAPL's simulators": read_mapl,
+    "OSU micro-benchmarks": read_osu,
+    "the toolkit's result JSON": read_result,
+}
+"""By what they read; each gives None for what it does not know."""
+
+MOST = 64 * 2**20
+"""Bytes of a text that are read: outputs are far shorter."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, whatever bytes are in it."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST).decode("utf-8", errors="replace")
+    except OSError as error:
+        raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def read_output(path: Path) -> Output | None:
+    """What a benchmark printed into this file; None when no reader knows it."""
+    text = read_text(path)
+    return next((found for read in READERS.values() if (found := read(text)) is not None), None)

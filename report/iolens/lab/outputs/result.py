@@ -1,0 +1,59 @@
+"""The result JSON of the toolkit's workloads (workloads/RESULT.md)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME
+from iolens.metrics.subjects import Output, Value
+
+MARK = "RESULT-JSON: "
+"""What stands before it where it was printed."""
+
+
+def read_result(text: str) -> Output | None:
+    """Bytes, time of the slowest rank and bandwidth of each operation; None when it is no such object."""
+    line = next((line for line in text.splitlines() if line.startswith(MARK)), None)
+    try:
+        found = json.loads(line.removeprefix(MARK) if line else text)
+        if not isinstance(found, dict) or "workload" not in found:
+            return None
+        return Output(f"{found['workload']} {found.get('version') or ''}".strip(), facts(found), tuple(values(found)))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def values(found: Mapping[str, Any]) -> list[Value]:
+    """Sums over the phases of an operation; the bandwidth is bytes over the time of the slowest rank."""
+    measured: list[Value] = []
+    if found.get("total_seconds"):
+        measured.append(Value(TIMES, "run time", "s", float(found["total_seconds"]), -1))
+    phases = found.get("phases") or []
+    for operation in dict.fromkeys(phase["operation"] for phase in phases):
+        its = [phase for phase in phases if phase["operation"] == operation]
+        moved, spent = sum(phase["bytes"] for phase in its), math.fsum(phase["seconds"]["max"] for phase in its)
+        measured.append(Value(TIMES, f"{operation} time", "s", spent, -1))
+        if moved > 0:
+            past = {"write": "written", "read": "read"}.get(operation, operation)
+            measured.append(Value(VOLUME, past, "B", moved))
+            if spent > 0:
+                measured.append(Value(BANDWIDTH, operation, "MiB/s", moved / spent / MIB, 1))
+    for row in (found.get("extra") or {}).get("latency") or []:
+        if row.get("t_avg") is not None:
+            at = f"{row['bytes']} B" if row.get("bytes") is not None else "without size"
+            measured.append(Value(f"Latency of {row['operation']}", at, "s", float(row["t_avg"]), -1))
+    return measured
+
+
+def facts(found: Mapping[str, Any]) -> dict[str, str]:
+    """Parameters, ranks and verification in words."""
+    said = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
+    for key, name in (("ranks", "processes"), ("nodes", "nodes")):
+        if found.get(key) is not None:
+            said[name] = str(found[key])
+    flags = (found.get("build") or {}).get("flags")
+    state = (found.get("verification") or {}).get("status")
+    return said | ({"compiler flags": str(flags)} if flags else {}) | ({"verification": str(state)} if state else {})

@@ -1,0 +1,76 @@
+"""One run as it lies on disk: a log, a text that a benchmark printed, or the folder of a run with its run.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.outputs.outputs import READERS, read_output
+from iolens.lab.sweep.results import limits_of
+from iolens.log import read_log
+from iolens.metrics.subjects import Trial
+
+LOG = ".darshan"
+OUTPUTS = (".out", ".txt", ".log", ".json", ".csv")
+"""How files end that may hold a benchmark's output."""
+
+OWN = ("run.json", "stderr.txt", "processes.csv", "files.csv")
+"""Files of a run's folder that hold no benchmark's output."""
+
+RESULTS = ("result.json", "stdout.txt")
+"""Where a run's folder has its program's numbers, the exact ones first."""
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log rather than a text: by its name, else because it holds a byte that no text does."""
+    if path.name.endswith(LOG):
+        return True
+    try:
+        with path.open("rb") as file:
+            return b"\0" in file.read(4096)
+    except OSError as error:
+        raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def trial_of_file(path: Path) -> Trial:
+    """The run of a log or of an output, with the log that lies beside it under its name; raises when it is neither."""
+    if is_log(path):
+        return Trial(path, job=read_log(path))
+    output = read_output(path)
+    if output is None:
+        raise UsageError(
+            f"{path}: neither a log nor an output that is read here ({', '.join(READERS)}), or its run did not end"
+        )
+    beside = [path.with_name(name + LOG) for name in (path.name, path.stem)]
+    log = next((one for one in beside if one.is_file()), None)
+    return Trial(path, job=read_log(log) if log else None, output=output)
+
+
+def trial_of_run(folder: Path) -> Trial:
+    """The run of a folder with a run.json: raises when the run failed or is invalid, or its files cannot be read."""
+    record = read_json(folder / "run.json")
+    if record.get("status") != "ok":
+        raise IolensError(f"{folder}: the run is {record.get('status')}: {record.get('reason') or 'no reason given'}")
+    log = folder / str(record["log"]) if record.get("log") else None
+    outputs = (read_output(folder / name) for name in RESULTS if (folder / name).is_file())
+    return Trial(
+        folder,
+        job=read_log(log) if log is not None and log.is_file() else None,
+        output=next((output for output in outputs if output is not None), None),
+        record=record,
+        limits=next((found for parent in list(folder.parents)[:3] if (found := limits_of(parent))), {}),
+    )
+
+
+def read_json(path: Path) -> Mapping[str, Any]:
+    """An object in a JSON file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise IolensError(f"{path}: cannot be read ({error})") from error
+    if not isinstance(found, dict):
+        raise IolensError(f"{path}: holds no object")
+    return found

@@ -1,0 +1,133 @@
+"""From the paths of a command line to the subjects of a comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.subjects.runs import LOG, OUTPUTS, OWN, is_log, read_json, trial_of_file, trial_of_run
+from iolens.lab.sweep.results import CONFIRM
+from iolens.metrics.settings import describe
+from iolens.metrics.subjects import Subject, Subjects, Trial
+
+MOST_SUBJECTS = 12
+"""So many can still be told apart on a page."""
+
+APART = (CONFIRM, "first")
+"""Folders of a sweep whose runs are no repetitions of its matrix."""
+
+
+def read_subjects(paths: Sequence[Path]) -> Subjects:
+    """A subject a path, a folder of a sweep one for each setting; raises when there is nothing to compare."""
+    found = [subject for path in paths for subject in subjects_of(path)]
+    if len(found) < 2:
+        raise UsageError(f"{paths[0]} alone is nothing to compare; give two logs, outputs or folders, or more")
+    if len(found) > MOST_SUBJECTS:
+        raise UsageError(
+            f"these are {len(found)} subjects, and {MOST_SUBJECTS} are compared at most; give fewer, or the folders of "
+            "single settings"
+        )
+    labels = distinct([one.label for one in found], [one.path for one in found])
+    named = [Subject(label, one.path, one.trials, one.left_out) for label, one in zip(labels, found, strict=True)]
+    return Subjects(tuple(named))
+
+
+def distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    """The labels, those that are not unique with the folder before them, or the path where that does not help."""
+    for depth in (1, 2, 3):
+        counts = Counter(labels)
+        longer = ["/".join([*path.parent.parts[-depth:], label]) for label, path in zip(labels, paths, strict=True)]
+        if max(counts.values()) == 1:
+            return list(labels)
+        tried = [long if counts[label] > 1 else label for label, long in zip(labels, longer, strict=True)]
+        if len(set(tried)) == len(tried):
+            return tried
+    return [f"{label} ({n})" for n, label in enumerate(labels, 1)]
+
+
+def subjects_of(path: Path) -> list[Subject]:
+    """What a path holds."""
+    if not path.exists():
+        raise UsageError(f"{path} is not there; give a log, a benchmark's output, or a folder of them")
+    if not path.is_dir():
+        return [Subject(path.name.removesuffix(LOG), path, (trial_of_file(path),))]
+    if (path / "run.json").is_file():
+        return [Subject(path.name, path, (trial_of_run(path),))]
+    runs = [run.parent for run in sorted(path.rglob("run.json")) if run.relative_to(path).parts[0] not in APART]
+    return of_runs(path, runs) if runs else [of_files(path)]
+
+
+def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
+    """Runs by their settings: repetitions of one make a subject."""
+    groups: dict[str, list[Path]] = {}
+    for run in runs:
+        try:
+            point = dict(read_json(run / "run.json").get("point") or {})
+        except IolensError:
+            point = {}
+        point.pop("repetition", None)
+        groups.setdefault(describe(point), []).append(run)
+    found = []
+    for setting, folders in groups.items():
+        trials, left_out = usable(folders)
+        label = path.name if len(groups) == 1 else f"{path.name}: {setting or 'no setting'}"
+        if not trials:
+            raise IolensError(f"{path}: no run can be used ({left_out[0]})")
+        found.append(Subject(label, path, tuple(trials), tuple(left_out)))
+    return found
+
+
+def usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
+    """The runs that can be read and went well, and what is wrong with the others."""
+    trials, left_out = [], []
+    for folder in folders:
+        try:
+            trials.append(trial_of_run(folder))
+        except IolensError as error:
+            left_out.append(str(error))
+    return trials, left_out
+
+
+def of_files(path: Path) -> Subject:
+    """The logs and outputs directly in a folder, as repetitions of one run; an output goes with the log of its name."""
+    files = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
+    outputs = [each for each in files if each.name not in OWN and each.suffix in OUTPUTS and not is_log(each)]
+    trials, left_out, used = [], [], set()
+    for each in outputs:
+        try:
+            trials.append(trial_of_file(each))
+        except UsageError:
+            continue
+        if trials[-1].job is not None:
+            used.add(trials[-1].job.path)
+    for each in files:
+        if each.name.endswith(LOG) and each not in used:
+            try:
+                trials.append(trial_of_file(each))
+            except IolensError as error:
+                left_out.append(str(error))
+    if not trials:
+        why = f" ({left_out[0]})" if left_out else ""
+        raise UsageError(f"{path}: no log, no run.json and no benchmark's output in it{why}")
+    alike(path, trials)
+    return Subject(path.name or str(path), path, tuple(trials), tuple(left_out))
+
+
+def alike(path: Path, trials: Sequence[Trial]) -> None:
+    """Raises when the runs of a folder cannot be repetitions of one."""
+    kinds = dict.fromkeys(map(kind, trials))
+    if len(kinds) > 1:
+        raise UsageError(
+            f"{path}: its runs are no repetitions of one ({'; '.join(list(kinds)[:4])}); give each kind a folder of "
+            "its own, or name single files"
+        )
+
+
+def kind(trial: Trial) -> str:
+    """What repetitions have in common."""
+    if trial.job is not None:
+        processes = "process" if trial.job.nprocs == 1 else "processes"
+        return f"{PurePosixPath(trial.job.exe).name or 'unknown program'} on {trial.job.nprocs} {processes}"
+    return trial.output.program if trial.output is not None else ""

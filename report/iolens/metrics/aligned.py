@@ -1,0 +1,113 @@
+"""The numbers of several subjects side by side, and how each differs from the first subject's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.statistics import CONFIDENCE, Ratio, family
+from iolens.metrics.subject_values import values_of
+from iolens.metrics.subjects import Subject, Subjects
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Key = tuple[str, str, str, int]
+"""Group, name, unit and better of a value."""
+
+SAME, MORE, LESS, UNSURE = "same", "more", "less", "not told apart"
+ONE_RUN, ABSENT, NO_RATIO = "one run", "absent", "no ratio"
+"""How a subject's number stands to the first one's. `one run`: they differ, and no repetitions say how much is chance;
+`no ratio`: zeros among the repetitions."""
+
+
+@once_per_job
+def aligned(subjects: Subjects) -> pd.DataFrame:
+    """One row a number: group, name, unit, better, then columns for each subject, named by its letter.
+
+    `value A`: the typical value (of repeated positive values `statistics.Family.typical`, else their mean), `low A` and
+    `high A` its interval, `count A` the measurements. Of each subject but the first, against the first: `change B`
+    (difference of the values), `ratio B` with `ratio_low B` and `ratio_high B` (`statistics.Family.against`: those of
+    one row hold together over the subjects, by Bonferroni), and `standing B`.
+    """
+    import pandas as pd
+
+    measured = [numbers(subject) for subject in subjects.all]
+    keys = merged([list(each) for each in measured])
+    rows = [
+        dict(zip(("group", "name", "unit", "better"), key, strict=True))
+        | row_of([each.get(key, ()) for each in measured], subjects.letters)
+        for key in keys
+    ]
+    return pd.DataFrame(rows)
+
+
+def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
+    """All measurements of a subject by what they are of, over its runs."""
+    found: dict[Key, list[float]] = {}
+    for trial in subject.trials:
+        for value in values_of(trial):
+            found.setdefault((value.group, value.name, value.unit, value.better), []).append(float(value.value))
+    return found
+
+
+def merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
+    """Each key once, groups together; what only a later subject has stands at the end of its group."""
+    keys = list(dict.fromkeys(key for order in orders for key in order))
+    groups = list(dict.fromkeys(key[0] for key in keys))
+    return sorted(keys, key=lambda key: groups.index(key[0]))
+
+
+def row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[str, Any]:
+    """The columns of one number."""
+    row: dict[str, Any] = {}
+    for letter, group in zip(letters, groups, strict=True):
+        value, low, high = typical(group)
+        row |= {f"value {letter}": value, f"low {letter}": low, f"high {letter}": high, f"count {letter}": len(group)}
+    for letter, group in list(zip(letters, groups, strict=True))[1:]:
+        found = against(groups[0], group, len(groups) - 1)
+        row |= {
+            f"change {letter}": row[f"value {letter}"] - row[f"value {letters[0]}"],
+            f"ratio {letter}": found.value,
+            f"ratio_low {letter}": math.nan if found.low is None else found.low,
+            f"ratio_high {letter}": math.nan if found.high is None else found.high,
+            f"standing {letter}": standing(groups[0], group, found),
+        }
+    return row
+
+
+def typical(group: Sequence[float]) -> tuple[float, float, float]:
+    """Typical value with its interval; NaN where there is none."""
+    if not group:
+        return math.nan, math.nan, math.nan
+    if min(group) <= 0:
+        return fmean(group), math.nan, math.nan
+    found = family([group]).typical(0)
+    low, high = (math.nan if end is None else end for end in (found.low, found.high))
+    return found.value, low, high
+
+
+def against(base: Sequence[float], group: Sequence[float], comparisons: int) -> Ratio:
+    """A group over the base; NaN where either has a zero or nothing."""
+    if not base or not group or min(*base, *group) <= 0:
+        return Ratio(math.nan, None, None)
+    return family([base, group]).against(1, 0, CONFIDENCE, comparisons)
+
+
+def standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
+    """One of the words above."""
+    if not base or not group:
+        return ABSENT
+    constant = len(set(base)) == len(set(group)) == 1
+    if constant and base[0] == group[0]:
+        return SAME
+    if len(base) < 2 or len(group) < 2:
+        return ONE_RUN
+    if constant:
+        return MORE if group[0] > base[0] else LESS
+    if math.isnan(ratio.value):
+        return NO_RATIO
+    return UNSURE if not ratio.is_clear else MORE if ratio.value > 1 else LESS

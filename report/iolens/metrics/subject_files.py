@@ -1,0 +1,76 @@
+"""The files of several subjects side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.files import all_files
+from iolens.metrics.once import once_per_job
+from iolens.metrics.subjects import Subject, Subjects
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("bytes_read", "bytes_written", "seconds")
+
+
+@once_per_job
+def aligned_files(subjects: Subjects) -> pd.DataFrame:
+    """One row a file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A` and
+    `seconds A` (of its slowest process), averaged over its runs; NaN where it has no such file. `standing B`: the same
+    (bytes read and written are), changed, appeared, vanished, or empty where neither has it. Files that differ come
+    first, those with most bytes or time foremost.
+
+    Files are the same when their paths are; paths that only one subject has are matched by their last part, where no
+    two files of a subject share it.
+    """
+    import pandas as pd
+
+    found = [files_of(subject) for subject in subjects.all]
+    keys = keys_of([list(table.index) for table in found])
+    rows = pd.DataFrame(index=pd.Index(list(dict.fromkeys(key for each in keys for key in each.values())), name="file"))
+    for letter, table, names in zip(subjects.letters, found, keys, strict=True):
+        renamed = table.rename(index=names)
+        rows = rows.join(renamed.rename(columns={column: f"{column} {letter}" for column in COLUMNS}))
+    first, weight = subjects.letters[0], np.zeros(len(rows))
+    for letter in subjects.letters[1:]:
+        pairs = [(rows[f"{name} {letter}"], rows[f"{name} {first}"]) for name in COLUMNS]
+        here, there = pairs[0][0].notna(), pairs[0][1].notna()
+        moved = sum(abs(a.fillna(0) - b.fillna(0)) for a, b in pairs[:2])
+        words = np.select(
+            [here & ~there, there & ~here, moved > 0, here], ["appeared", "vanished", "changed", "same"], ""
+        )
+        rows[f"standing {letter}"] = words
+        weight = np.maximum(weight, moved + 1.0 * (here != there))
+    rows = rows.assign(weight=weight, spent=rows[[f"seconds {letter}" for letter in subjects.letters]].max(axis=1))
+    ordered = rows.sort_values(["weight", "spent"], ascending=False, kind="stable")
+    return ordered.drop(columns=["weight", "spent"]).reset_index()
+
+
+def files_of(subject: Subject) -> pd.DataFrame:
+    """Bytes and seconds of each path, averaged over the runs."""
+    import pandas as pd
+
+    parts = [all_files(job)[["path", *COLUMNS]].groupby("path").sum() for job in subject.jobs]
+    if not parts:
+        return pd.DataFrame(columns=list(COLUMNS), index=pd.Index([], name="path"), dtype=float)
+    return pd.concat(parts).groupby(level=0).sum() / len(parts)
+
+
+def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
+    """Of each subject, the name under which each of its paths stands in the table."""
+    seen = Counter(path for each in paths for path in set(each))
+    lasts = [Counter(last(path) for path in each if seen[path] == 1) for each in paths]
+    shared = Counter(name for each in lasts for name in each)
+    usable = {name for name, count in shared.items() if count > 1 and all(each[name] <= 1 for each in lasts)}
+    return [{path: last(path) if seen[path] == 1 and last(path) in usable else path for path in each} for each in paths]
+
+
+def last(path: str) -> str:
+    """The last part of a path."""
+    return PurePosixPath(path).name or path

@@ -1,0 +1,81 @@
+"""The numbers of one run that a comparison aligns: those of its log, and those that a benchmark printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iolens.log import Job
+from iolens.metrics.cost import all_performance, io_cost
+from iolens.metrics.files import file_counts
+from iolens.metrics.gauges import gauges
+from iolens.metrics.operations import access_sizes, operation_counts, sized_layers
+from iolens.metrics.share import io_seconds, io_share
+from iolens.metrics.subjects import Trial, Value
+
+RUN, SPENT, FILES = "Run", "Average process", "Files"
+"""Groups of values."""
+
+GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
+"""Gauges that are compared: name, unit, and which way is better."""
+
+
+def values_of(trial: Trial) -> list[Value]:
+    """All numbers of a run; those of the log first. A number that was not measured is left out."""
+    found = [] if trial.job is None else [value for part in PARTS for value in part(trial.job)]
+    return [*found, *(trial.output.values if trial.output else ())]
+
+
+def of_run(job: Job) -> Iterator[Value]:
+    """Run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
+    yield Value(RUN, "run time", "s", job.run_time, -1)
+    yield Value(RUN, "processes", "processes", job.nprocs)
+    spent, share = io_seconds(job), io_share(job)
+    if spent is not None:
+        yield Value(RUN, "I/O time of the slowest process", "s", spent, -1)
+    if share is not None:
+        yield Value(RUN, "share of I/O in the run", "share", share, -1)
+    found = gauges(job).set_index("gauge")["value"]
+    for gauge, (name, unit, better) in GAUGES.items():
+        if found[gauge] == found[gauge]:
+            yield Value(RUN, name, unit, float(found[gauge]), better)
+
+
+def of_layers(job: Job) -> Iterator[Value]:
+    """Bytes and speed of each layer (`metrics.cost.performance`)."""
+    for one in all_performance(job):
+        yield Value(one.module, "read", "B", one.bytes_read)
+        yield Value(one.module, "written", "B", one.bytes_written)
+        if one.mib_per_second is not None and one.bytes_read + one.bytes_written:
+            yield Value(one.module, "speed by the slowest", "MiB/s", one.mib_per_second, 1)
+
+
+def of_time(job: Job) -> Iterator[Value]:
+    """Seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
+    for row in io_cost(job).to_dict("records"):
+        for kind in ("read", "write", "meta"):
+            yield Value(SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
+
+
+def of_operations(job: Job) -> Iterator[Value]:
+    """Calls of each operation of each layer, without those that were never called."""
+    for row in operation_counts(job).to_dict("records"):
+        if row["count"] == row["count"] and row["count"] is not None:
+            yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
+
+
+def of_sizes(job: Job) -> Iterator[Value]:
+    """Reads and writes by range of sizes."""
+    for layer in sized_layers(job):
+        for row in access_sizes(job, layer).to_dict("records"):
+            bucket = str(row["bucket"]).replace("_PLUS", " and more").replace("_", " to ")
+            yield Value(f"{layer} accesses", f"reads of {bucket} bytes", "accesses", float(row["reads"]))
+            yield Value(f"{layer} accesses", f"writes of {bucket} bytes", "accesses", float(row["writes"]))
+
+
+def of_files(job: Job) -> Iterator[Value]:
+    """Numbers of files by how they were used."""
+    for row in file_counts(job).to_dict("records"):
+        yield Value(FILES, str(row["category"]), "files", float(row["files"]))
+
+
+PARTS = (of_run, of_layers, of_time, of_operations, of_sizes, of_files)

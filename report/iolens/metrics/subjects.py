@@ -1,0 +1,79 @@
+"""What a comparison compares: logs, results that benchmarks printed, and repetitions of either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number of a run, in its `unit`: s, µs, B, MiB/s, share (0 to 1), or what is counted.
+
+    `better`: 1 where more is better, -1 where less is, 0 where neither is.
+    """
+
+    group: str
+    name: str
+    unit: str
+    value: float
+    better: int = 0
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a benchmark printed: its name with its version, facts in its own words, and numbers.
+
+    A benchmark that repeats its test within one run gives the same group and name several times.
+    """
+
+    program: str
+    facts: Mapping[str, str]
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One run: its log, what it printed, and its run.json (report/RUN.md), as far as they are there.
+
+    `limits` are the numbers of the model below emulated storage (`storage/ost.yaml`).
+    """
+
+    path: Path
+    job: Job | None = None
+    output: Output | None = None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One side of a comparison: a name, and one run or repetitions of it; `left_out` says which runs could not be used,
+    and why."""
+
+    label: str
+    path: Path
+    trials: tuple[Trial, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def jobs(self) -> list[Job]:
+        """The logs of its runs."""
+        return [trial.job for trial in self.trials if trial.job is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """Two subjects or more; all others are held against the first. `letters` name them where there is little room."""
+
+    all: tuple[Subject, ...]
+
+    @property
+    def letters(self) -> Sequence[str]:
+        """A, B, C … in the order of the subjects; A1, B1 … beyond Z."""
+        return [chr(65 + n % 26) + (str(n // 26) if n >= 26 else "") for n in range(len(self.all))]

@@ -1,0 +1,254 @@
+"""What a comparison of logs, runs and outputs shows: who they are, what differs, files, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from iolens import advise
+from iolens.metrics.aligned import ABSENT, SAME, aligned
+from iolens.metrics.once import once_per_job
+from iolens.metrics.subject_facts import facts
+from iolens.metrics.subject_files import aligned_files
+from iolens.metrics.subjects import Subjects
+from iolens.pages import words
+from iolens.pages.blocks import Block
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.overview import advice
+from iolens.pages.subject_words import amount, change, counted, times
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+MOST_FILES = 15
+
+NOTHING = "—"
+
+
+def who(subjects: Subjects) -> pd.DataFrame:
+    """One row a subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
+    import pandas as pd
+
+    rows = [
+        (
+            letter,
+            one.label,
+            str(one.path),
+            len(one.trials),
+            len(one.jobs),
+            sum(trial.output is not None for trial in one.trials),
+            len(one.left_out),
+            counted(one),
+        )
+        for letter, one in zip(subjects.letters, subjects.all, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["letter", "name", "path", "runs", "logs", "outputs", "left_out", "counted"])
+
+
+def differing_facts(subjects: Subjects) -> pd.DataFrame:
+    """The rows of `facts` that differ."""
+    found = facts(subjects)
+    return found[found["differs"]]
+
+
+def facts_columns(subjects: Subjects) -> list[Column]:
+    """The fact, then what it is of each subject."""
+    return [
+        Column("", "fact"),
+        *(Column(letter, letter, lambda text: text or words.NONE) for letter in subjects.letters),
+    ]
+
+
+def differences(subjects: Subjects) -> pd.DataFrame:
+    """The rows of `aligned` in which any subject differs from the first, or lacks the number."""
+    found = aligned(subjects)
+    if found.empty:
+        return found
+    return found[~found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin([SAME]).all(axis=1)]
+
+
+def numbers_columns(subjects: Subjects) -> list[Column]:
+    """The name, the value of each subject, and how it stands to the first."""
+    first, *others = subjects.letters
+    columns = [Column("", "name")]
+    columns += [Column(letter, (f"value {letter}", "unit"), amount) for letter in subjects.letters]
+    if len(others) == 1:
+        columns.append(Column("change", (f"change {others[0]}", "unit"), change))
+    return columns + [
+        Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in STANDS), times) for letter in others
+    ]
+
+
+STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
+
+
+def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
+    """A table for each group of numbers; of those that differ, or of all that any subject has."""
+    found = aligned(subjects) if whole else differences(subjects)
+    tables: list[Block] = []
+    for group, rows in found.groupby("group", sort=False) if len(found) else ():
+        table = replace(NUMBERS, metric=partial(given, rows), title=str(group)).table(subjects)
+        if table is not None:
+            tables.append(table)
+    return tables
+
+
+def given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
+    """The rows of a group."""
+    return rows
+
+
+def changed_files(subjects: Subjects) -> pd.DataFrame:
+    """The first MOST_FILES rows of `aligned_files` that differ."""
+    found = aligned_files(subjects)
+    marks = [f"standing {letter}" for letter in subjects.letters[1:]]
+    return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(MOST_FILES)
+
+
+def files_columns(subjects: Subjects) -> list[Column]:
+    """The path; of each subject bytes read and written, and seconds; what became of it."""
+    columns = [Column("file", "file")]
+    for letter in subjects.letters:
+        columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), moved))
+    for letter in subjects.letters:
+        columns.append(
+            Column(
+                f"{letter}: s", f"seconds {letter}", lambda value: NOTHING if value != value else words.seconds(value)
+            )
+        )
+    return columns + [Column(letter, f"standing {letter}") for letter in subjects.letters[1:]]
+
+
+def moved(read: float, written: float) -> str:
+    """Bytes read and written; a dash where there is no such file."""
+    return NOTHING if read != read else f"{words.size(read)}, {words.size(written)}"
+
+
+def files_note(subjects: Subjects) -> str:
+    """How many files there are that the table does not show."""
+    found = aligned_files(subjects)
+    alike = int(found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin(["same", ""]).all(axis=1).sum())
+    more = len(found) - alike - len(changed_files(subjects))
+    said = [f"{words.plural(alike, 'file')} of the same bytes in all"] if alike else []
+    said += [f"{words.plural(more, 'file')} more that differ, in the exports"] if more > 0 else []
+    return f"Not shown: {'; '.join(said)}." if said else ""
+
+
+@once_per_job
+def findings(subjects: Subjects) -> pd.DataFrame | None:
+    """One row a finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its letter:
+    `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN where nothing bounds it),
+    `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in some runs.
+    None where no subject has logs.
+    """
+    import pandas as pd
+
+    if not any(subject.jobs for subject in subjects.all):
+        return None
+    each = [by_id(subject.jobs) for subject in subjects.all]
+    rows = []
+    for key in dict.fromkeys(key for found in each for key in found):
+        one = next(found[key][0] for found in each if key in found)
+        row: dict[str, Any] = {"id": key, "severity": one.severity, "title": one.title}
+        counts = [len(found.get(key, ())) for found in each]
+        totals = [len(subject.jobs) for subject in subjects.all]
+        for letter, found in zip(subjects.letters, each, strict=True):
+            seen = found.get(key, [])
+            gains = [finding.gain for finding in seen if finding.gain is not None]
+            row[f"logs {letter}"], row[f"gain {letter}"] = len(seen), max(gains) if gains else float("nan")
+            row[f"evidence {letter}"] = seen[0].evidence if seen else ""
+        for letter, count, total in list(zip(subjects.letters, counts, totals, strict=True))[1:]:
+            row[f"standing {letter}"] = became(counts[0], totals[0], count, total)
+        rows.append(row)
+    return pd.DataFrame(rows) if rows else None
+
+
+def by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
+    """The findings of some logs by their id."""
+    found: dict[str, list[advise.Finding]] = {}
+    for job in jobs:
+        for one in advice(job):
+            found.setdefault(one.id, []).append(one)
+    return found
+
+
+def became(before: int, of_before: int, after: int, of_after: int) -> str:
+    """What became of a finding between two subjects with so many logs, and so many that have it."""
+    if not of_before or not of_after:
+        return ABSENT
+    if before == after == 0:
+        return ""
+    if not before:
+        return "appeared" if after == of_after else "appeared in some runs"
+    if not after:
+        return "vanished" if before == of_before else "vanished, was in some runs"
+    return "in both" if (before, after) == (of_before, of_after) else "in some runs of each"
+
+
+def findings_columns(subjects: Subjects) -> list[Column]:
+    """The finding, where it was seen and what it can gain, and what became of it."""
+    columns = [Column("finding", "title")]
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        total = len(subject.jobs)
+        columns.append(Column(letter, (f"logs {letter}", f"gain {letter}", "severity"), said_in(total)))
+    first, *others = subjects.letters
+    return columns + [Column(f"{letter} / {first}", f"standing {letter}") for letter in others]
+
+
+def said_in(total: int) -> Any:
+    """How a cell of findings reads for a subject with so many logs."""
+
+    def say(count: int, gain: float, severity: str) -> str:
+        if not total:
+            return "no log"
+        if not count:
+            return NOTHING
+        runs = "" if total == 1 else f"{count} of {total} runs, "
+        return runs + (f"≤ {words.share(gain)}" if gain == gain else "a note" if severity == "note" else "seen")
+
+    return say
+
+
+WHO: Exhibit[Subjects] = Exhibit(
+    name="subjects",
+    title="Compared",
+    metric=who,
+    columns=[Column("", "letter"), Column("name", "name"), Column("what", "counted"), Column("path", "path")],
+)
+
+FACTS: Exhibit[Subjects] = Exhibit(
+    name="facts", title="How they were made", metric=differing_facts, columns=facts_columns
+)
+
+NUMBERS: Exhibit[Subjects] = Exhibit(
+    name="numbers", title="Numbers that differ", metric=differences, columns=numbers_columns
+)
+
+FILES: Exhibit[Subjects] = Exhibit(
+    name="files",
+    title="Files that differ",
+    metric=changed_files,
+    columns=files_columns,
+    note=files_note,
+)
+
+FINDINGS: Exhibit[Subjects] = Exhibit(
+    name="findings",
+    title="Findings that appeared, vanished, stayed",
+    metric=findings,
+    columns=findings_columns,
+    note="At most this part of the run can be gained by its remedy, which `iolens advise LOG` prints.",
+)
+
+SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (
+    WHO,
+    Exhibit("facts", "How all were made", facts),
+    Exhibit("numbers", "All numbers", aligned),
+    Exhibit("files", "All files", aligned_files),
+    FINDINGS,
+)
+"""For the exports: also what is the same, which pages leave out."""

@@ -1,0 +1,186 @@
+"""A comparison of subjects in words: cells, the headline, and what to beware of."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.aligned import ABSENT, NO_RATIO, SAME, UNSURE, aligned
+from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.metrics.subject_values import RUN
+from iolens.metrics.subjects import Subject, Subjects
+from iolens.pages import words
+from iolens.pages.comparison_words import interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANY = 4
+"""Rows of a group from which on the headline sums them up."""
+
+HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
+"""Groups whose rows the headline names, those of the run first."""
+
+NAMED = ("run time", "I/O time of the slowest process")
+"""Numbers of the run in the headline."""
+
+
+def amount(value: float, unit: str) -> str:
+    """A number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
+    if value != value:
+        return words.NONE
+    if unit == "s":
+        return spent(value)
+    if unit == "B":
+        return words.size(value)
+    if unit == "MiB/s":
+        return words.speed(value)
+    if unit == "share":
+        return words.share(value)
+    if unit in ("", "processes", "calls", "accesses", "files"):
+        return words.count(value) if value == int(value) else words.ratio(value)
+    return f"{words.ratio(value) if abs(value) < 1000 else words.count(round(value))} {unit}"
+
+
+def spent(value: float) -> str:
+    """Seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s."""
+    if value >= 10_000:
+        return words.duration(value)
+    if value >= 100:
+        return f"{value:,.1f} s"
+    for scale, unit in ((1.0, "s"), (1e-3, "ms")):
+        if value >= scale:
+            return f"{words.digits(value / scale)} {unit}"
+    return f"{words.digits(value * 1e6)} µs" if value else "0 s"
+
+
+def change(difference: float, unit: str) -> str:
+    """A difference with its sign."""
+    if difference != difference:
+        return words.NONE
+    size = f"{100 * abs(difference):.1f} points" if unit == "share" else amount(abs(difference), unit)
+    return ("+" if difference > 0 else "−" if difference < 0 else "") + size
+
+
+def times(ratio: float, low: float, high: float, standing: str) -> str:
+    """A ratio with its interval, and what it is worth."""
+    if standing == ABSENT or ratio != ratio:
+        return {ABSENT: "", SAME: "same", NO_RATIO: "no ratio (zeros)"}.get(standing, "")
+    if standing == SAME:
+        return "same"
+    said = f"{words.digits(ratio)}×{interval(low, high)}"
+    return f"{said}, not told apart" if standing == UNSURE else said
+
+
+def headline(subjects: Subjects) -> list[str]:
+    """A sentence for each subject but the first: what of the most important numbers changed, and by how much."""
+    rows = aligned(subjects)
+    first = subjects.letters[0]
+    said = []
+    for letter, subject in list(zip(subjects.letters, subjects.all, strict=True))[1:]:
+        parts = [part for group in HEADLINE for part in named(rows[rows["group"] == group], group, first, letter)]
+        parts += [summed(group, each, letter) for group, each in sized_groups(rows, letter)]
+        text = "; ".join(part for part in parts if part)
+        said.append(f"{letter} ({subject.label}) against {first}: {text or 'no number that both have differs'}.")
+    return said
+
+
+def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
+    """The rows of a group of the headline, each as a part of a sentence."""
+    shown = rows[rows[f"ratio {letter}"].notna()]
+    shown = shown[shown["name"].isin(NAMED)] if group == RUN else shown[shown["better"] != 0]
+    if len(shown) > MANY:
+        return [summed(group, shown, letter)]
+    return [
+        f"{row['name'] if group in (RUN, 'Time', 'Computing') else group.lower() + ' ' + row['name']} "
+        f"{amount(row[f'value {first}'], row['unit'])} → {amount(row[f'value {letter}'], row['unit'])}"
+        f" ({times(row[f'ratio {letter}'], row[f'ratio_low {letter}'], row[f'ratio_high {letter}'], standing)})"
+        for row in shown.to_dict("records")
+        for standing in [row[f"standing {letter}"]]
+    ]
+
+
+def sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
+    """The groups of a benchmark that measures at many sizes."""
+    found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0)]
+    units = found["unit"].isin(["µs", "MB/s", "messages/s"]) | found["group"].str.startswith("Latency of ")
+    return [(str(group), each) for group, each in found[units].groupby("group", sort=False)]
+
+
+def summed(group: str, rows: pd.DataFrame, letter: str) -> str:
+    """Many rows of a group in a few words: at how many it is more or less, and from which ratio to which."""
+    if rows.empty:
+        return ""
+    ratios = rows[f"ratio {letter}"]
+    ups, downs = int((ratios > 1).sum()), int((ratios < 1).sum())
+    spread = f"{words.digits(float(ratios.min()))}× to {words.digits(float(ratios.max()))}×"
+    return f"{group}: more at {ups}, less at {downs} of {len(rows)}, {spread}"
+
+
+def notes(subjects: Subjects) -> list[str]:
+    """What to know about the numbers; most important first."""
+    said = [single_runs(subjects), unlike(subjects), whole_seconds(subjects)]
+    repeated = [subject for subject in subjects.all if len(subject.trials) > 1]
+    if repeated:
+        comparisons = len(subjects.all) - 1
+        together = f", of all {comparisons} subjects together" if comparisons > 1 else ""
+        said.append(f"Ratios in brackets: {claim(RATIO, CONFIDENCE)}{together}, each row by itself.")
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
+    return [text for text in said if text]
+
+
+def single_runs(subjects: Subjects) -> str:
+    """That there is no interval, where there is one run of a subject."""
+    letters = [
+        letter
+        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        if len(subject.trials) == 1 and not repeats_within(subject)
+    ]
+    if not letters:
+        return ""
+    which = "each" if len(letters) == len(subjects.all) else ", ".join(letters)
+    return (
+        f"One run of {which}: no interval, and nothing tells a difference from chance. A folder of repetitions, three "
+        "or more, in place of a log gives one."
+    )
+
+
+def repeats_within(subject: Subject) -> bool:
+    """Whether a single run repeated its test, as IOR does with -i."""
+    output = subject.trials[0].output
+    names = [(value.group, value.name) for value in output.values] if output else []
+    return len(set(names)) < len(names)
+
+
+def unlike(subjects: Subjects) -> str:
+    """That the subjects are of different programs or sizes, so that their numbers are of different work."""
+    programs = {job.exe.rpartition("/")[2] for subject in subjects.all for job in subject.jobs}
+    sizes = {job.nprocs for subject in subjects.all for job in subject.jobs}
+    parts = [f"{len(programs)} programs ({', '.join(sorted(programs)[:4])})"] if len(programs) > 1 else []
+    parts += [f"{len(sizes)} numbers of processes ({', '.join(map(str, sorted(sizes)))})"] if len(sizes) > 1 else []
+    return f"These are runs of {' and '.join(parts)}: a ratio is of different work." if parts else ""
+
+
+def whole_seconds(subjects: Subjects) -> str:
+    """That some run times are known to the second only."""
+    letters = [
+        letter
+        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        if any(job.whole_seconds for job in subject.jobs)
+    ]
+    return f"The logs of {', '.join(letters)} know begin and end in whole seconds only." if letters else ""
+
+
+def counted(subject: Subject) -> str:
+    """How many runs, and of what."""
+    logs, outputs = len(subject.jobs), sum(trial.output is not None for trial in subject.trials)
+    parts = [words.plural(logs, "log")] if logs else []
+    parts += [words.plural(outputs, "output")] if outputs else []
+    return f"{words.plural(len(subject.trials), 'run')}: {' and '.join(parts) or 'run.json alone'}"
+
+
+def worth(row: dict[str, Any], letter: str) -> bool:
+    """Whether a number of a subject differs from the first one's."""
+    difference = row[f"change {letter}"]
+    return row[f"standing {letter}"] not in (SAME, ABSENT) and not (math.isnan(difference) or difference == 0)
