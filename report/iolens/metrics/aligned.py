@@ -80,9 +80,12 @@ def row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[st
 
 
 def typical(group: Sequence[float]) -> tuple[float, float, float]:
-    """Typical value with its interval; NaN where there is none."""
+    """Typical value with its interval; NaN where there is none. What is the same in all runs stays exact."""
     if not group:
         return math.nan, math.nan, math.nan
+    if len(set(group)) == 1:
+        end = group[0] if len(group) > 1 else math.nan
+        return group[0], end, end
     if min(group) <= 0:
         return fmean(group), math.nan, math.nan
     found = family([group]).typical(0)
@@ -94,6 +97,9 @@ def against(base: Sequence[float], group: Sequence[float], comparisons: int) -> 
     """A group over the base; NaN where either has a zero or nothing."""
     if not base or not group or min(*base, *group) <= 0:
         return Ratio(math.nan, None, None)
+    if len(set(base)) == len(set(group)) == 1:
+        quotient = group[0] / base[0]
+        return Ratio(quotient, *((quotient, quotient) if min(len(base), len(group)) > 1 else (None, None)))
     return family([base, group]).against(1, 0, CONFIDENCE, comparisons)
 
 
