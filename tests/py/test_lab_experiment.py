@@ -8,8 +8,9 @@ import pytest
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sizes import parse_size, short_size
 from iolens.lab.storage.emulated import EMULATED
+from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep.asked import asked_of
-from iolens.lab.sweep.check import check_space, check_workload, needed_bytes
+from iolens.lab.sweep.check import check_configuration, check_space, check_workload, needed_bytes
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, fitting_stripe
 from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import points, schedule
@@ -123,6 +124,18 @@ def test_too_little_space_is_said_beforehand(tmp_path: Path) -> None:
     runs = [asked_of(experiment, schedule(experiment)[0], EMULATED)]
     with pytest.raises(IolensError, match=r"one run writes 89\.\d\d GB below .* are free"):
         check_space(needed_bytes(experiment, BTIO, runs), tmp_path)
+
+
+def test_numbers_of_the_emulated_targets_need_such_storage_and_a_file(tmp_path: Path) -> None:
+    text = GOOD + f"storage: {{configuration: {tmp_path / 'ost.yaml'}}}\n"
+    configuration = load_experiment(write(tmp_path, text)).configuration
+    assert configuration == tmp_path / "ost.yaml"
+    with pytest.raises(UsageError, match=r"storage\.configuration: .*/ost\.yaml is not a file"):
+        check_configuration(configuration, EMULATED)
+    configuration.touch()
+    check_configuration(configuration, EMULATED)
+    with pytest.raises(UsageError, match="plain storage takes no numbers"):
+        check_configuration(configuration, PLAIN)
 
 
 @pytest.mark.parametrize(

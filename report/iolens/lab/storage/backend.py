@@ -37,7 +37,8 @@ class Backend:
     tells a file's or a directory's; both raise UsageError for what cannot be. `stripe_command(count, size)` is the line
     with which a person sets them. None: this storage has no stripes.
 
-    Sweeps: `make(directory)` turns a plain directory into such storage; None where it is there or is not.
+    Sweeps: `make(directory, configuration)` turns a plain directory into such storage, with the numbers of that file or
+    its usual ones (None); None where it is there or is not.
     `settings(directory)` are the files besides the programs that decide the outcome of a run.
 
     Jobs, `job` being a name of its own for each: `environment(directory, job)` gives the variables of its processes,
@@ -55,7 +56,7 @@ class Backend:
     set_stripes: Callable[[Path, Layout], None] | None = None
     get_stripes: Callable[[Path], Layout] | None = None
     stripe_command: Callable[[int, int | None], str] | None = None
-    make: Callable[[Path], object] | None = None
+    make: Callable[[Path, Path | None], object] | None = None
     settings: Callable[[Path], tuple[Path, ...]] = lambda directory: ()
     environment: Callable[[Path, str], Mapping[str, str]] = lambda directory, job: {}
     libraries: tuple[str, ...] = ()

@@ -49,6 +49,16 @@ def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher:
         )
 
 
+def check_configuration(configuration: Path | None, storage: Backend) -> None:
+    """Raise where numbers are given for storage that is not emulated, or in a file that is not there."""
+    if configuration is None:
+        return
+    if storage.make is None:
+        raise UsageError(f"storage.configuration: {storage.name} storage takes no numbers; emulated storage does")
+    if not configuration.is_file():
+        raise UsageError(f"storage.configuration: {configuration} is not a file")
+
+
 def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int:
     """Space that the largest of these runs needs; 0 where nothing tells."""
     volumes = [experiment.volume, *(volume_of(workload, asked.arguments, asked.ranks) for asked in runs)]

@@ -52,7 +52,8 @@ class Experiment:
     changes. Factors of a group in `together` change side by side, and points for which a condition of `exclude` holds
     are left out. `options` has the section of each launcher. `repeated` are arguments added in every repetition of a
     point but the first. `volume` is what one run writes at most, where the workload's arguments do not tell. A run that
-    takes longer than `timeout` seconds is ended.
+    takes longer than `timeout` seconds is ended. `configuration` has the numbers of the emulated targets, the toolkit's
+    own when None.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Experiment:
     confirm: int | None = None
     storage: str = EMULATED.name
     directory: Path | None = None
+    configuration: Path | None = None
     stripe_size: int = 2**20
     io_component: str | None = ROMIO
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
@@ -124,6 +126,7 @@ KEYS: Mapping[str, Key] = {
     "workload.timeout": Key("timeout", duration, "Seconds or hours:minutes:seconds after which a run is ended"),
     "storage.kind": Key("storage", name_in(BACKENDS, DIRECTORY), "Where the data goes; directory: whatever it is on"),
     "storage.directory": Key("directory", folder, "The folder of the data files"),
+    "storage.configuration": Key("configuration", folder, "Emulated: a file with the targets and their speeds"),
     "storage.stripe_size": Key("stripe_size", size, "The stripe size where the matrix does not vary it"),
     "mpi.io_component": Key("io_component", CHANGES["io_component"], "What moves the data: an MPI-IO implementation"),
     "mpi.hints": Key("hints", hint_table, "MPI-IO hints of every run"),

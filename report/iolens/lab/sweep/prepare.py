@@ -13,7 +13,7 @@ from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
-from iolens.lab.sweep.check import check_space, check_storage, check_workload, needed_bytes
+from iolens.lab.sweep.check import check_configuration, check_space, check_storage, check_workload, needed_bytes
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
@@ -59,11 +59,12 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
     check_workload(experiment, bench.workload, [*runs, *first])
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
+    check_configuration(experiment.configuration, bench.storage)
     folder.mkdir(parents=True, exist_ok=True)
     for place in {bench.data, first_bench.data}:
         place.mkdir(parents=True, exist_ok=True)
         if bench.storage.make:
-            bench.storage.make(place)
+            bench.storage.make(place, experiment.configuration)
     for settings in bench.storage.settings(bench.data):
         write_aside(folder / settings.name, settings.read_text(encoding="utf-8"))
     write_aside(folder / "experiment.yaml", to_yaml(experiment))
