@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from comparison_example import MIB, write_sweep
+from comparison_example import MIB, stripes_model, write_sweep
 from iolens.cli.main import main
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
@@ -60,9 +60,29 @@ def test_without_settings_there_is_nothing_to_use(tmp_path: Path, capsys: pytest
     assert "to use it" not in said
 
 
-def test_several_folders_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "one", "two"]) == 2
-    assert "compare: 2 folders are given, and compare reads the one folder of a sweep" in capsys.readouterr().err
+def test_several_sweeps_are_compared_with_the_sweep_as_a_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    matrix = {"stripe_count": [1, 4]}
+    sweeps = [
+        write_sweep(tmp_path / name, matrix, 3, lambda point, gain=gain: gain * stripes_model(point))
+        for name, gain in (("before", 1.0), ("after", 2.0))
+    ]
+    out, tables = tmp_path / "both.pdf", tmp_path / "tables"
+    assert main(["compare", *map(str, sweeps), "-o", str(out), "--csv", str(tables)]) == 0
+    assert "experiment after" in capsys.readouterr().out
+    rows = list(csv.DictReader((tables / "comparison-effects.csv").open()))
+    (effect,) = [row for row in rows if row["setting"] == "experiment"]
+    assert (effect["base"], effect["level"], effect["pairs"]) == ("before", "after", "2")
+    assert float(effect["low"]) < 2 < float(effect["high"])
+    assert float(effect["low"]) > 1.5
+
+
+def test_sweeps_of_different_settings_are_not_paired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = write_sweep(tmp_path / "one", {"stripe_count": [1, 4]}, 1)
+    two = write_sweep(tmp_path / "two", {"aggregators": [1, 4]}, 1)
+    assert main(["compare", str(one), str(two)]) == 2
+    assert "their points cannot be paired" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_pdf_says_what_matters(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""`iolens compare RESULTS`: the comparison of a sweep as PDF or HTML, and its tables."""
+"""`iolens compare …`: sweeps, or logs, runs and outputs, side by side as PDF or HTML, and their tables."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,23 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="a sweep's folder: results/NAME")
-    add_output(parser, "RESULTS/comparison.FORMAT")
+    parser.epilog = (
+        "One sweep's folder: the comparison of its settings. Several sweeps of the same settings: the same, with the "
+        "sweep as one more setting. Anything else, two or more: logs, folders of runs or of repetitions, and outputs "
+        "of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), mdtest, MAPL's simulators, OSU micro-benchmarks, each held "
+        "against the first."
+    )
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="PATH", help="a sweep's folder, or two or more logs, outputs, folders"
+    )
+    add_output(parser, "PATH/comparison.FORMAT of one sweep, else comparison.FORMAT in this folder")
+    parser.add_argument(
+        "--device-rate",
+        type=float,
+        default=0.0,
+        metavar="MIB_PER_S",
+        help="the most that the storage can take, MiB/s: a line over the bars of logs, runs and outputs",
+    )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
@@ -24,23 +40,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the document and the tables, print the verdict; 0 when done."""
-    if len(args.results) > 1:
-        raise UsageError(
-            f"{len(args.results)} folders are given, and compare reads the one folder of a sweep, which holds all of "
-            "its runs; to compare other things, name them as levels of a factor in one experiment.yaml"
-        )
-    (folder,) = args.results
+    from iolens.lab.sweep.merged import is_sweep
+
+    if args.device_rate < 0:
+        raise UsageError(f"--device-rate {args.device_rate:g}: a rate is more than 0 MiB/s")
+    if len(args.paths) == 1 or all(map(is_sweep, args.paths)):
+        compare_sweeps(args)
+    else:
+        compare_subjects(args)
+    return 0
+
+
+def compare_sweeps(args: argparse.Namespace) -> None:
+    """The comparison of the settings of one sweep, or of several."""
+    from iolens.lab.sweep.merged import merged
     from iolens.lab.sweep.results import load_results
     from iolens.log import read_log
     from iolens.pages.comparison import write_comparison
     from iolens.pages.export import export
 
-    output = output_of(args, folder / "comparison")
-    summary = write_comparison(load_results(folder), output, read_log)
-    export(summary.frames, "comparison-", {"csv": args.csv, "json": args.json, "parquet": args.parquet})
+    paths: Sequence[Path] = args.paths
+    sweeps = [load_results(path) for path in paths]
+    output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
+    summary = write_comparison(sweeps[0] if len(sweeps) == 1 else merged(sweeps), output, read_log)
+    export(summary.frames, "comparison-", folders(args))
     tell(summary)
     print(f"comparison: {output}")
-    return 0
+
+
+def compare_subjects(args: argparse.Namespace) -> None:
+    """The comparison of logs, runs and outputs."""
+    from dataclasses import replace
+
+    from iolens.lab.subjects.subjects import read_subjects
+    from iolens.pages.exhibit import frames
+    from iolens.pages.exhibits.subjects import SUBJECT_EXHIBITS
+    from iolens.pages.export import export
+    from iolens.pages.subject_words import headline, notes
+    from iolens.pages.subjects import write_subjects
+    from iolens.pages.terminal import screen
+
+    output = output_of(args, Path("comparison"))
+    subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
+    write_subjects(subjects, output)
+    if any(folders(args).values()):
+        export(frames(SUBJECT_EXHIBITS, subjects), "comparison-", folders(args))
+    out = screen()
+    for sentence in headline(subjects):
+        out.say(sentence, "1")
+    for note in notes(subjects):
+        out.say(f"note: {note}")
+    print(f"comparison: {output}")
+
+
+def folders(args: argparse.Namespace) -> dict[str, Path | None]:
+    """Where each kind of table goes."""
+    return {"csv": args.csv, "json": args.json, "parquet": args.parquet}
 
 
 def tell(summary: ComparisonSummary) -> None:

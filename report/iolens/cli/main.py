@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "anonymize": "replace the names in a log by pseudonyms",
     "sweep": "run an experiment's matrix of settings",
     "perform": "do one run of a sweep, inside a batch job",
-    "compare": "make the comparison of a sweep as PDF or HTML",
+    "compare": "hold sweeps, logs, runs or outputs side by side as PDF or HTML",
     "diff": "say what differs between logs, outputs or folders of repetitions",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",

@@ -26,8 +26,8 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     (bytes read and written are), changed, appeared, vanished, or empty where neither has it. Files that differ come
     first, those with most bytes or time foremost.
 
-    Files are the same when their paths are; paths that only one subject has are matched by their last part, where no
-    two files of a subject share it.
+    Files are the same when their paths are. Different paths with the same last part are, too, where no subject has two
+    of them.
     """
     import pandas as pd
 
@@ -64,11 +64,12 @@ def files_of(subject: Subject) -> pd.DataFrame:
 
 def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
     """Of each subject, the name under which each of its paths stands in the table."""
-    seen = Counter(path for each in paths for path in set(each))
-    lasts = [Counter(last(path) for path in each if seen[path] == 1) for each in paths]
-    shared = Counter(name for each in lasts for name in each)
-    usable = {name for name, count in shared.items() if count > 1 and all(each[name] <= 1 for each in lasts)}
-    return [{path: last(path) if seen[path] == 1 and last(path) in usable else path for path in each} for each in paths]
+    places: dict[str, set[str]] = {}
+    for path in {path for each in paths for path in each}:
+        places.setdefault(last(path), set()).add(path)
+    twice = {name for each in paths for name, count in Counter(map(last, each)).items() if count > 1}
+    shared = {name for name, known in places.items() if len(known) > 1} - twice
+    return [{path: last(path) if last(path) in shared else path for path in each} for each in paths]
 
 
 def last(path: str) -> str:

@@ -69,9 +69,13 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """Two subjects or more; all others are held against the first. `letters` name them where there is little room."""
+    """Two subjects or more; all others are held against the first. `letters` name them where there is little room.
+
+    `device_rate`: the most that their storage can take, bytes a second, where the reader gave it; else 0.
+    """
 
     all: tuple[Subject, ...]
+    device_rate: float = 0.0
 
     @property
     def letters(self) -> Sequence[str]:

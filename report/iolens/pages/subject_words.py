@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from iolens.metrics.aligned import ABSENT, NO_RATIO, SAME, UNSURE, aligned
+from iolens.metrics.aligned import ABSENT, SAME, UNSURE, aligned
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.metrics.subject_values import RUN
 from iolens.metrics.subjects import Subject, Subjects
@@ -65,7 +65,7 @@ def change(difference: float, unit: str) -> str:
 def times(ratio: float, low: float, high: float, standing: str) -> str:
     """A ratio with its interval, and what it is worth."""
     if standing == ABSENT or ratio != ratio:
-        return {ABSENT: "", SAME: "same", NO_RATIO: "no ratio (zeros)"}.get(standing, "")
+        return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
     if standing == SAME:
         return "same"
     said = f"{words.digits(ratio)}×{interval(low, high)}"

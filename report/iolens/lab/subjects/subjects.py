@@ -8,15 +8,12 @@ from pathlib import Path, PurePosixPath
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.subjects.runs import LOG, OUTPUTS, OWN, is_log, read_json, trial_of_file, trial_of_run
-from iolens.lab.sweep.results import CONFIRM
+from iolens.lab.sweep.merged import APART
 from iolens.metrics.settings import describe
 from iolens.metrics.subjects import Subject, Subjects, Trial
 
 MOST_SUBJECTS = 12
 """So many can still be told apart on a page."""
-
-APART = (CONFIRM, "first")
-"""Folders of a sweep whose runs are no repetitions of its matrix."""
 
 
 def read_subjects(paths: Sequence[Path]) -> Subjects:

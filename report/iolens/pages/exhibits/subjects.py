@@ -221,7 +221,7 @@ WHO: Exhibit[Subjects] = Exhibit(
 )
 
 FACTS: Exhibit[Subjects] = Exhibit(
-    name="facts", title="How they were made", metric=differing_facts, columns=facts_columns
+    name="facts", title="Facts that differ", metric=differing_facts, columns=facts_columns
 )
 
 NUMBERS: Exhibit[Subjects] = Exhibit(

@@ -1,0 +1,22 @@
+"""What the figures of several subjects share: a colour for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iolens.figures.compare_style import level_colours
+
+LABEL = 30
+"""Characters of a subject's name in a legend."""
+
+
+def colours(letters: Sequence[str]) -> dict[str, tuple[float, float, float, float]]:
+    """The subjects' colours, dark to light in their order."""
+    return level_colours(list(letters))
+
+
+def named(letter: str, label: str) -> str:
+    """A subject in a legend."""
+    return (
+        f"{letter}  {label}" if len(label) <= LABEL else f"{letter}  {label[: LABEL // 3]}…{label[-2 * LABEL // 3 :]}"
+    )

@@ -1,0 +1,63 @@
+"""I/O time of each subject stacked by operation, a panel a layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from iolens.figures.style import FULL_WIDTH, INK, META, READ, WRITE, nothing, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+PARTS = (("read", READ), ("write", WRITE), ("meta", META))
+BAR = 0.2
+"""Inches of a bar with its gap."""
+
+
+@styled
+def time_bars(times: pd.DataFrame) -> Figure:
+    """`times` as metrics.subject_shapes.times gives it; all panels have one axis of seconds."""
+    if times.empty:
+        return nothing(FULL_WIDTH, 1.0, "no layer recorded any I/O time")
+    layers = list(dict.fromkeys(times["module"]))
+    parts = [times[times["module"] == layer] for layer in layers]
+    heights = [BAR * len(part) for part in parts]
+    figure = Figure(figsize=(FULL_WIDTH, 0.75 + sum(heights) + 0.16 * len(parts)), layout="constrained")
+    grid = figure.subplots(len(parts), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, layer, part in zip(grid, layers, parts, strict=True):
+        draw(axes, part)
+        axes.set_ylabel(layer, rotation=0, ha="right", va="center", labelpad=14)
+    grid[-1].set_xlabel("seconds of an average process")
+    grid[-1].set_xlim(0, 1.22 * float(times["largest"].max()))
+    grid[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3)
+    return figure
+
+
+def spent(value: float) -> str:
+    """Seconds with three digits."""
+    return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{1000 * value:.3g} ms"
+
+
+def draw(axes: Axes, rows: pd.DataFrame) -> None:
+    """The bars of one layer; a line spans the single logs where there are several."""
+    left = np.zeros(len(rows))
+    places = range(len(rows))
+    for kind, colour in PARTS:
+        axes.barh(places, rows[kind], 0.7, left=left, color=colour, label=kind)
+        left += rows[kind].to_numpy(dtype=float)
+    for y, row, total in zip(places, rows.to_dict("records"), left, strict=True):
+        if row["logs"] > 1:
+            axes.plot([row["smallest"], row["largest"]], [y, y], color=INK, linewidth=1.0, marker="|", markersize=4)
+        share = f", {100 * total / row['run_time']:.1f} % of the run" if row["run_time"] > 0 else ""
+        place = max(total, row["largest"] if row["logs"] > 1 else 0.0)
+        axes.annotate(
+            f"{spent(total)}{share}", (place, y), (4, 0), textcoords="offset points", va="center", fontsize=6.5
+        )
+    axes.set_yticks(places, list(rows["letter"]))
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", visible=True)

@@ -1,0 +1,77 @@
+"""Several sweeps as one, with the sweep itself as the first setting: before and after, here and there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from iolens.errors import UsageError
+from iolens.lab.sweep.results import CONFIRM, METRICS, Results
+from iolens.metrics.settings import NamedLevel
+
+APART = (CONFIRM, "first")
+"""Folders of a sweep whose runs are no repetitions of its matrix."""
+
+EXPERIMENT = "experiment"
+"""The name of that setting."""
+
+
+def is_sweep(path: Path) -> bool:
+    """Whether a path is the folder of a sweep: with its experiment, or with runs of more than one setting."""
+    if not path.is_dir() or (path / "run.json").is_file():
+        return False
+    if (path / "experiment.yaml").is_file():
+        return True
+    settings = {run.parent.parent for run in path.rglob("run.json") if run.relative_to(path).parts[0] not in APART}
+    return len(settings) > 1
+
+
+def merged(sweeps: Sequence[Results]) -> Results:
+    """The runs of all sweeps, each in its own level of `experiment`, the first of them the baseline.
+
+    Raises UsageError when they vary different settings or measure different things, for then no point has its like.
+    Their complete first runs, and the fresh ones that confirm each one's best setting, are left out.
+    """
+    import pandas as pd
+
+    first = sweeps[0]
+    for other in sweeps[1:]:
+        if set(other.settings) != set(first.settings):
+            ours, theirs = (", ".join(one.settings) or "nothing" for one in (first, other))
+            raise UsageError(
+                f"{first.directory} varies {ours}, and {other.directory} {theirs}: their points cannot be paired; "
+                "give folders of single settings"
+            )
+        if other.metric != first.metric:
+            names = [METRICS[one.metric][1] for one in (first, other)]
+            raise UsageError(f"{first.directory} measures {names[0]}, and {other.directory} {names[1]}")
+    labels = names_of(sweeps)
+    levels = [NamedLevel(label, place) for place, label in enumerate(labels)]
+    runs = pd.concat(
+        [
+            one.runs.assign(**{EXPERIMENT: pd.Series([level] * len(one.runs), index=one.runs.index, dtype=object)})
+            for one, level in zip(sweeps, levels, strict=True)
+        ]
+    )
+    limits = first.limits if all(one.limits == first.limits for one in sweeps) else {}
+    return replace(
+        first,
+        name=" and ".join(labels),
+        title=" and ".join(labels),
+        settings=(EXPERIMENT, *first.settings),
+        runs=runs.reset_index(drop=True),
+        fresh=first.fresh.head(0).assign(**{EXPERIMENT: None}),
+        first=None,
+        skipped=tuple(skip for one in sweeps for skip in one.skipped),
+        limits=limits,
+    )
+
+
+def names_of(sweeps: Sequence[Results]) -> list[str]:
+    """The names of the sweeps' folders; where two are alike, with the folders above them."""
+    names = [one.directory.resolve().name for one in sweeps]
+    if len(set(names)) == len(names):
+        return names
+    names = ["/".join(one.directory.resolve().parts[-2:]) for one in sweeps]
+    return names if len(set(names)) == len(names) else [f"{name} ({n})" for n, name in enumerate(names, 1)]

@@ -1,0 +1,38 @@
+"""The most that each subject's storage could give: by the model below emulated storage, or by a device's given rate."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from iolens.metrics.bound import MIB, bound, known
+from iolens.metrics.subjects import Subject, Subjects
+
+
+def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
+    """MiB/s by the subjects' letters, without those that have none: of emulated storage what `metrics.bound.bound` says
+    of the stripes that were requested and the ranks that were seen writing (medians over the runs), of all other
+    `device_rate`, in bytes a second, where it is given.
+    """
+    found = {}
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        most = of_model(subject) or (device_rate / MIB if not emulated(subject) else 0.0)
+        if most:
+            found[letter] = most
+    return found
+
+
+def emulated(subject: Subject) -> bool:
+    """Whether a run of it was on emulated storage."""
+    kinds = {(trial.record.get("storage") or {}).get("kind") for trial in subject.trials}
+    return "emulated" in kinds or any(job.storage == "emulated" for job in subject.jobs)
+
+
+def of_model(subject: Subject) -> float:
+    """The bound by the model, MiB/s; 0 where the runs do not tell what it needs."""
+    limits = next((trial.limits for trial in subject.trials if known(trial.limits)), None)
+    records = [trial.record for trial in subject.trials]
+    stripes = [int((record.get("requested") or {}).get("stripe_count") or 0) for record in records]
+    writers = [int((record.get("observed") or {}).get("aggregators") or 0) for record in records]
+    if limits is None or not all(stripes) or not all(writers):
+        return 0.0
+    return bound(limits, int(median(stripes)), int(median(writers)))[0]

@@ -1,0 +1,48 @@
+"""The comparison of logs, runs and outputs as a document: what differs, facts, time, bytes, sizes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from iolens.lab.storage import backends
+from iolens.metrics.subjects import Subjects
+from iolens.pages.blocks import Block, Text
+from iolens.pages.document import write_document
+from iolens.pages.exhibits.subject_figures import BARS, RATIOS, SIZES, TIMES, activity_figure
+from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables
+from iolens.pages.layout import Layout, laid_out
+from iolens.pages.subject_words import headline, notes
+
+
+def write_subjects(subjects: Subjects, path: Path) -> None:
+    """Write the document, PDF or HTML as its name ends."""
+    title = " / ".join(letter for letter in subjects.letters) + ": comparison"
+    names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
+    write_document(path, title, names, laid_out(PAGES, subjects), labels(subjects))
+
+
+def labels(subjects: Subjects) -> list[str]:
+    """What must stand on every page: the storage that was emulated."""
+    kinds = {(trial.record.get("storage") or {}).get("kind") for one in subjects.all for trial in one.trials}
+    kinds |= {job.storage for one in subjects.all for job in one.jobs}
+    return backends.marks(kinds)
+
+
+def lead(subjects: Subjects) -> Sequence[Block]:
+    """The sentences that a reader needs first."""
+    first, *others = headline(subjects)
+    return [Text(first, "lead"), *(Text(text, "lead") for text in others), *(Text(text) for text in notes(subjects))]
+
+
+PAGES: tuple[Layout[Subjects], ...] = (
+    Layout("What differs", [lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
+    Layout("How they were made", [FACTS.tables]),
+    Layout("Rates, and what bounds them", [BARS.figures]),
+    Layout("I/O time by operation", [TIMES.figures]),
+    Layout("Bytes over time", [activity_figure]),
+    Layout("Access sizes", [SIZES.figures]),
+    Layout("Files", [FILES.tables]),
+    Layout("Every number", [partial(grouped_tables, whole=False)], joined=False),
+)

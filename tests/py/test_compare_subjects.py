@@ -1,0 +1,101 @@
+"""`iolens compare` of logs, runs and outputs: its pages as PDF and HTML, and the numbers that they draw."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from comparison_example import MIB, write_run
+from iolens.cli.main import main
+from iolens.lab.subjects.subjects import read_subjects
+from iolens.metrics.cost import io_cost
+from iolens.metrics.subject_bound import bounds
+from iolens.metrics.subject_shapes import activities, sizes, times
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0", "3.4.4")]
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The comparison of three logs, and its tables beside it."""
+    folder = tmp_path_factory.mktemp("subjects")
+    done = main(["compare", *map(str, LOGS), "-o", str(folder / "three.pdf"), "--json", str(folder / "tables")])
+    assert done == 0
+    return folder / "three.pdf"
+
+
+def text_of(pdf: Path) -> str:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext (poppler-utils) is not installed")
+    done = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True)
+    return " ".join(done.stdout.split())
+
+
+def test_the_pages_show_every_subject(document: Path) -> None:
+    said = text_of(document)
+    for words in ("What differs", "How they were made", "I/O time by operation", "Bytes over time", "Access sizes"):
+        assert words in said
+    assert "C (mpi-io-test-x86_64-3.4.4) against A" in said
+    assert "One run of each: no interval" in said
+    assert "No bound is known" in said
+
+
+def test_the_tables_hold_what_is_the_same_too(document: Path) -> None:
+    rows = json.loads((document.parent / "tables/comparison-numbers.json").read_text())
+    written = next(row for row in rows if (row["group"], row["name"]) == ("POSIX", "written"))
+    assert {written[f"value {letter}"] for letter in "ABC"} == {64 * MIB}
+
+
+def test_html_has_the_same_sections(tmp_path: Path) -> None:
+    out = tmp_path / "two.html"
+    assert main(["compare", *map(str, LOGS[:2]), "-o", str(out), "--device-rate", "4000"]) == 0
+    text = out.read_text()
+    heads = re.findall(r"<h2[^>]*>(.*?)</h2>", text)
+    assert [re.sub("<.*?>", "", head) for head in heads][:2] == ["What differs", "How they were made"]
+    assert "the bound that was given for the device" in text
+    assert "<script src" not in text
+
+
+def test_time_by_operation_is_that_of_the_logs() -> None:
+    subjects = read_subjects(LOGS)
+    found = times(subjects).set_index(["module", "letter"])
+    job = subjects.all[1].jobs[0]
+    expected = io_cost(job).set_index("module").loc["POSIX"]
+    for kind in ("read", "write", "meta"):
+        assert found.loc[("POSIX", "B"), kind] == pytest.approx(expected[kind])
+    assert "STDIO" not in found.index.get_level_values(0)
+
+
+def test_sizes_begin_and_end_with_those_in_use() -> None:
+    found = sizes(read_subjects(LOGS))
+    assert set(found["bucket"]) == {"10M_100M"}
+    assert set(found["count"]) == {4.0}
+
+
+def test_heatmaps_share_one_unit() -> None:
+    subjects = read_subjects(LOGS)
+    layer, maps = activities(subjects)
+    assert layer == "POSIX"
+    assert [one.letter for one in maps] == ["A", "B", "C"]
+    for one in maps:
+        assert one.rates.sum() * one.width == pytest.approx(128 * MIB)
+
+
+def test_the_model_of_emulated_storage_sets_the_bound(tmp_path: Path) -> None:
+    limits = "ost_mb_per_s: 100\nlink_mb_per_s: 250\nmemory_mb_per_s: 1000\nranks_per_client: 1\n"
+    for name in ("one", "two"):
+        write_run(tmp_path / name / "rep-1", {"stripe_count": 4, "aggregators": 2}, 1, 100.0)
+        (tmp_path / name / "ost.yaml").write_text(limits)
+    subjects = read_subjects([tmp_path / "one", tmp_path / "two"])
+    assert bounds(subjects) == {letter: pytest.approx(400e6 / MIB) for letter in "AB"}
+    assert bounds(subjects, 1e12) == bounds(subjects)
+
+
+def test_a_bound_below_nothing_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(LOGS[0]), str(LOGS[1]), "--device-rate", "-1"]) == 2
+    assert "more than 0" in capsys.readouterr().err
