@@ -87,6 +87,9 @@ run-alignment: build ## collective buffering with even, stripe-aligned and strip
 run-metadata: build ## create, stat, read and remove many small files
 	@$(IOLENS) sweep workloads/metadata/experiment.yaml $(CHANGES)
 
+activity-%: build ## an activity of the course (course/README.md), and whether it came out as the course says
+	@$(IOLENS) activity $* $(if $(filter 1,$(FULL)),--full) $(SET:%=--set "%") $(call option,RESULTS,--results) $(call option,LANGUAGE,--language)
+
 test: build ## every test: C, Python, whole system
 	@./setup.sh test
 	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver

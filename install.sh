@@ -37,7 +37,7 @@ copy_programs() {
     for file in slurm/*; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done
-    for file in workloads/*/*.yaml; do
+    for file in workloads/*/*.yaml course/*/*.yaml; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done
     ln -sfn ../lib/iolens/bin/iolens-recover "$root/bin/iolens-recover"

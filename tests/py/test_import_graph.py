@@ -42,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},
     "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
-    "cli": {"errors", "log", "symbols", "metrics", "advise", "exports", "pages", *LAB},
+    "course": {"errors", "metrics", "lab", "lab.sweep"},
+    "cli": {"errors", "log", "symbols", "metrics", "advise", "exports", "pages", "course", *LAB},
 }
 """A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
 pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers,

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "perform": "do one run of a sweep, inside a batch job",
     "compare": "hold sweeps, logs, runs or outputs side by side as PDF or HTML",
     "diff": "say what differs between logs, outputs or folders of repetitions",
+    "activity": "do an exercise of the course, and say what came out",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",
     "selfbench": "measure what the profiler costs on this machine",

@@ -122,13 +122,19 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
         return 0
-    sweep = prepare(experiment, args.results / experiment.name, with_matrix=not args.no_sweep)
+    return carry_out(
+        prepare(experiment, args.results / experiment.name, with_matrix=not args.no_sweep), not args.no_report
+    )
+
+
+def carry_out(sweep: Sweep, report: bool) -> int:
+    """Announce, run what is missing, tell how it went, make the PDFs if wanted; 0 when every run is good, else 1."""
     announce(sweep)
     with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
     for record in bad:
         print(f"{record['id']}: {record['status']}: {record['reason']}")
-    if not args.no_report:
+    if report:
         finish(sweep)
     return 1 if any(record["status"] == "failed" for record in bad) else 0
 

@@ -1,7 +1,8 @@
 """Where the parts lie that are not Python: this checkout's build folder, or what `make install` made; known here alone.
 
-A checkout has build/lib, build/bin, storage/ost.yaml and slurm. Under a prefix, `make install` has lib/iolens/lib,
-lib/iolens/bin, share/iolens/ost.yaml, share/iolens/slurm and this package in the environment lib/iolens/venv.
+A checkout has build/lib, build/bin, storage/ost.yaml, slurm and course. Under a prefix, `make install` has
+lib/iolens/lib, lib/iolens/bin, share/iolens/{ost.yaml,slurm,course} and this package in the environment
+lib/iolens/venv.
 `IOLENS_LIB` names a folder of libraries that goes before both; programs are looked for in the bin beside it.
 """
 
@@ -77,6 +78,15 @@ def batch_folder() -> Path:
         if (folder / "job.sh").is_file():
             return folder
     raise IolensError(absent("job.sh", folders))
+
+
+def course_folder() -> Path:
+    """The folder of the course's activities."""
+    folders = [CHECKOUT / "course", INSTALLED.parents[1] / "share" / "iolens" / "course"]
+    for folder in folders:
+        if (folder / "activity-1").is_dir():
+            return folder
+    raise IolensError(absent("activity-1", folders))
 
 
 def absent(name: str, folders: list[Path]) -> str:

@@ -87,10 +87,10 @@ def default_experiment(choices: Choices) -> Experiment:
     )
 
 
-def driver_to_be_had() -> str:
+def driver_to_be_had(program: str = BTIO.program) -> str:
     """ROMIO's Lustre driver where an MPI has it or can be installed, else the generic one, with the reason said."""
     try:
-        build_with_driver(BTIO.program, find_launcher)
+        build_with_driver(program, find_launcher)
     except IolensError as error:
         say(f"{error}; so the sweep runs ROMIO's generic driver")
         return GENERIC

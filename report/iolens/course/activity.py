@@ -1,0 +1,148 @@
+"""activity.yaml: what the course says of the runs of the experiment.yaml beside it, in two languages.
+
+Every error names the file, the claim and what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from iolens.errors import UsageError
+from iolens.lab.sizes import parse_size
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.matrix import Point, points
+from iolens.lab.values import portion
+
+LANGUAGES = ("en", "pt")
+OPERATIONS = ("write", "read")
+
+Words = Mapping[str, str]
+"""A text by language."""
+
+Levels = Mapping[str, int | str]
+"""A point of the matrix, by its levels."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about the runs of a point.
+
+    `kind` is one of `KINDS`: `more` (the bandwidth of `point` is above that of `other`), `same` (equal within
+    `margin`), `reaches` (`margin` of the model's bound or more), `finds` (the advice on its logs has the finding
+    `rule`). `slides` says what came out at the course's first home; `because` and `otherwise` explain either answer.
+    """
+
+    kind: str
+    says: Words
+    point: Levels
+    other: Levels
+    margin: float
+    operation: str
+    rule: str
+    slides: Words | None
+    because: Words
+    otherwise: Words
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a claim of one kind is written: the key with its second side, the key with its margin, and the usual one."""
+
+    other: str = ""
+    margin: str = ""
+    usual: float = 0.0
+
+
+KINDS: Mapping[str, Kind] = {
+    "more": Kind("than", "within", 0.05),
+    "same": Kind("as", "within", 0.05),
+    "reaches": Kind(margin="of_bound", usual=0.9),
+    "finds": Kind(other="in"),
+}
+"""The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same."""
+
+TEXTS = ("says", "slides", "because", "otherwise")
+
+
+def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
+    """The claims of one activity.yaml about the points of its experiment."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"{path}: {' '.join(str(error).split())}") from error
+    claims = content.get("claims") if isinstance(content, dict) else None
+    if not isinstance(claims, list) or not claims or set(content) != {"claims"}:
+        raise UsageError(f"{path}: the file has one key, claims, with a list")
+    found = []
+    for number, claim in enumerate(claims, 1):
+        try:
+            found.append(claim_of(claim, points(experiment)))
+        except ValueError as error:
+            raise UsageError(f"{path}: claim {number}: {error}") from error
+    return found
+
+
+def claim_of(claim: Any, known: list[Point]) -> Claim:
+    """One claim; raises ValueError with what is wrong."""
+    if not isinstance(claim, dict):
+        raise ValueError("a claim is a table")
+    name = next((kind for kind in KINDS if kind in claim), None)
+    if name is None:
+        raise ValueError(f"a claim has one of the keys {', '.join(KINDS)}")
+    kind = KINDS[name]
+    allowed = {name, kind.other, kind.margin, "operation", *TEXTS} - {""}
+    unknown, missing = set(claim) - allowed, {name, kind.other, "says", "because", "otherwise"} - {"", *claim}
+    if unknown or missing:
+        which = f"unknown key {sorted(unknown)[0]}" if unknown else f"the key {sorted(missing)[0]} is missing"
+        raise ValueError(f"{which}; a claim that begins with {name} has {', '.join(sorted(allowed))}")
+    operation = claim.get("operation", "write")
+    if operation not in OPERATIONS:
+        raise ValueError(f"operation: {operation!r} is not one of {', '.join(OPERATIONS)}")
+    place = claim[kind.other] if name == "finds" else claim[name]
+    return Claim(
+        kind=name,
+        says=words_of("says", claim["says"]),
+        point=levels_of(place, known),
+        other=levels_of(claim[kind.other], known) if kind.other else {},
+        margin=portion(claim[kind.margin]) if claim.get(kind.margin) else kind.usual,
+        operation=operation,
+        rule=str(claim[name]) if name == "finds" else "",
+        slides=words_of("slides", claim["slides"]) if "slides" in claim else None,
+        because=words_of("because", claim["because"]),
+        otherwise=words_of("otherwise", claim["otherwise"]),
+    )
+
+
+def words_of(key: str, value: Any) -> Words:
+    """A text in every language."""
+    if not isinstance(value, dict) or set(value) != set(LANGUAGES) or not all(value.values()):
+        raise ValueError(f"{key}: a text is a table with {' and '.join(LANGUAGES)}")
+    return {language: " ".join(str(value[language]).split()) for language in LANGUAGES}
+
+
+def levels_of(value: Any, known: list[Point]) -> Levels:
+    """The one point that has these levels; those of other factors need not be named where one point is left."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is not a table of levels, such as {{stripe_count: 4}}")
+    fitting = [point for point in known if all(has(point, key, level) for key, level in value.items())]
+    if len(fitting) != 1:
+        raise ValueError(f"{value!r} names {len(fitting)} points of the matrix, and must name one")
+    return fitting[0].settings
+
+
+def has(point: Point, factor: str, level: Any) -> bool:
+    """Whether a point has this level, which may be a size with its suffix."""
+    there = point.settings.get(factor)
+    if not isinstance(there, int):
+        return there is not None and there == str(level)
+    try:
+        return there == parse_size(level)
+    except ValueError:
+        return False

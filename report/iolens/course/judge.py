@@ -1,0 +1,123 @@
+"""Whether the runs of an activity say what the course says of them, or the opposite, or too little for either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.course.activity import Claim, Levels
+from iolens.lab.sweep.results import Results, read_phase
+from iolens.metrics.bound import bound, known, median
+from iolens.metrics.comparison_points import point_row
+from iolens.metrics.settings import describe
+from iolens.metrics.statistics import CONFIDENCE, Ratio, family
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+YES, NO, SAME, OPEN = "yes", "no", "same", "open"
+"""As the course says; not so; no difference where the course sees one; not proven by these runs."""
+
+Advice = Callable[[Path], list[str]]
+"""The rules of the advice that see something in a log."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of one claim.
+
+    `ratio` is that of `values` (MiB/s, of both points, or of the point and its bound), with an interval that holds
+    together with those of the activity's other claims at 95 %. `logs` are how many logs have the finding, of how many.
+    `problem` says why there is nothing to judge by.
+    """
+
+    claim: Claim
+    answer: str
+    values: tuple[float, ...] = ()
+    ratio: Ratio | None = None
+    logs: tuple[int, int] = (0, 0)
+    problem: str = ""
+
+
+def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[Outcome]:
+    """The outcome of every claim, in their order."""
+    measuring = sum(claim.kind != "finds" for claim in claims)
+    risk = (1.0 - CONFIDENCE) / max(1, measuring)
+    return [outcome_of(claim, results, advice, risk) for claim in claims]
+
+
+def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> Outcome:
+    """The outcome of one claim, whose interval misses with this risk."""
+    places = [claim.point] if claim.kind in ("finds", "reaches") else [claim.point, claim.other]
+    groups = [runs_at(results.runs, levels) for levels in places]
+    for levels, runs in zip(places, groups, strict=True):
+        if runs.empty:
+            return Outcome(claim, OPEN, problem=f"{describe(levels)}: not run")
+    most = max(len(runs) for runs in groups)
+    for levels, runs in zip(places, groups, strict=True):
+        row = point_row(list(levels), tuple(levels.values()), runs, most)
+        if row["left_out"]:
+            return Outcome(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
+    if claim.kind == "finds":
+        return finding(claim, groups[0], advice)
+    speeds = [speeds_of(runs, claim.operation) for runs in groups]
+    if not all(speeds):
+        return Outcome(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
+    if claim.kind == "reaches":
+        return reaching(claim, groups[0], speeds[0], results, risk)
+    ratio = family(speeds).contrast([(1, 0), (-1, 1)], risk)
+    values = tuple(family([group]).typical(0).value for group in speeds)
+    return Outcome(claim, compared(claim, ratio), values, ratio)
+
+
+def runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
+    """The runs of a point; none where a changed experiment has it no more."""
+    names = list(levels)
+    if not set(names) <= set(runs.columns):
+        return runs[:0]
+    return runs[[key == tuple(levels.values()) for key in runs[names].itertuples(index=False, name=None)]]
+
+
+def speeds_of(runs: pd.DataFrame, operation: str) -> list[float]:
+    """Bandwidths of the usable runs, MiB/s."""
+    files = runs.loc[runs["usable"], "result"].dropna()
+    found: list[Any] = [read_phase(Path(file), operation)["bandwidth"] for file in files]
+    return [float(value) for value in found if value]
+
+
+def compared(claim: Claim, ratio: Ratio) -> str:
+    """Where the interval of a ratio lies: within the margin around 1, on one side of 1, or on both."""
+    if ratio.low is None or ratio.high is None:
+        return OPEN
+    alike = ratio.low >= 1 / (1 + claim.margin) and ratio.high <= 1 + claim.margin
+    if claim.kind == "same":
+        return YES if alike else NO if ratio.is_clear else OPEN
+    if alike:
+        return SAME
+    return OPEN if not ratio.is_clear else YES if ratio.value > 1 else NO
+
+
+def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
+    """How much of the bound by the storage's model a point reaches."""
+    stripes, writers = (median(runs, name) for name in ("requested.stripe_count", "observed.aggregators"))
+    if not known(results.limits) or not stripes or not writers:
+        return Outcome(claim, OPEN, problem="the storage has no model that tells a bound")
+    most, _ = bound(results.limits, stripes, writers)
+    speed = family([speeds]).contrast([(1, 0)], risk)
+    if speed.low is None or speed.high is None:
+        return Outcome(claim, OPEN, (speed.value, most), Ratio(speed.value / most, None, None))
+    ratio = Ratio(speed.value / most, speed.low / most, speed.high / most)
+    answer = YES if speed.low >= claim.margin * most else NO if speed.high < claim.margin * most else OPEN
+    return Outcome(claim, answer, (speed.value, most), ratio)
+
+
+def finding(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
+    """Whether the advice on the logs of a point has a finding."""
+    logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
+    having = sum(claim.rule in advice(log) for log in logs)
+    outcome = Outcome(claim, OPEN, logs=(having, len(logs)))
+    if not logs:
+        return replace(outcome, problem="the runs left no log")
+    return replace(outcome, answer=YES if having == len(logs) else NO if not having else OPEN)

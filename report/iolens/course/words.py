@@ -1,0 +1,103 @@
+"""The outcome of an activity in words, in the languages of the course."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from iolens.course.activity import LANGUAGES
+from iolens.course.judge import NO, OPEN, SAME, YES, Outcome
+from iolens.metrics.statistics import Ratio
+
+SAID: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        "head": "What the course says, and what came out here",
+        YES: "came out as the course says",
+        NO: "came out otherwise",
+        SAME: "no difference here",
+        OPEN: "not proven",
+        "slides": "At the course's first home",
+        "here": "Here",
+        "why": "Why",
+        "ratio": "{ratio} times ({interval}): {a} against {b} MiB/s",
+        "bound": "{ratio} of the model's bound ({interval}): {a} of {b} MiB/s",
+        "interval": "95 % interval {low} to {high}",
+        "single": "single runs, no interval",
+        "logs": "{have} of {all} logs have the finding {rule}",
+        "margin": "the same within {margin} %",
+        "nothing": "nothing to judge by: {problem}",
+        "leaves": "The interval leaves both answers open. More repetitions, or a quieter machine, make it narrower: "
+        'make activity-N SET="repetitions=10".',
+        "together": "The intervals of one activity hold together, at 95 %.",
+    },
+    "pt": {
+        "head": "O que o curso diz, e o que se obteve aqui",
+        YES: "resultou como o curso diz",
+        NO: "resultou de outra forma",
+        SAME: "aqui não há diferença",
+        OPEN: "não provado",
+        "slides": "Na primeira casa do curso",
+        "here": "Aqui",
+        "why": "Por quê",
+        "ratio": "{ratio} vezes ({interval}): {a} contra {b} MiB/s",
+        "bound": "{ratio} do limite do modelo ({interval}): {a} de {b} MiB/s",
+        "interval": "intervalo de 95 %: de {low} a {high}",
+        "single": "execuções únicas, sem intervalo",
+        "logs": "{have} de {all} logs têm o achado {rule}",
+        "margin": "iguais a menos de {margin} %",
+        "nothing": "nada que permita julgar: {problem}",
+        "leaves": "O intervalo deixa as duas respostas em aberto. Mais repetições, ou uma máquina mais tranquila, o "
+        'estreitam: make activity-N SET="repetitions=10".',
+        "together": "Os intervalos de uma atividade valem em conjunto, a 95 %.",
+    },
+}
+"""The fixed words of every language."""
+
+
+def language_of_user() -> str:
+    """The language that the environment asks for, where the course has it; else English."""
+    asked = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    return asked[:2] if asked[:2] in LANGUAGES else LANGUAGES[0]
+
+
+def paragraphs(outcome: Outcome, language: str) -> list[str]:
+    """The claim with its answer first; then what came out where the course was first given, and here; then why."""
+    said, claim = SAID[language], outcome.claim
+    lines = [f"{claim.says[language]}: {said[outcome.answer]}"]
+    if claim.slides:
+        lines.append(f"{said['slides']}: {claim.slides[language]}")
+    lines.append(f"{said['here']}: {measured(outcome, language)}")
+    why = {YES: claim.because[language], OPEN: said["leaves"]}
+    if not outcome.problem and (claim.kind != "finds" or outcome.answer != OPEN):
+        lines.append(f"{said['why']}: {why.get(outcome.answer, claim.otherwise[language])}")
+    return lines
+
+
+def measured(outcome: Outcome, language: str) -> str:
+    """The numbers behind an answer."""
+    said, claim = SAID[language], outcome.claim
+    if outcome.problem:
+        return said["nothing"].format(problem=outcome.problem)
+    if outcome.ratio is None:
+        return said["logs"].format(have=outcome.logs[0], all=outcome.logs[1], rule=claim.rule)
+    a, b = (number(value, language) for value in outcome.values)
+    form = said["bound" if claim.kind == "reaches" else "ratio"]
+    text = form.format(
+        ratio=number(outcome.ratio.value, language), interval=interval(outcome.ratio, language), a=a, b=b
+    )
+    if outcome.answer == SAME or (claim.kind == "same" and outcome.answer == YES):
+        text += "; " + said["margin"].format(margin=f"{100 * claim.margin:.0f}")
+    return text
+
+
+def interval(ratio: Ratio, language: str) -> str:
+    """The interval of a ratio, or that there is none."""
+    if ratio.low is None or ratio.high is None:
+        return SAID[language]["single"]
+    return SAID[language]["interval"].format(low=number(ratio.low, language), high=number(ratio.high, language))
+
+
+def number(value: float, language: str) -> str:
+    """Three digits, all of those before the point."""
+    text = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return text.replace(".", ",") if language == "pt" else text

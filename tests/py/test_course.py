@@ -1,0 +1,167 @@
+"""The course: its activities load, and their answers follow from the runs, by intervals and in both languages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from iolens.advise.table import RULES
+from iolens.cli.main import main
+from iolens.course.activity import LANGUAGES, Claim, claim_of, load_claims
+from iolens.course.judge import NO, OPEN, SAME, YES, Outcome, judge
+from iolens.course.words import SAID, language_of_user, paragraphs
+from iolens.errors import UsageError
+from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.matrix import Point
+from iolens.lab.sweep.results import Results
+
+COURSE = Path(__file__).resolve().parents[2] / "course"
+ACTIVITIES = sorted(COURSE.glob("activity-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+TEXT = {"en": "so", "pt": "assim"}
+LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 4000.0, "ranks_per_client": 1.0}
+
+
+def claim(**keys: Any) -> Claim:
+    """A claim about two points, of one stripe and of four."""
+    known = [Point({"stripe_count": 1}), Point({"stripe_count": 4})]
+    return claim_of({"says": TEXT, "because": TEXT, "otherwise": TEXT, **keys}, known)
+
+
+MORE = {"more": {"stripe_count": 4}, "than": {"stripe_count": 1}}
+ALIKE = {"same": {"stripe_count": 4}, "as": {"stripe_count": 1}}
+
+
+def results(folder: Path, speeds: dict[int, list[float]], **columns: Any) -> Results:
+    """A sweep over stripe counts whose runs wrote 1 MiB at these speeds, MiB/s."""
+    rows = []
+    for stripes, values in speeds.items():
+        for number, value in enumerate(values):
+            file = folder / f"{stripes}-{number}.json"
+            phase = {"operation": "write", "bytes": 2**20, "seconds": {"max": 1 / value}}
+            file.write_text(json.dumps({"phases": [phase]}))
+            usual = {"stripe_count": stripes, "usable": True, "ignored": (), "lost_attempts": (), "reason": None}
+            told = {"bandwidth": value, "result": str(file), "log": f"{stripes}-{number}.darshan"}
+            seen = {"requested.stripe_count": stripes, "observed.aggregators": 1}
+            rows.append({**usual, **told, **seen, **columns})
+    frame = pd.DataFrame(rows)
+    return Results(folder, "x", "x", "write_bandwidth", {}, ("stripe_count",), frame, frame[:0], None, (), LIMITS)
+
+
+def outcome(
+    folder: Path, speeds: dict[int, list[float]], columns: dict[str, Any] | None = None, **keys: Any
+) -> Outcome:
+    (found,) = judge(
+        [claim(**keys)], results(folder, speeds, **(columns or {})), lambda log: ["x"] * (log.name[0] == "4")
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "speeds", "answer"),
+    [
+        (MORE, {1: [100, 101, 99], 4: [390, 400, 410]}, YES),
+        (MORE, {1: [390, 400, 410], 4: [100, 101, 99]}, NO),
+        (MORE, {1: [100, 100.1, 99.9], 4: [101, 101.1, 100.9]}, SAME),
+        (MORE, {1: [100, 150, 80], 4: [120, 90, 170]}, OPEN),
+        (MORE, {1: [100], 4: [400]}, OPEN),
+        (ALIKE, {1: [100, 100.1, 99.9], 4: [101, 101.1, 100.9]}, YES),
+        (ALIKE, {1: [100, 101, 99], 4: [390, 400, 410]}, NO),
+        (ALIKE, {1: [100, 150, 80], 4: [120, 90, 170]}, OPEN),
+        ({"reaches": {"stripe_count": 1}}, {1: [188, 189, 188.5]}, YES),
+        ({"reaches": {"stripe_count": 1}}, {1: [100, 101, 99]}, NO),
+        ({"reaches": {"stripe_count": 1}}, {1: [150, 210, 170]}, OPEN),
+        ({"finds": "x", "in": {"stripe_count": 4}}, {4: [1, 1]}, YES),
+        ({"finds": "x", "in": {"stripe_count": 1}}, {1: [1, 1]}, NO),
+    ],
+)
+def test_the_answer_follows_the_interval(tmp_path: Path, kind: dict[str, Any], speeds: Any, answer: str) -> None:
+    found = outcome(tmp_path, speeds, **kind)
+    assert (found.answer, found.problem) == (answer, "")
+    for language in LANGUAGES:
+        first, *_, why = paragraphs(found, language)
+        assert first == f"{TEXT[language]}: {SAID[language][answer]}"
+        assert why.endswith(TEXT[language]) == (answer != OPEN)
+
+
+def test_intervals_of_all_claims_hold_together(tmp_path: Path) -> None:
+    runs = results(tmp_path, {1: [100, 101, 99], 4: [390, 400, 410]})
+    alone, (one, _) = judge([claim(**MORE)], runs, lambda _: [])[0], judge([claim(**MORE)] * 2, runs, lambda _: [])
+    assert alone.ratio is not None
+    assert one.ratio is not None
+    assert one.ratio.low < alone.ratio.low < alone.ratio.value == one.ratio.value
+
+
+def test_what_cannot_be_judged_says_why(tmp_path: Path) -> None:
+    speeds: dict[int, list[float]] = {1: [100, 101], 4: [400, 401]}
+    lost = outcome(tmp_path, speeds, {"usable": False, "reason": "the machine was slower"}, **MORE)
+    assert lost.answer == OPEN
+    assert "no usable run: the machine was slower" in " ".join(paragraphs(lost, "en"))
+    gone = outcome(tmp_path, {1: [100, 101]}, **MORE)
+    assert gone.problem == "4 stripes: not run"
+    unread = outcome(tmp_path, speeds, **MORE, operation="read")
+    assert unread.problem == "the program measured no read bandwidth"
+    bare = replace(results(tmp_path, speeds), limits={})
+    (unbound,) = judge([claim(reaches={"stripe_count": 1})], bare, lambda _: [])
+    assert "no model" in unbound.problem
+
+
+def test_numbers_are_written_in_the_readers_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = outcome(tmp_path, {1: [100, 101, 99], 4: [150, 150.5, 149.5]}, **MORE)
+    assert "1.5 times (95 % interval 1.4" in " ".join(paragraphs(found, "en"))
+    assert "1,5 vezes (intervalo de 95 %: de 1,4" in " ".join(paragraphs(found, "pt"))
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    for value, language in (("pt_BR.UTF-8", "pt"), ("C.UTF-8", "en"), ("", "en")):
+        monkeypatch.setenv("LANG", value)
+        assert language_of_user() == language
+
+
+@pytest.mark.parametrize("folder", ACTIVITIES, ids=lambda path: path.name)
+def test_every_activity_is_whole(folder: Path) -> None:
+    experiment = load_experiment(folder / "experiment.yaml")
+    assert experiment.name == folder.name
+    claims = load_claims(folder / "activity.yaml", experiment)
+    assert {one.rule for one in claims} <= {"", *(rule.id for rule in RULES)}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("claims: []", "the file has one key, claims, with a list"),
+        ("claims: [", "while parsing"),
+        ("claims: [4]", "claim 1: a claim is a table"),
+        ("claims: [{says: x}]", "claim 1: a claim has one of the keys more, same, reaches, finds"),
+        ("claims: [{more: {}, then: {}}]", "unknown key then; a claim that begins with more has"),
+        ("claims: [{finds: x}]", "the key because is missing"),
+        (
+            "claims: [{reaches: {stripe_count: 7}, says: {en: a, pt: b}, because: x, otherwise: x}]",
+            "{'stripe_count': 7} names 0 points",
+        ),
+        (
+            "claims: [{reaches: {stripe_count: 1}, says: x, because: x, otherwise: x}]",
+            "says: a text is a table with en and",
+        ),
+    ],
+)
+def test_a_wrong_activity_is_named(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "activity.yaml").write_text(text)
+    with pytest.raises(UsageError, match=r"activity\.yaml: ") as caught:
+        load_claims(tmp_path / "activity.yaml", load_experiment(COURSE / "activity-1" / "experiment.yaml"))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["99"], "the course has no activity 99; it has 1, 2, 3"),
+        (["nowhere"], "nowhere/experiment.yaml: No such file"),
+        (["6", "--full"], "ior of activity-6 has no solver that was left out"),
+    ],
+)
+def test_a_wrong_call_says_what_there_is(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["activity", *words]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,47 @@
+"""Every activity of the course runs, at a scale where its numbers mean nothing, and answers each of its claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from iolens.cli.main import main
+from iolens.course.words import SAID
+from lustre_driver import build
+
+pytestmark = pytest.mark.mpi
+
+COURSE = Path(__file__).resolve().parents[2] / "course"
+FILES = ["workload.ranks=1", "storage.stripe_size=64K"]
+BTIO = ["workload.arguments=[--class, S, --steps, 5, --io-only]", *FILES]
+IOR = "workload.arguments=[-a, MPIIO, -c, -w, -r, -b, 64k, -t, 64k]"
+SMALL = {
+    1: BTIO,
+    2: [*BTIO, "exclude=[stripe_count == 1]"],
+    3: [*BTIO, "exclude=[aggregators > 1]"],
+    4: [*BTIO, "exclude=[aggregators != stripe_count]"],
+    5: [*BTIO, "exclude=[nodes_played == 'two nodes' or stripe_count < 4]"],
+    6: [*FILES, IOR, "exclude=[hints != 'B' or stripe_count == 4]"],
+}
+"""What makes an activity small: changes of its experiment, which leave points out too."""
+
+
+def test_all_activities_have_a_small_scale() -> None:
+    assert {path.name for path in COURSE.glob("activity-*")} == {f"activity-{number}" for number in SMALL}
+
+
+@pytest.mark.parametrize("number", SMALL)
+def test_an_activity_answers_its_claims(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = COURSE / f"activity-{number}"
+    experiment = yaml.safe_load((folder / "experiment.yaml").read_text())
+    claims = yaml.safe_load((folder / "activity.yaml").read_text())["claims"]
+    if experiment["mpi"].get("io_component") == "lustre":
+        build()
+    sets = [word for change in ("repetitions=1", *SMALL[number]) for word in ("--set", change)]
+    code = main(["activity", str(number), *sets, "--no-report", "--language", "pt", "--results", str(tmp_path)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert code == 0, said
+    assert SAID["pt"]["together"] in said
+    for place, claim in enumerate(claims, 1):
+        assert f" {place}. {' '.join(claim['says']['pt'].split())}: " in said
