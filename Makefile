@@ -36,7 +36,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) test check format fuzz model sanitize bench install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) test check format fuzz model sanitize bench wheel install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -98,8 +98,8 @@ test: build ## every test: C, Python, whole system
 
 check: ## style, types and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
-	@.venv/bin/ruff check -q report tests
-	@.venv/bin/ruff format -q --check report tests
+	@.venv/bin/ruff check -q report tests packaging
+	@.venv/bin/ruff format -q --check report tests packaging
 	@.venv/bin/mypy --no-error-summary
 	@if command -v clang-format >/dev/null; then \
 	    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; \
@@ -107,7 +107,7 @@ check: ## style, types and the compiler's warnings, no program started
 
 format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
-	@.venv/bin/ruff format -q report tests
+	@.venv/bin/ruff format -q report tests packaging
 
 fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
 	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)
@@ -120,6 +120,9 @@ sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSani
 
 bench: build ## what the hot paths cost, as ratios against their peers
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
+
+wheel: setup ## the wheel for any Linux of this kind, into dist/: the package, the profiler and its adapters
+	@bash packaging/wheel.sh
 
 install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all

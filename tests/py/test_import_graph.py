@@ -21,6 +21,7 @@ LAB = {
     "lab.run",
     "lab.launchers",
     "lab.sweep",
+    "lab.doctor",
     "lab.subjects",
 }
 
@@ -41,6 +42,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},
+    "lab.doctor": {
+        *("errors", "log", "lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
+    },
     "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
     "course": {"errors", "metrics", "lab", "lab.sweep"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "exports", "pages", "course", *LAB},

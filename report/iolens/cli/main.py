@@ -28,6 +28,8 @@ COMMANDS: dict[str, str] = {
     "compare": "hold sweeps, logs, runs or outputs side by side as PDF or HTML",
     "diff": "say what differs between logs, outputs or folders of repetitions",
     "activity": "do an exercise of the course, and say what came out",
+    "workloads": "list the bundled programs, or build them with your MPI",
+    "doctor": "say what was found on this machine, what works here, and what does not and why",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",
     "selfbench": "measure what the profiler costs on this machine",

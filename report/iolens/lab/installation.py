@@ -1,9 +1,10 @@
-"""Where the parts lie that are not Python: this checkout's build folder, or what `make install` made; known here alone.
+"""Where the parts lie that are not Python: in a checkout, below a prefix, or in a wheel; known here alone.
 
 A checkout has build/lib, build/bin, storage/ost.yaml, slurm and course. Under a prefix, `make install` has
 lib/iolens/lib, lib/iolens/bin, share/iolens/{ost.yaml,slurm,course} and this package in the environment
-lib/iolens/venv.
-`IOLENS_LIB` names a folder of libraries that goes before both; programs are looked for in the bin beside it.
+lib/iolens/venv. A wheel has lib, bin, share and the workloads' source in the package's own folder `parts`; what `iolens
+workloads build` makes of that lies in a folder of the user. `IOLENS_LIB` names a folder of libraries that goes before
+all; programs are looked for in the bin beside it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ INSTALLED = Path(sys.prefix).parent
 """PREFIX/lib/iolens, when the package runs from what `make install` made."""
 
 
+IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
+"""What the wheel carries beside the package."""
+
 BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
 """What is built for the MPI that has ROMIO's Lustre driver, where the usual one has not."""
 
@@ -31,12 +35,33 @@ def folders_of_libraries() -> list[Path]:
     """Folders that may hold libiolens.so, first choice first."""
     named = os.environ.get("IOLENS_LIB")
     usual = [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", INSTALLED / "lib"]
-    return [*usual, BUILD_FOR_LUSTRE / "lib"]
+    return [*usual, IN_WHEEL / "lib", BUILD_FOR_LUSTRE / "lib"]
 
 
 def folders_of_programs() -> list[Path]:
     """Folders that may hold the workloads, built for the usual MPI, first choice first."""
-    return [folder.parent / "bin" for folder in folders_of_libraries() if folder.parent != BUILD_FOR_LUSTRE]
+    usual = [folder.parent / "bin" for folder in folders_of_libraries() if folder.parent != BUILD_FOR_LUSTRE]
+    return [*usual, own_workloads() / "bin"]
+
+
+def own_workloads() -> Path:
+    """The folder of the workloads that `iolens workloads build` made of this version's source."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "iolens" / iolens.__version__
+
+
+def source_of_workloads() -> Path | None:
+    """The folder above the workloads' source, in a checkout or a wheel; None where there is none, below a prefix."""
+    return next(
+        (folder for folder in (CHECKOUT, IN_WHEEL / "source") if (folder / "workloads/Makefile").is_file()), None
+    )
+
+
+def kind_of_installation() -> str:
+    """Which of the three ways this package was installed, in words."""
+    if (CHECKOUT / "setup.sh").is_file():
+        return f"a clone, {CHECKOUT}"
+    return f"a wheel, {IN_WHEEL.parent}" if IN_WHEEL.is_dir() else f"make install, {INSTALLED}"
 
 
 def find_library(name: str) -> Path | None:
@@ -64,7 +89,7 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
 
 def storage_config() -> Path:
     """The configuration of the emulated storage that is used unless another one is given."""
-    folders = [CHECKOUT / "storage", INSTALLED.parents[1] / "share" / "iolens"]
+    folders = [CHECKOUT / "storage", INSTALLED.parents[1] / "share" / "iolens", IN_WHEEL / "share"]
     for folder in folders:
         if (folder / "ost.yaml").is_file():
             return folder / "ost.yaml"
@@ -73,7 +98,7 @@ def storage_config() -> Path:
 
 def batch_folder() -> Path:
     """The folder of the templates of batch scripts, and of what those share."""
-    folders = [CHECKOUT / "slurm", INSTALLED.parents[1] / "share" / "iolens" / "slurm"]
+    folders = [CHECKOUT / "slurm", INSTALLED.parents[1] / "share" / "iolens" / "slurm", IN_WHEEL / "share" / "slurm"]
     for folder in folders:
         if (folder / "job.sh").is_file():
             return folder
@@ -82,7 +107,7 @@ def batch_folder() -> Path:
 
 def course_folder() -> Path:
     """The folder of the course's activities."""
-    folders = [CHECKOUT / "course", INSTALLED.parents[1] / "share" / "iolens" / "course"]
+    folders = [CHECKOUT / "course", INSTALLED.parents[1] / "share" / "iolens" / "course", IN_WHEEL / "share" / "course"]
     for folder in folders:
         if (folder / "activity-1").is_dir():
             return folder
@@ -92,4 +117,5 @@ def course_folder() -> Path:
 def absent(name: str, folders: list[Path]) -> str:
     """What is said of a part that is in none of the folders."""
     looked = ", ".join(map(str, folders))
-    return f"{name} was not found (looked in {looked}); run `make build` in iolens' folder, or set IOLENS_LIB"
+    remedy = "run `iolens workloads build`" if IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
+    return f"{name} was not found (looked in {looked}); {remedy}, or set IOLENS_LIB"

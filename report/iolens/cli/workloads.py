@@ -1,0 +1,50 @@
+"""`iolens workloads`: which bundled programs there are, and building them with the MPI that is here."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.installation import find_program, source_of_workloads
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `iolens workloads`."""
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "build"), default="list", help="list them (default), or build them"
+    )
+    parser.add_argument("--mpicc", default="mpicc", metavar="COMMAND", help="the MPI's compiler (default mpicc)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="build into DIR/bin (default: a folder of your own, where iolens looks)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """List or build."""
+    if args.action == "build":
+        from iolens.lab.workloads.build import build
+
+        made = build(args.mpicc, args.output)
+        print(f"built {', '.join(path.name for path in sorted(made.iterdir()))} into {made}")
+        return 0
+    from iolens.lab.workloads.workloads import WORKLOADS
+
+    for name in WORKLOADS:
+        print(f"{name:22}{where(name)}")
+    source = source_of_workloads()
+    for path in sorted((source / "workloads").glob("*/*.yaml")) if source else []:
+        print(f"{'experiment':22}{path}")
+    return 0
+
+
+def where(name: str) -> str:
+    """The path of a workload, or what makes it."""
+    try:
+        return str(find_program(name))
+    except IolensError:
+        return "not built; `iolens workloads build` builds it"

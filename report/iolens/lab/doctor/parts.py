@@ -1,0 +1,72 @@
+"""The toolkit's own parts, and the Python packages that some commands take."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import get_args
+
+import iolens
+from iolens.errors import IolensError
+from iolens.lab.doctor.finding import Finding
+from iolens.lab.installation import find_library, find_program, kind_of_installation
+from iolens.lab.run.mpi import Flavour
+from iolens.lab.workloads.workloads import WORKLOADS
+
+PACKAGES = {
+    "pyarrow": "Parquet files",
+    "darshan": "reading logs by Darshan's own library, a witness in the tests",
+}
+"""Packages that not everybody needs, and what does not work without them."""
+
+
+def versions() -> Iterator[Finding]:
+    """The package and what runs it."""
+    yield Finding("iolens", f"{iolens.__version__}, {kind_of_installation()}")
+    yield Finding("Python", f"{platform.python_version()}, {sys.executable}")
+
+
+def libraries() -> Iterator[Finding]:
+    """What is preloaded."""
+    needed = {"libiolens.so": "nothing is recorded", "libost.so": "no emulated storage targets"}
+    needed |= {
+        f"libiolens-{flavour}.so": f"programs of that MPI ABI ({flavour}) leave a log per process, without MPI-IO"
+        for flavour in get_args(Flavour)
+    }
+    for name, without in needed.items():
+        path = find_library(name)
+        works = True if path else None if "-" in name else False
+        yield Finding(name, str(path or "not there"), works, "" if path else f"without it {without}")
+
+
+def programs() -> Iterator[Finding]:
+    """The recovery, and the bundled workloads."""
+    for name, without in {"iolens-recover": "no logs of killed jobs", "ost-simulate": "no replay of traces"}.items():
+        try:
+            yield Finding(name, str(find_program(name)), True)
+        except IolensError:
+            yield Finding(name, "not there", False, f"without it {without}")
+    built = []
+    for name in WORKLOADS:
+        try:
+            built.append(find_program(name))
+        except IolensError:
+            continue
+    where = f" in {built[0].parent}" if built else ""
+    yield Finding(
+        "workloads",
+        f"{len(built)} of {len(WORKLOADS)}{where}",
+        len(built) == len(WORKLOADS),
+        "" if len(built) == len(WORKLOADS) else "`iolens workloads build` builds them, with an MPI's compiler",
+    )
+
+
+def packages() -> Iterator[Finding]:
+    """Python packages that some commands take."""
+    for name, what in PACKAGES.items():
+        try:
+            yield Finding(name, version(name), True)
+        except PackageNotFoundError:
+            yield Finding(name, "not there", None, f"for {what}: pip install {name}")

@@ -1,0 +1,95 @@
+"""The machine: system, limits, file systems, what the kernel lets a program do, other tools."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from iolens.lab.doctor.finding import Finding
+from iolens.lab.launchers.slurm_queue import ask
+from iolens.lab.recovery.recover import default_folders
+from iolens.lab.run.mpi import output_of
+from iolens.lab.run.single_copy import single_copy_works
+from iolens.lab.storage.mounts import file_system
+
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+DESCRIPTORS = 256
+"""Fewer open files than a parallel program with its libraries needs."""
+
+
+def system() -> Iterator[Finding]:
+    """Names and versions."""
+    try:
+        name = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
+    except OSError:
+        name = "unknown"
+    yield Finding("system", f"{name}, Linux {platform.release()}, {platform.machine()}")
+    yield Finding("C library", " ".join(platform.libc_ver()).strip() or "unknown; not glibc, which the profiler needs")
+    yield Finding("processors", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} for this process")
+
+
+def limits() -> Iterator[Finding]:
+    """What a process may have."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    enough = files == resource.RLIM_INFINITY or files >= DESCRIPTORS
+    yield Finding("open files", limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
+    yield Finding("address space", limit(resource.getrlimit(resource.RLIMIT_AS)[0]))
+
+
+def limit(value: int) -> str:
+    """A limit in words."""
+    return "unlimited" if value == resource.RLIM_INFINITY else f"{value:,}"
+
+
+def places() -> Iterator[Finding]:
+    """Where the profiler and sweeps put files."""
+    for folder in dict.fromkeys([folder.parent for folder in default_folders()]):
+        free = shutil.disk_usage(folder).free if folder.is_dir() else 0
+        works = os.access(folder, os.W_OK) and free > 0
+        what = f"{file_system(folder)[0]}, {free / 1e9:.1f} GB free" if works else "cannot be written to"
+        yield Finding(f"spool in {folder}", what, works, "" if works else "set IOLENS_SPOOL to a folder of this node")
+    here = Path.cwd()
+    writable = os.access(here, os.W_OK)
+    yield Finding(
+        "this folder",
+        f"{file_system(here)[0]}, {shutil.disk_usage(here).free / 1e9:.1f} GB free, {here}",
+        writable,
+        "" if writable else "logs go here unless --output or IOLENS_LOGPATH says otherwise",
+    )
+
+
+def permissions() -> Iterator[Finding]:
+    """What the kernel lets a program do."""
+    paranoid = PARANOID.read_text(encoding="ascii").strip() if PARANOID.exists() else "no perf events"
+    yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` says what can be counted")
+    works = single_copy_works()
+    why = "" if works else "Open MPI is told to copy messages twice (its btl_vader_single_copy_mechanism=none)"
+    yield Finding("process_vm_readv", "allowed" if works else "refused", None if not works else True, why)
+
+
+def tools() -> Iterator[Finding]:
+    """Commands of others that are used where they are."""
+    for name, what in {
+        "lfs": "stripes on Lustre",
+        "sbatch": "sweeps on a cluster",
+        "darshan-parser": "a second reader",
+    }.items():
+        path = shutil.which(name)
+        yield Finding(name, path or "not there", True if path else None, "" if path else f"for {what}")
+    if shutil.which("squeue"):
+        answer = ask("squeue", "--noheader", "--format=%i")
+        yield Finding(
+            "Slurm", "answers" if answer is not None else "squeue does not answer", answer is not None or None
+        )
+    compiler = shutil.which("mpicc")
+    version = output_of("mpicc", "--version").splitlines()[:1] if compiler else []
+    yield Finding(
+        "mpicc",
+        ", ".join([compiler or "not there", *version]),
+        bool(compiler) or None,
+        "" if compiler else "for `iolens workloads build`",
+    )

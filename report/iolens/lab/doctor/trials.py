@@ -1,0 +1,69 @@
+"""A program, and a parallel one, run under the profiler: what their logs say is what they did."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.doctor.finding import Finding
+from iolens.lab.installation import find_library, find_program
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Setup, execute
+from iolens.log import read_log
+
+RANKS = 2
+BYTES = 65536
+PATIENCE = 60.0
+
+
+def recording() -> Iterator[Finding]:
+    """Python writes a file."""
+    with tempfile.TemporaryDirectory() as name:
+        program = f"open({name + '/trial'!r}, 'wb').write(bytes({BYTES}))"
+        yield judged("a program", name, [sys.executable, "-I", "-S", "-c", program], {}, 1)
+
+
+def parallel_recording() -> Iterator[Finding]:
+    """Two ranks of the bundled IOR write a file through MPI-IO."""
+    try:
+        program = find_program("ior")
+        flavour = mpi.flavour_of_program(program)
+        launcher = mpi.find_launcher(flavour)
+    except IolensError as error:
+        yield Finding("a parallel program", "not tried", None, str(error))
+        return
+    yield Finding(
+        "launcher", f"{launcher}: {(mpi.output_of(launcher, '--version').splitlines() or ['says nothing'])[0]}"
+    )
+    if flavour and find_library(f"libiolens-{flavour}.so") is None:
+        yield Finding("a parallel program", "not tried", False, f"there is no adapter for {flavour}")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        words = [launcher, "-n", str(RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(BYTES // RANKS)]
+        words += ["-t", str(BYTES // RANKS), "-o", f"{name}/trial"]
+        yield judged("a parallel program", name, words, dict(mpi.environment(flavour, RANKS, None)), RANKS)
+
+
+def judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> Finding:
+    """Whether one log came, of so many ranks, with the bytes that were written."""
+    logs = Path(folder, "logs")
+    logs.mkdir()
+    application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1"}
+    setup = Setup(logs=logs, application=application, launcher=launcher, timeout=PATIENCE)
+    try:
+        outcome = execute(words, setup, Path(folder, "stdout"), Path(folder, "stderr"))
+        if len(outcome.logs) != 1:
+            said = Path(folder, "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            why = said[-1] if said else f"exit code {outcome.exit_code}"
+            return Finding(what, f"{len(outcome.logs)} logs instead of one", False, why)
+        job = read_log(outcome.logs[0])
+    except IolensError as error:
+        return Finding(what, "failed", False, str(error))
+    posix = job.frames.get("POSIX")
+    written = 0 if posix is None else int(posix["POSIX_BYTES_WRITTEN"].sum())
+    found = f"a log of {job.nprocs} process{'es' if job.nprocs > 1 else ''}, {written:,} bytes written"
+    works = job.nprocs == ranks and written >= BYTES
+    return Finding(what, found, works, "" if works else f"{ranks} processes wrote {BYTES:,} bytes")

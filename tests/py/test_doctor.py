@@ -1,0 +1,45 @@
+"""What `iolens doctor` says of this machine is what other means say of it."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from pathlib import Path
+
+import pytest
+from iolens.cli.main import main
+from iolens.lab.doctor import parts, trials
+from iolens.lab.doctor.checks import CHECKS
+
+
+def test_what_is_there_is_found_and_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == CHECKS.keys()
+    rows = {row["name"]: row for section in found.values() for row in section}
+    assert rows["a program"] == {
+        "name": "a program",
+        "found": "a log of 1 process, 65,536 bytes written",
+        "works": True,
+        "remedy": "",
+    }
+    assert rows["a parallel program"]["works"] is True
+    assert platform.release() in rows["system"]["found"]
+    assert rows["mpicc"]["found"].startswith(str(shutil.which("mpicc")))
+
+
+def test_what_is_missing_is_named_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(trials, "find_library", lambda name: None)
+    monkeypatch.setattr(parts, "find_library", lambda name: None)
+    monkeypatch.setattr("iolens.lab.run.preload.find_library", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    lines = [line.strip() for line in said.splitlines()]
+    assert any(line.startswith("a program            NO  0 logs instead of one") for line in lines), said
+    assert "libiolens.so         NO  not there; without it nothing is recorded" in lines
+    assert max(map(len, said.splitlines())) <= 80
