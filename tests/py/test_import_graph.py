@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "metrics": {"errors", "log", "symbols"},
     "exports": {"errors", "log", "symbols"},
     "advise": {"errors", "log", "metrics"},
+    "forest": {"errors", "log", "metrics"},
     "figures": {"errors", "metrics"},
     "lab": {"errors"},
     "lab.recovery": {"errors", "log", "lab"},
@@ -45,9 +46,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.doctor": {
         *("errors", "log", "lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
     },
-    "pages": {"errors", "log", "metrics", "advise", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
+    "pages": {"errors", "log", "metrics", "advise", "forest", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
     "course": {"errors", "metrics", "lab", "lab.sweep"},
-    "cli": {"errors", "log", "symbols", "metrics", "advise", "exports", "pages", "course", *LAB},
+    "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "exports", "pages", "course", *LAB},
 }
 """A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
 pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers,

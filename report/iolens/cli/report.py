@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from iolens.cli.output import add_output, output_of
 from iolens.errors import UsageError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tables: TypeAlias = "Callable[[], Mapping[str, pd.DataFrame]]"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("logs", type=Path, nargs="+", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument(
+        "logs",
+        type=Path,
+        nargs="+",
+        metavar="LOG",
+        help="a log of iolens or Darshan (3.0 or later), or a folder: one document of all logs in it and below it",
+    )
     add_output(parser, "LOG.FORMAT in this folder")
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
@@ -22,17 +35,38 @@ def run(args: argparse.Namespace) -> int:
     """Write a document per log and say where; 0 when all are done."""
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one document, but {len(args.logs)} logs are given; leave it out")
+    from iolens.pages.export import export
+
+    folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+    for path in args.logs:
+        name = path.resolve().name
+        document = output_of(args, Path(name))
+        tables = (report_folder if path.is_dir() else report_log)(path, document)
+        if any(folders.values()):
+            export(tables(), f"{name}.", folders)
+        print(f"report: {document}")
+    return 0
+
+
+def report_log(path: Path, document: Path) -> Tables:
+    """The document of one log, and how to get its tables."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
-    from iolens.pages.export import export
     from iolens.pages.job import write_job
 
-    for path in args.logs:
-        job, document = read_log(path), output_of(args, Path(path.name))
-        write_job(job, document)
-        folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
-        if any(folders.values()):
-            export(frames(JOB_EXHIBITS, job), f"{path.name}.", folders)
-        print(f"report: {document}")
-    return 0
+    job = read_log(path)
+    write_job(job, document)
+    return lambda: frames(JOB_EXHIBITS, job)
+
+
+def report_folder(path: Path, document: Path) -> Tables:
+    """The same for all logs of a folder as one job."""
+    from iolens.forest.forest import read_forest
+    from iolens.pages.exhibit import frames
+    from iolens.pages.exhibits.forest import FOREST_EXHIBITS
+    from iolens.pages.forest import write_forest
+
+    forest = read_forest(path)
+    write_forest(forest, document)
+    return lambda: frames(FOREST_EXHIBITS, forest)

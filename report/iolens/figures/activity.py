@@ -27,9 +27,10 @@ LEVELS = 24
 
 @styled
 def activity_map(
-    written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH
+    written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH, row: str = "rank"
 ) -> Figure:
-    """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them."""
+    """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them;
+    `row` says what is counted upwards."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator
@@ -59,7 +60,7 @@ def activity_map(
     )
     axes.grid(visible=False)
     axes.set_xlabel("seconds since the start of the job")
-    axes.set_ylabel("rank")
+    axes.set_ylabel(row)
     if nprocs <= FEW_RANKS:
         axes.set_yticks(range(nprocs))
     else:

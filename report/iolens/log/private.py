@@ -95,6 +95,11 @@ def table(parts: list[bytes]) -> pd.DataFrame:
     """A region of kind `table`: the rows of all parts; bytes become text."""
     import pandas as pd
 
+    return pd.DataFrame(arrays(parts))
+
+
+def arrays(parts: list[bytes]) -> dict[str, np.ndarray]:
+    """The same as an array a column."""
     named: list[dict[str, Any]] = []
     pieces: dict[str, list[Any]] = {}
     for part in parts:
@@ -104,7 +109,7 @@ def table(parts: list[bytes]) -> pd.DataFrame:
         named = header.get("columns", named)
         for name, values in columns_of(int(header["rows"]), named, body).items():
             pieces.setdefault(name, []).append(values)
-    return pd.DataFrame({name: np.concatenate(values) for name, values in pieces.items()})
+    return {name: np.concatenate(values) for name, values in pieces.items()}
 
 
 def header_of(part: bytes) -> tuple[dict[str, Any], bytes]:

@@ -1,0 +1,47 @@
+"""How many processes run over time, stacked by what they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.figures.style import FULL_WIDTH, canvas, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0b400", "#56b4e9")
+"""Okabe and Ito's (2008); the rest is grey."""
+OTHERS = "#bbbbbb"
+"""For what has no colour of its own."""
+LONGEST = 26
+"""Letters of a name in the legend."""
+
+
+@styled
+def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
+    """`counts` as forest.activity.running gives it: a column a program, a row a bin of time."""
+    figure, axes = canvas(width, 1.9, right=1.75, top=0.1)
+    starts = counts.index.to_numpy(dtype=float)
+    each = starts[1] - starts[0]
+    edges = np.append(starts, starts[-1] + each)
+    below = np.zeros(len(counts))
+    for place, name in enumerate(counts):
+        upper = below + counts[name].to_numpy(dtype=float)
+        colour = OTHERS if name == "others" else COLOURS[place % len(COLOURS)]
+        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=short_name(str(name)))
+        below = upper
+    axes.set_xlim(0, edges[-1])
+    axes.set_ylim(0, None)
+    axes.set_xlabel("seconds since the first process began")
+    axes.set_ylabel("processes")
+    axes.locator_params(axis="y", nbins=4)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02))
+    return figure
+
+
+def short_name(name: str) -> str:
+    """A name that the legend has room for."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -1,0 +1,85 @@
+"""When processes ran and when they moved bytes, on one axis of time. Seconds since the first process began."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.forest.forest import Forest
+from iolens.forest.tree import tree_of
+from iolens.log.variable import HEATMAP_NAMES
+from iolens.metrics.files import lowest_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS, BINS = 64, 200
+
+
+def end_of(forest: Forest) -> float:
+    """When the last process ended."""
+    seconds = np.array([each.seconds for each in forest.processes])
+    return float((tree_of(forest).start + seconds).max())
+
+
+def order_of(forest: Forest) -> np.ndarray:
+    """Processes as they stand in the tree: by group, then by begin."""
+    tree = tree_of(forest)
+    return np.lexsort((tree.start, tree.group))
+
+
+def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """Bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
+
+    A bin of a log that lies across several of these is spread evenly over them; sums stay what they are. A log without
+    bytes over time has no part in it. None where none has.
+    """
+    count, length = len(forest.processes), end_of(forest)
+    each = -(-count // ROWS)
+    row = np.empty(count, int)
+    row[order_of(forest)] = np.arange(count) // each
+    written, read = (np.zeros((-(-count // each), BINS)) for _ in range(2))
+    width = max(length, 1e-9) / BINS
+    start = tree_of(forest).start
+    for number, heat in enumerate(forest.heat):
+        layers = lowest_of({HEATMAP_NAMES.get(one.layer, "") for one in heat})
+        for one in heat:
+            if HEATMAP_NAMES.get(one.layer) in layers:
+                edges = (start[number] + one.width * np.arange(len(one.written) + 1)) / width
+                spread(written[row[number]], one.written, edges)
+                spread(read[row[number]], one.read, edges)
+    return (written, read, width) if written.any() or read.any() else None
+
+
+def spread(line: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
+    """Add values, each spread evenly between its two edges (in bins of `line`), where it is not 0."""
+    for place in np.flatnonzero(values > 0).tolist():
+        low, high = float(edges[place]), float(min(edges[place + 1], len(line)))
+        low = min(low, len(line) - 1e-6)
+        high = max(high, low + 1e-9)
+        first, last = int(low), min(int(np.ceil(high)), len(line))
+        bins = np.arange(first, max(last, first + 1))
+        parts = np.minimum(bins + 1, high) - np.maximum(bins, low)
+        line[bins] += values[place] * parts / parts.sum()
+
+
+def running(forest: Forest, most: int = 6) -> pd.DataFrame:
+    """How many processes run over time: a row a bin, a column a group with its label (those with most time; the rest
+    together as `others`), the average number in the bin; the index is the bin's begin in seconds."""
+    import pandas as pd
+
+    tree = tree_of(forest)
+    seconds = np.array([each.seconds for each in forest.processes])
+    width = max(end_of(forest), 1e-9) / BINS
+    spent: dict[str, float] = {}
+    labels = [tree.labels[group] for group in tree.group]
+    for name, long in zip(labels, seconds.tolist(), strict=True):
+        spent[name] = spent.get(name, 0.0) + long
+    chosen = sorted(spent, key=lambda name: -spent[name])[: most if len(spent) <= most else most - 1]
+    table = {name: np.zeros(BINS) for name in [*chosen, *(["others"] if len(spent) > len(chosen) else [])]}
+    edges = np.arange(BINS + 1) * width
+    for name, begin, long in zip(labels, tree.start.tolist(), seconds.tolist(), strict=True):
+        inside = np.minimum(edges[1:], begin + long) - np.maximum(edges[:-1], begin)
+        table[name if name in table else "others"] += np.maximum(inside, 0) / width
+    return pd.DataFrame(table, index=pd.Index(edges[:-1], name="start"))

@@ -1,0 +1,141 @@
+"""Who used which file, in which role, and what was read more than once. Bytes and seconds."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.forest.forest import Forest
+from iolens.forest.tree import names, tree_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROLES = ("handed over", "scratch", "input", "output", "only opened")
+"""Of a file: written by one process and read by another; written and read by the same; only read; only written;
+neither."""
+
+
+@cache
+def files(forest: Forest) -> pd.DataFrame:
+    """A row a path, most bytes first, standard streams left out.
+
+    path, role (one of ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
+    used it, producers, consumers and both (processes that only wrote, only read, or did both), bytes_read,
+    bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and last (moment
+    of the first and last call, seconds since the first process began).
+    """
+    import pandas as pd
+
+    uses = placed(forest)
+    read, written = uses["bytes_read"] > 0, uses["bytes_written"] > 0
+    uses = uses.assign(both=read & written, producers=written & ~read, consumers=read & ~written, processes=1)
+    by_path = uses.groupby("path")
+    totals = ["processes", "producers", "consumers", "both", "bytes_read", "bytes_written", "opens", "seconds"]
+    found = by_path[totals].sum()
+    found = found.assign(size=by_path["size"].max(), first=by_path["begin"].min(), last=by_path["end"].max())
+    writers, readers = found["producers"] + found["both"], found["consumers"] + found["both"]
+    handed = (
+        (writers > 0)
+        & (readers > 0)
+        & ((found["processes"] > 1) & ((writers > 1) | (readers > 1) | (found["both"] == 0)))
+    )
+    masks = [handed, (writers > 0) & (readers > 0), readers > 0, writers > 0]
+    found["role"] = np.select(masks, ROLES[:4], ROLES[4])
+    found["passes"] = found["bytes_read"] / found["size"].where(found["size"] > 0)
+    found.insert(0, "name", [forest.paths[number] for number in found.index])
+    found = found[found["name"].str.startswith("/")]
+    moved = found["bytes_read"] + found["bytes_written"]
+    found = found.assign(moved=moved).sort_values(["moved", "name"], ascending=[False, True])
+    return pd.DataFrame(found.drop(columns="moved").rename_axis("number").reset_index()).rename(
+        columns={"name": "path"}
+    )
+
+
+@cache
+def placed(forest: Forest) -> pd.DataFrame:
+    """The uses with seconds, begin and end (since the first process began; NaN: not known) and group."""
+    tree, uses = tree_of(forest), forest.uses
+    start = tree.start[uses["process"]]
+    return uses.assign(
+        group=tree.group[uses["process"]],
+        seconds=uses["read_seconds"] + uses["write_seconds"] + uses["meta_seconds"],
+        begin=np.where(uses["first"] > 0, start + uses["first"], np.nan),
+        end=np.where(uses["last"] > 0, start + uses["last"], np.nan),
+    )
+
+
+def roles(forest: Forest) -> pd.DataFrame:
+    """Files by role (see ROLES): role, files, size, bytes_written, bytes_read, passes (bytes_read / size of those
+    read).
+    """
+    found = files(forest)
+    by_role = found.groupby("role")
+    rows = by_role[["size", "bytes_written", "bytes_read"]].sum()
+    rows.insert(0, "files", by_role.size())
+    return rows.reindex([role for role in ROLES if role in rows.index]).reset_index()
+
+
+@cache
+def handed_over(forest: Forest) -> pd.DataFrame | None:
+    """Who wrote what others read, group by group, most bytes first; None without such files.
+
+    producer and consumer (groups' names), files, bytes_written by the producers and bytes_read by the consumers of
+    these files; wait: the longest time from the last call of a producer on a file to the first one of a consumer,
+    seconds; NaN where consumers began before.
+    """
+    import pandas as pd
+
+    shared = files(forest)
+    numbers = shared.loc[shared["role"] == ROLES[0], "number"]
+    uses = placed(forest)
+    uses = uses[uses["path"].isin(numbers)]
+    rows = []
+    for kind in ("bytes_written", "bytes_read"):
+        some = uses[uses[kind] > 0].groupby(["path", "group"])
+        rows.append(
+            pd.DataFrame(
+                {kind: some[kind].sum(), "who": some["process"].min(), "n": some.size(), "begin": some["begin"].min()}
+            ).assign(end=some["end"].max())
+        )
+    pairs = rows[0].reset_index().merge(rows[1].reset_index(), on="path", suffixes=("_from", "_to"))
+    alone = (pairs["who_from"] == pairs["who_to"]) & (pairs["n_from"] == 1) & (pairs["n_to"] == 1)
+    pairs = pairs[~alone]
+    if pairs.empty:
+        return None
+    wait = pairs["begin_to"] - pairs["end_from"]
+    pairs = pairs.assign(wait=wait.where(wait >= 0), files=1)
+    by_pair = pairs.groupby(["group_from", "group_to"])
+    found = by_pair[["files", "bytes_written", "bytes_read"]].sum().assign(wait=by_pair["wait"].max()).reset_index()
+    called = names(forest)
+    found.insert(0, "producer", called[found.pop("group_from")].to_numpy())
+    found.insert(1, "consumer", called[found.pop("group_to")].to_numpy())
+    return found.sort_values("bytes_read", ascending=False, kind="stable", ignore_index=True)
+
+
+@cache
+def read_again(forest: Forest) -> pd.DataFrame | None:
+    """Folders whose files were read more than once, by how much was read beyond the first time; None without one.
+
+    folder, files (that were read), size (together), bytes_read, again (bytes_read beyond size, over the files read more
+    than once), least, median and most passes over a file (bytes_read / size), readers (processes). A data set whose
+    files all have the same number of passes was read in that many epochs.
+    """
+    found = files(forest)
+    found = found[(found["size"] > 0) & (found["bytes_read"] > 0)]
+    found = found.assign(folder=[str(PurePosixPath(path).parent) for path in found["path"]], files=1)
+    found["again"] = (found["bytes_read"] - found["size"]).clip(lower=0)
+    found = found[found["again"].groupby(found["folder"]).transform("sum") > 0]
+    if found.empty:
+        return None
+    by_folder = found.groupby("folder")
+    rows = by_folder[["files", "size", "bytes_read", "again"]].sum()
+    for name, how in (("least", "min"), ("median", "median"), ("most", "max")):
+        rows[name] = by_folder["passes"].agg(how)
+    uses = placed(forest)
+    readers = uses[uses["bytes_read"] > 0].merge(found[["number", "folder"]], left_on="path", right_on="number")
+    rows["readers"] = readers.groupby("folder")["process"].nunique()
+    return rows.sort_values("again", ascending=False, kind="stable").reset_index()

@@ -1,0 +1,109 @@
+"""A folder of logs as one job: its processes and their files, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.errors import IolensError
+from iolens.forest.process import Process, process_of
+from iolens.forest.uses import Uses, uses_of
+from iolens.log.container import LogError
+from iolens.log.scan import Heat, scan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIX = ".darshan"
+SPOOLS = "*.spool"
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A log that could not be read, and why."""
+
+    log: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Processes in the order of their begin; `files[p]` are the rows of process p, whose paths are numbers into
+    `paths`; `heat[p]` its bytes over time. `spools`: files of processes that no log was made of yet."""
+
+    folder: Path
+    processes: tuple[Process, ...]
+    paths: tuple[str, ...]
+    files: tuple[tuple[np.ndarray, Uses], ...]
+    heat: tuple[tuple[Heat, ...], ...]
+    kinds: dict[str, str]
+    damaged: tuple[Damaged, ...] = ()
+    spools: int = 0
+
+    @cached_property
+    def uses(self) -> pd.DataFrame:
+        """A row a process and file: process, path (numbers) and the fields of Uses but its id."""
+        import pandas as pd
+
+        names = [name for name in Uses.__dataclass_fields__ if name != "id"]
+        lengths = [len(places) for places, _ in self.files]
+        columns = {name: np.concatenate([getattr(uses, name) for _, uses in self.files]) for name in names}
+        where = {
+            "process": np.repeat(np.arange(len(self.files)), lengths),
+            "path": np.concatenate([places for places, _ in self.files]),
+        }
+        return pd.DataFrame(where | columns)
+
+
+def logs_below(folder: Path) -> list[Path]:
+    """All logs in a folder and below it, in order of their paths; not those that are hidden."""
+    found = (path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
+    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+
+
+def read_forest(folder: Path) -> Forest:
+    """All logs below a folder; IolensError when there is none that can be read."""
+    logs = logs_below(folder)
+    if not logs:
+        raise IolensError(f"{folder}: no log ({SUFFIX}) lies in this folder or below it")
+    return forest_of(folder, logs, sum(1 for _ in folder.rglob(SPOOLS)))
+
+
+def forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
+    """These logs as one job; each is read once, and those that cannot be read are listed."""
+    damaged: list[Damaged] = []
+    places: dict[str, int] = {}
+    kinds: dict[str, str] = {}
+    rows = list(rows_of(folder, logs, damaged, places, kinds))
+    if not rows:
+        first = damaged[0]
+        raise IolensError(f"{folder}: none of its {len(damaged)} logs can be read; {first.log} {first.reason}")
+    rows.sort(key=lambda row: (row[0].start, row[0].log))
+    processes, files, heat = zip(*rows, strict=True)
+    return Forest(folder, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)
+
+
+Row = tuple[Process, tuple[np.ndarray, Uses], tuple[Heat, ...]]
+
+
+def rows_of(
+    folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
+) -> Iterator[Row]:
+    """A row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
+    for log in logs:
+        name = str(log.relative_to(folder))
+        try:
+            found = scan(log)
+        except LogError as error:
+            damaged.append(Damaged(name, str(error).removeprefix(f"{log}: ")))
+            continue
+        uses = uses_of(found)
+        names = [found.names.get(key) or f"record {key}" for key in uses.id.tolist()]
+        numbers = np.array([places.setdefault(path, len(places)) for path in names], "i8")
+        kinds.update((mount.point, mount.kind) for mount in found.facts.mounts)
+        yield process_of(found, name), (numbers, uses), found.heat

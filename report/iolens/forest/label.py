@@ -1,0 +1,42 @@
+"""What a process is called in a forest: its program, and of an interpreter the script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|Rscript|julia|lua|bash|dash|sh|zsh|ksh|csh|tcsh)[\d.]*$")
+WORKERS = (
+    ("--multiprocessing-fork", "multiprocessing worker"),
+    ("multiprocessing.resource_tracker", "multiprocessing resource tracker"),
+    ("multiprocessing.forkserver", "multiprocessing fork server"),
+)
+"""In the command of a process that Python's multiprocessing starts afresh, and what it is."""
+
+
+def label(command: str, forked: bool) -> str:
+    """`gcc`, `python train.py`, `python -m pytest`, `bash -c`; `forked`: a child of fork, which keeps the command."""
+    words = command.split()
+    if not words:
+        return "unknown program"
+    name = PurePosixPath(words[0]).name or words[0]
+    return f"{name}{script(name, words[1:])}{' (forked)' if forked else ''}"
+
+
+def script(name: str, words: Sequence[str]) -> str:
+    """What an interpreter runs, behind a blank."""
+    if not INTERPRETER.match(name.lstrip("-")):
+        return ""
+    line = " ".join(words)
+    for mark, kind in WORKERS:
+        if mark in line:
+            return f" ({kind})"
+    for place, word in enumerate(words):
+        if word == "-m" and place + 1 < len(words):
+            return f" -m {words[place + 1]}"
+        if word in ("-c", "-e"):
+            return f" {word}"
+        if not word.startswith("-"):
+            return f" {PurePosixPath(word).name}"
+    return ""

@@ -1,0 +1,104 @@
+"""One process of a forest, or one MPI job: what its log says of it, without its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iolens.log.scan import Scan
+
+RANKS = (
+    *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"),
+    *("JSM_NAMESPACE_RANK", "FLUX_TASK_RANK", "ALPS_APP_PE"),
+)
+"""Variables in which launchers give a process its rank, first choice first."""
+
+NAMED_BY_PID = re.compile(r"_id\d+-(\d+)_")
+"""A log's name as iolens and Darshan make it: USER_PROGRAM_idJOB-PID_…"""
+IN_TREE = re.compile(r"(\d+)-")
+JOB_FOLDER = re.compile(r"id\d+$")
+"""In a tree USER/PROGRAM/idJOB/HOST/PID-….darshan."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """`start` is seconds since 1970 by the clock of `host`, `skew` what is to be added to it (see `clocks`); `ranks`
+    of an MPI job are counted, else 1; `rank` is the one that a launcher gave, named by `rank_from`, or empty. `above`
+    are the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic time of the host, in
+    seconds, or None. Processor times are NaN where the log does not know them."""
+
+    log: str
+    host: str
+    hosts: int
+    pid: int
+    above: tuple[int, ...]
+    forked: bool
+    command: str
+    user: int
+    jobid: int
+    rank: str
+    rank_from: str
+    ranks: int
+    start: float
+    seconds: float
+    clock: float | None
+    user_time: float
+    system_time: float
+    max_rss: float
+    waits: float
+    partial: tuple[str, ...]
+
+
+def process_of(found: Scan, log: str) -> Process:
+    """What a log says of its process; `log` is its path as it is to be shown."""
+    facts, info = found.facts, found.info
+    environment = info.get("environment", {})
+    variable = next((name for name in RANKS if str(environment.get(name, "")).strip()), "")
+    parent = facts.metadata.get("fork_parent", "")
+    pid, host = identity(found)
+    above = tuple(int(each) for each in info.get("ancestors", ())) or ((int(parent),) if parent.isdigit() else ())
+    hosts = info.get("hosts", [])
+    begin = info.get("begin", {})
+    clock = (begin["realtime_ns"] - begin["monotonic_ns"]) * 1e-9 if len(begin) == 2 else None
+    taken = {name: total(found.process, name) for name in ("user_time", "system_time", "voluntary_switches")}
+    rss = found.process.get("max_rss")
+    return Process(
+        log=log,
+        host=host,
+        hosts=max(1, len(hosts)),
+        pid=pid,
+        above=above,
+        forked=parent.isdigit(),
+        command=facts.command,
+        user=facts.uid,
+        jobid=facts.jobid,
+        rank=str(environment.get(variable, "")) if facts.nprocs == 1 else "",
+        rank_from=variable if facts.nprocs == 1 else "",
+        ranks=facts.nprocs,
+        start=facts.start,
+        seconds=facts.run_time,
+        clock=clock,
+        user_time=taken["user_time"],
+        system_time=taken["system_time"],
+        max_rss=float(rss.max()) if rss is not None and len(rss) else float("nan"),
+        waits=taken["voluntary_switches"],
+        partial=found.partial,
+    )
+
+
+def identity(found: Scan) -> tuple[int, str]:
+    """Process id (0: not known) and host (empty: not known): from the log, else from its name and folder."""
+    info: Mapping[str, Any] = found.info
+    hosts = info.get("hosts", [])
+    name = NAMED_BY_PID.search(found.path.name)
+    in_tree = IN_TREE.match(found.path.name) if JOB_FOLDER.match(found.path.parent.parent.name) else None
+    pid = int(info.get("pid", 0)) or int((name or in_tree or ["", "0"])[1])
+    return pid, str(hosts[0]) if hosts else found.path.parent.name if in_tree else ""
+
+
+def total(process: Mapping[str, Any], name: str) -> float:
+    """The sum over ranks; NaN where it is not known."""
+    values = process.get(name)
+    return float(values.sum()) if values is not None and len(values) else float("nan")

@@ -1,0 +1,155 @@
+"""What the processes of a forest did, process by process and group by group. Bytes and seconds."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.forest.forest import Forest
+from iolens.forest.tree import names, tree_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_seconds", "write_seconds", "meta_seconds")
+
+
+@cache
+def processes(forest: Forest) -> pd.DataFrame:
+    """A row a log, in the order of their begin: a process without MPI, or all ranks of an MPI job.
+
+    number, parent (a number; -1: none that left a log), without_log (ancestors in between that left none), group,
+    label, host, pid, rank (as a launcher gave it) and rank_from (the variable), ranks, start (seconds since the first
+    process began, by the host's clock after alignment), seconds, user_time and system_time (NaN: not recorded),
+    off_processor (seconds times ranks less processor time, at least 0), files, the sums over files, io_seconds (over
+    ranks), partial (reasons), command, log. Bytes are those of the layers at which they reach a file: POSIX and stdio,
+    DFS or DAOS.
+    """
+    import pandas as pd
+
+    tree, found = tree_of(forest), forest.processes
+    frame = pd.DataFrame(
+        {
+            "number": range(len(found)),
+            "parent": tree.parent,
+            "without_log": tree.gap,
+            "group": tree.group,
+            "label": [tree.labels[group] for group in tree.group],
+            "host": [each.host for each in found],
+            "pid": [each.pid for each in found],
+            "rank": [each.rank for each in found],
+            "rank_from": [each.rank_from for each in found],
+            "ranks": [each.ranks for each in found],
+            "start": tree.start,
+            "seconds": [each.seconds for each in found],
+            "user_time": [each.user_time for each in found],
+            "system_time": [each.system_time for each in found],
+            "max_rss": [each.max_rss for each in found],
+        }
+    )
+    wall = frame["seconds"] * frame["ranks"]
+    frame["off_processor"] = (wall - frame["user_time"] - frame["system_time"]).clip(lower=0)
+    sums = forest.uses.groupby("process")[list(SUMS)].sum().reindex(range(len(found)), fill_value=0)
+    frame["files"] = forest.uses.groupby("process").size().reindex(range(len(found)), fill_value=0).to_numpy()
+    frame[list(SUMS)] = sums.to_numpy()
+    frame = frame.astype(dict.fromkeys(SUMS[:5], "int64"))
+    frame["io_seconds"] = frame[list(SUMS[5:])].sum(axis=1)
+    frame["partial"] = [" ".join(each.partial) for each in found]
+    return frame.assign(command=[each.command for each in found], log=[each.log for each in found])
+
+
+@cache
+def groups(forest: Forest) -> pd.DataFrame:
+    """The tree of processes with equal ones folded, a row a group, in depth-first order.
+
+    Processes are equal that run the same program (or script) below equal parents. group, depth, name, processes (logs),
+    ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first and the last process,
+    seconds since the first of all began), longest (seconds), files (paths that any of them used), bytes_read,
+    bytes_written, opens, io_seconds (sums over the processes' ranks), wall (seconds times ranks), cpu and off_processor
+    (of the processes whose log knows them; NaN: none), partial (processes whose log is not whole).
+    """
+    import pandas as pd
+
+    tree, rows = tree_of(forest), processes(forest)
+    rows = rows.assign(end=rows["start"] + rows["seconds"], wall=rows["seconds"] * rows["ranks"])
+    rows["cpu"] = rows["user_time"] + rows["system_time"]
+    rows["known_wall"] = rows["wall"].where(rows["cpu"].notna())
+    rows["known_io"] = rows["io_seconds"].where(rows["cpu"].notna())
+    by_group = rows.groupby("group")
+    known = [int(rank) if rank.isdigit() else np.nan for rank in rows["rank"]]
+    ranks = rows.assign(given=known).groupby("group")["given"]
+    paths = forest.uses.assign(group=tree.group[forest.uses["process"]]).drop_duplicates(["group", "path"])
+    found = pd.DataFrame(
+        {
+            "group": range(len(tree.labels)),
+            "depth": tree.depth,
+            "name": names(forest),
+            "processes": by_group.size(),
+            "ranks": by_group["ranks"].sum(),
+            "first_rank": ranks.min(),
+            "last_rank": ranks.max(),
+            "hosts": by_group["host"].nunique(),
+            "start": by_group["start"].min(),
+            "end": by_group["end"].max(),
+            "longest": by_group["seconds"].max(),
+            "files": paths.groupby("group").size().reindex(range(len(tree.labels)), fill_value=0),
+        }
+    )
+    for name in ("bytes_read", "bytes_written", "opens", "io_seconds", "wall"):
+        found[name] = by_group[name].sum()
+    for name in ("cpu", "off_processor", "known_wall", "known_io"):
+        found[name] = by_group[name].sum(min_count=1)
+    found["mpi_ranks"] = found["ranks"].where(found["ranks"] > found["processes"], 0)
+    return found.assign(partial=by_group["partial"].agg(lambda each: int((each != "").sum())))
+
+
+def waiting(forest: Forest) -> pd.DataFrame | None:
+    """Where processes were off the processor, by group, most time first; None where no log knows processor times.
+
+    group, name, processes, wall (their seconds times ranks, of those with known processor time), cpu, off_processor,
+    in_io (at most: the smaller of off_processor and the time in I/O calls), elsewhere (at least: the rest, in which
+    they waited for children, pipes, locks, the network, or slept). A process with several threads is off the processor
+    for longer than this says.
+    """
+    found = groups(forest).dropna(subset=["cpu"])
+    if found.empty:
+        return None
+    off, spent = found["off_processor"], found["known_io"]
+    rows = found[["group", "name", "processes", "cpu", "off_processor"]].assign(wall=found["known_wall"])
+    rows["in_io"] = off.where(off < spent, spent)
+    rows["elsewhere"] = off - rows["in_io"]
+    return rows.sort_values("off_processor", ascending=False, kind="stable", ignore_index=True)
+
+
+def heaviest(forest: Forest, limit: int = 10) -> pd.DataFrame | None:
+    """The processes with most time in I/O; those of `processes` with any, most first."""
+    found = processes(forest)
+    found = found[found["io_seconds"] > 0]
+    return None if found.empty else found.nlargest(limit, "io_seconds").reset_index(drop=True)
+
+
+def hosts(forest: Forest) -> pd.DataFrame:
+    """A row a host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written, io_seconds, and
+    clock_step: the largest correction of a begin, in seconds, by which its processes were given one clock."""
+    rows = processes(forest).assign(step=np.abs(tree_of(forest).skew))
+    by_host = rows.groupby("host", sort=True)
+    found = by_host[["ranks", "bytes_read", "bytes_written", "io_seconds"]].sum()
+    found.insert(0, "processes", by_host.size())
+    return found.assign(clock_step=by_host["step"].max()).reset_index()
+
+
+def damaged(forest: Forest) -> pd.DataFrame | None:
+    """Logs that could not be read, and why; None without one."""
+    import pandas as pd
+
+    rows = [(each.log, each.reason) for each in forest.damaged]
+    return pd.DataFrame(rows, columns=["log", "reason"]) if rows else None
+
+
+def partial(forest: Forest) -> pd.DataFrame | None:
+    """Logs that are not whole, such as those of processes that were killed, and why; None without one."""
+    found = processes(forest)
+    found = found[found["partial"] != ""]
+    return None if found.empty else found[["number", "label", "pid", "partial", "log"]].reset_index(drop=True)

@@ -1,0 +1,151 @@
+"""The tree of the processes: who started whom, and equal ones folded into groups."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.forest.forest import Forest
+from iolens.forest.label import label
+from iolens.forest.process import Process
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SLACK = 1e-3
+"""Seconds by which a child may seem to begin before its parent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Of each process: `start` in seconds since the first one began, by aligned clocks; `parent`, a number of a
+    process, -1: none has a log; `gap`, how many ancestors between both left no log; `group`. Groups are numbered in
+    the order in which they stand in the tree: `labels`, `depth`, and `above`, the group of their parents or -1."""
+
+    start: np.ndarray
+    parent: np.ndarray
+    gap: np.ndarray
+    group: np.ndarray
+    labels: tuple[str, ...]
+    depth: tuple[int, ...]
+    above: tuple[int, ...]
+    skew: np.ndarray
+
+
+@cache
+def tree_of(forest: Forest) -> Tree:
+    """The tree of a forest's processes."""
+    skew = clocks(forest.processes)
+    start = np.array([each.start for each in forest.processes]) + skew
+    start = start - start.min()
+    parent, gap = parents(forest.processes, start)
+    group, labels, above = folded(forest.processes, parent, start)
+    order = depth_first(above, first_starts(group, start, len(labels)))
+    place = np.empty(len(order), int)
+    place[order] = np.arange(len(order))
+    new_above = [int(place[above[old]]) if above[old] >= 0 else -1 for old in order]
+    depth: list[int] = []
+    for each in new_above:
+        depth.append(depth[each] + 1 if each >= 0 else 0)
+    labels = [labels[old] for old in order]
+    return Tree(start, parent, gap, place[group], tuple(labels), tuple(depth), tuple(new_above), skew)
+
+
+def clocks(processes: tuple[Process, ...]) -> np.ndarray:
+    """Seconds to add to the begin of each process, so that those of a host have one clock.
+
+    A host's realtime clock may be set while a job runs; its monotonic clock goes on. The difference of both is taken
+    as the host's median for all of its processes. Clocks of different hosts are left as they are.
+    """
+    by_host: dict[str, list[float]] = defaultdict(list)
+    for each in processes:
+        if each.clock is not None:
+            by_host[each.host].append(each.clock)
+    middle = {host: float(np.median(values)) for host, values in by_host.items()}
+    return np.array([0.0 if each.clock is None else middle[each.host] - each.clock for each in processes])
+
+
+def parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest ancestor with a log, and how many without one are in between.
+
+    A process id may be used again: of those with the id, the one counts that began last before the child did.
+    """
+    with_id: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for number in np.argsort(start, kind="stable").tolist():
+        with_id[processes[number].host, processes[number].pid].append(number)
+    parent, gap = np.full(len(processes), -1), np.zeros(len(processes), int)
+    for number, each in enumerate(processes):
+        for distance, pid in enumerate(each.above):
+            known = with_id.get((each.host, pid), ())
+            before = [other for other in known if other != number and start[other] <= start[number] + SLACK]
+            if before:
+                parent[number], gap[number] = before[-1], distance
+                break
+    return parent, gap
+
+
+def folded(
+    processes: tuple[Process, ...], parent: np.ndarray, start: np.ndarray
+) -> tuple[np.ndarray, list[str], list[int]]:
+    """The group of each process, the groups' labels, and the groups above them.
+
+    Processes with the same label whose parents are in the same group are one group.
+    """
+    known: dict[tuple[int, str], int] = {}
+    labels: list[str] = []
+    above: list[int] = []
+    group = np.full(len(processes), -1)
+    for number in top_down(parent, start):
+        over = int(group[parent[number]]) if parent[number] >= 0 else -1
+        name = label(processes[number].command, processes[number].forked)
+        if (over, name) not in known:
+            known[over, name] = len(labels)
+            labels.append(name)
+            above.append(over)
+        group[number] = known[over, name]
+    return group, labels, above
+
+
+def top_down(parent: np.ndarray, start: np.ndarray) -> list[int]:
+    """Numbers of processes, parents before their children."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for number in np.argsort(start, kind="stable").tolist():
+        children[int(parent[number])].append(number)
+    order, queue = [], children[-1]
+    while queue:
+        order += queue
+        queue = [child for number in queue for child in children[number]]
+    return order
+
+
+def first_starts(group: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
+    """When the first process of each group began."""
+    first = np.full(count, np.inf)
+    np.minimum.at(first, group, start)
+    return first
+
+
+def depth_first(above: list[int], first: np.ndarray) -> list[int]:
+    """Groups as they stand in the tree: each one's children behind it, in the order of their begin."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for number in np.argsort(first, kind="stable").tolist():
+        children[above[number]].append(number)
+    order, stack = [], children[-1][::-1]
+    while stack:
+        number = stack.pop()
+        order.append(number)
+        stack += children[number][::-1]
+    return order
+
+
+def names(forest: Forest) -> pd.Series[str]:
+    """`3 × gcc` for each group, with its number as index."""
+    import pandas as pd
+
+    tree = tree_of(forest)
+    counts = np.bincount(tree.group, minlength=len(tree.labels))
+    return pd.Series([name if n == 1 else f"{n:,} × {name}" for name, n in zip(tree.labels, counts, strict=True)])

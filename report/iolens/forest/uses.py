@@ -1,0 +1,92 @@
+"""What a log says of each file, in one row a file: the layers at which bytes reach a file, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log.scan import Records, Scan
+from iolens.metrics.files import lowest_of
+
+LARGEST = ("size", "last")
+OPENS = {
+    "POSIX": ("OPENS",),
+    "STDIO": ("OPENS",),
+    "DFS": ("OPENS",),
+    "DAOS": ("OBJ_OPENS", "ARRAY_OPENS", "KV_OPENS"),
+}
+READS = {"POSIX": ("READS",), "STDIO": ("READS",), "DFS": ("READS", "READXS"), "DAOS": ("OBJ_FETCHES", "ARRAY_READS")}
+WRITES = {
+    "POSIX": ("WRITES",),
+    "STDIO": ("WRITES",),
+    "DFS": ("WRITES", "WRITEXS"),
+    "DAOS": ("OBJ_UPDATES", "ARRAY_WRITES"),
+}
+EDGES = ("OPEN", "READ", "WRITE", "CLOSE")
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """Arrays with an item a file: record id, bytes and calls, `size` (the highest offset that was touched plus one, 0:
+    not known), `seconds` of reading, writing and metadata over all ranks, `first` and `last` moment of any call in
+    seconds since the log's begin (0: not known)."""
+
+    id: np.ndarray
+    bytes_read: np.ndarray
+    bytes_written: np.ndarray
+    opens: np.ndarray
+    reads: np.ndarray
+    writes: np.ndarray
+    size: np.ndarray
+    read_seconds: np.ndarray
+    write_seconds: np.ndarray
+    meta_seconds: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+def uses_of(found: Scan) -> Uses:
+    """All files of a log; bytes are whole numbers."""
+    parts = [list(columns(name, found.records[name])) for name in lowest_of(found.records)]
+    if not parts:
+        return Uses(np.zeros(0, "u8"), *[np.zeros(0, "i8")] * 6, *[np.zeros(0)] * 5)
+    joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    ids = joined[0]
+    keys, place = np.unique(ids, return_inverse=True)
+    if len(keys) == len(ids):
+        return Uses(*joined)
+    order = np.argsort(place, kind="stable")
+    begin = np.searchsorted(place[order], np.arange(len(keys)))
+    names = list(Uses.__dataclass_fields__)[1:]
+    return Uses(keys, *(together(name, each[order], begin) for name, each in zip(names, joined[1:], strict=True)))
+
+
+def together(name: str, values: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """The values of each file as one: their sum, the largest, or the earliest that is known."""
+    if name == "first":
+        early = np.minimum.reduceat(np.where(values > 0, values, np.inf), begin)
+        return np.where(np.isfinite(early), early, 0.0)
+    return np.asarray((np.maximum if name in LARGEST else np.add).reduceat(values, begin))
+
+
+def columns(name: str, records: Records) -> Iterator[np.ndarray]:
+    """The fields of Uses, a row a record."""
+    whole, count = records.whole, records.count
+    read, written = whole("BYTES_READ"), whole("BYTES_WRITTEN")
+    yield records.id
+    yield read
+    yield written
+    for calls in (OPENS, READS, WRITES):
+        yield np.sum([whole(word) for word in calls[name]], axis=0)
+    highest = np.maximum(whole("MAX_BYTE_READ"), whole("MAX_BYTE_WRITTEN"))
+    known = f"{records.prefix}_MAX_BYTE_READ" in records.places
+    yield np.where((read + written > 0) & known, highest + 1, 0)
+    for kind in ("READ", "WRITE", "META"):
+        yield count(f"F_{kind}_TIME")
+    starts = np.array([count(f"F_{edge}_START_TIMESTAMP") for edge in EDGES])
+    ends = np.array([count(f"F_{edge}_END_TIMESTAMP") for edge in EDGES])
+    early = np.where((ends > 0) & (starts > 0), starts, np.inf).min(axis=0)
+    yield np.where(np.isfinite(early), early, 0.0)
+    yield ends.max(axis=0)

@@ -1,0 +1,159 @@
+"""The essence of a log in a millisecond: facts, names, and the records of the layers at which bytes reach a file.
+
+For many logs at once, where frames (`reader`) would cost more than what is asked of them. Arrays only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iolens.log.container import Container, LogError, Region, open_container
+from iolens.log.fixed import records_of
+from iolens.log.header import JobFields, read_job, read_names
+from iolens.log.known import check_job
+from iolens.log.layouts import MODULES, dtype_of, stored
+from iolens.log.private import Entry, arrays, damage_in, document, entries_of, inflated
+from iolens.log.variable import unsigned, words_of
+
+DATA = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS")
+"""Modules whose records are taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records of a module: ids, ranks (-1: all), and any counter as an array."""
+
+    prefix: str
+    id: np.ndarray
+    rank: np.ndarray
+    counts: np.ndarray
+    times: np.ndarray
+    places: Mapping[str, int]
+
+    def count(self, name: str) -> np.ndarray:
+        """A counter without its prefix, as floats; what was not recorded (-1), overflowed or does not exist is 0."""
+        place = self.places.get(f"{self.prefix}_{name}")
+        if place is None:
+            return np.zeros(len(self.id))
+        values = self.times if "F_" in name[:2] else self.counts
+        return np.asarray(np.maximum(np.nan_to_num(values[:, place].astype("f8"), posinf=0.0), 0.0))
+
+    def whole(self, name: str) -> np.ndarray:
+        """An integer counter as it is stored, 0 where it was not recorded or overflowed."""
+        place = self.places.get(f"{self.prefix}_{name}")
+        if place is None:
+            return np.zeros(len(self.id), "i8")
+        return np.asarray(np.maximum(self.counts[:, place].astype("i8"), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Heat:
+    """Bytes over time of one rank at one layer: the width of a bin in seconds, bytes written and read in each."""
+
+    layer: int
+    rank: int
+    width: float
+    written: np.ndarray
+    read: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """`facts` of the job region, path of each record id, records by module, what iolens says of the job and of each
+    rank's process; `partial`: why the log is not whole, in sentences; `regions`: the names of the private ones."""
+
+    path: Path
+    facts: JobFields
+    names: Mapping[int, str]
+    records: Mapping[str, Records]
+    heat: tuple[Heat, ...]
+    info: Mapping[str, Any]
+    process: Mapping[str, np.ndarray]
+    partial: tuple[str, ...]
+    regions: frozenset[str] = frozenset()
+
+
+def scan(path: Path) -> Scan:
+    """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
+    log = open_container(path)
+    facts = read_job(log)
+    regions = {region.name: region for region in log.modules if region.length}
+    records = {name: read_records(log, regions[name], facts.nprocs) for name in DATA if known(regions.get(name))}
+    heat = read_heat(log, regions["HEATMAP"]) if known_heat(regions.get("HEATMAP")) else ()
+    private = entries_of(log) or ()
+    info, process = read_process(log, private)
+    regions_there = frozenset(entry.name for entry in private)
+    return Scan(path, facts, read_names(log), records, heat, info, process, reasons(log, info), regions_there)
+
+
+def known(region: Region | None) -> bool:
+    """Whether its records are read here."""
+    return region is not None and region.version in MODULES[region.name].versions
+
+
+def known_heat(region: Region | None) -> bool:
+    """The same for bytes over time."""
+    return region is not None and region.version == 1
+
+
+def reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why the log is not whole."""
+    said = [
+        f"{one.name}: the profiler ran out of room; some records are missing." for one in log.modules if one.partial
+    ]
+    said += [f"{one.name}: the file was cut short." for one in (log.names, *log.modules) if one.cut]
+    return (*said, *map(str, info.get("partial", ())))
+
+
+def read_records(log: Container, region: Region, nprocs: int) -> Records:
+    """A module's records; LogError when one belongs to a rank that the job does not have."""
+    module = MODULES[region.name]
+    rows = records_of(log, region, dtype_of(module, region.version, log.order))
+    names = stored(module, region.version)
+    whole, doubles = ([name for name in names if ("_F_" in name) == timed] for timed in (False, True))
+    if "POSIX_FOPENS" in names:
+        rows = rows[rows["i"][:, whole.index("POSIX_FOPENS")] <= 0]
+    ranks = rows["rank"].astype("i8")
+    if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:
+        raise LogError(log.path, f"is damaged: its {region.name} region names a rank outside the {nprocs} of the job")
+    places = {name: place for each in (whole, doubles) for place, name in enumerate(each)}
+    return Records(module.prefix, rows["id"].astype("u8"), ranks, rows["i"], rows["f"], places)
+
+
+def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
+    """Records of six numbers and, for each bin, the bytes written, then those read."""
+    _, words = words_of(log, region)
+    found, at = [], 0
+    while at + 6 <= len(words):
+        key, rank, _, bins = words[at : at + 4].tolist()
+        begin = at + 6
+        at = begin + 2 * bins
+        if bins < 0 or at > len(words):
+            if region.cut:
+                break
+            raise LogError(log.path, f"is damaged: a record of its {region.name} region is cut off")
+        width = float(words[begin - 4 : begin - 3].view(np.float64)[0])
+        if bins and width > 0:
+            found.append(Heat(unsigned(key), rank, width, words[begin : begin + bins], words[begin + bins : at]))
+    return tuple(found)
+
+
+def read_process(log: Container, private: Iterable[Entry]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The private regions `job` and `process`; empty in a log that another profiler wrote."""
+    info: dict[str, Any] = {}
+    process: dict[str, np.ndarray] = {}
+    for entry in private:
+        if entry.name in ("job", "process"):
+            with damage_in(log, f"its private region {entry.name}"):
+                parts = list(inflated(log, entry))
+                if entry.name == "job":
+                    info = document(parts)
+                    check_job(info)
+                else:
+                    process = arrays(parts)
+    return info, process

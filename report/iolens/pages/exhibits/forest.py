@@ -1,0 +1,300 @@
+"""A job of many processes: its tree, who used which file, where processes waited, bytes over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.forest import activity, files, summary
+from iolens.forest.forest import Forest
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INDENT = "\u2003"
+MOST_GROUPS, MOST_FILES, MOST_ROWS = 60, 25, 20
+
+
+def indented(depth: int, name: str) -> str:
+    """A group's name as deep as it stands in the tree."""
+    return INDENT * min(int(depth), 12) + name
+
+
+def given_ranks(first: float, last: float) -> str:
+    """The ranks that launchers gave: 0 - 7."""
+    return "" if first != first else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
+
+
+def shown_groups(forest: Forest) -> pd.DataFrame:
+    """summary.groups, without the lightest where they are more than a page has room for."""
+    found = summary.groups(forest)
+    if len(found) <= MOST_GROUPS:
+        return found
+    weight = (found["io_seconds"]).nlargest(MOST_GROUPS).index
+    return found.loc[weight].sort_index()
+
+
+def groups_note(forest: Forest) -> str:
+    """What the table holds."""
+    left = len(summary.groups(forest)) - MOST_GROUPS
+    more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
+    return (
+        "Indented: started by the one above. Processes that run the same program below equal parents are one row; "
+        "times "
+        "in I/O are sums over them. From and to: since the first process began. A process that used no file has no "
+        "log, "
+        f"and its children stand below the next one above it.{more}"
+    )
+
+
+PROCESS_TREE: Exhibit[Forest] = Exhibit(
+    name="process_tree",
+    title="Processes",
+    metric=shown_groups,
+    whole=summary.groups,
+    columns=[
+        Column("", ("depth", "name"), indented),
+        Column("rank", ("first_rank", "last_rank"), given_ranks, optional=True),
+        Column("MPI ranks", "mpi_ranks", words.count, optional=True),
+        Column("from, s", "start", words.seconds),
+        Column("to, s", "end", words.seconds),
+        Column("longest, s", "longest", words.seconds),
+        Column("files", "files", words.count),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("in I/O, s", "io_seconds", words.seconds),
+        Column("not whole", "partial", words.count, optional=True),
+    ],
+    note=groups_note,
+)
+
+PROCESSES_OF: Exhibit[Forest] = Exhibit(name="processes", title="Every process", metric=summary.processes, apart=True)
+
+HEAVIEST: Exhibit[Forest] = Exhibit(
+    name="heaviest",
+    title="Processes with most time in I/O",
+    metric=summary.heaviest,
+    columns=[
+        Column("program", "label"),
+        Column("pid", "pid", str),
+        Column("host", "host", optional=False),
+        Column("of its time", ("io_seconds", "seconds", "ranks"), lambda io, s, n: words.percent(io, s * n)),
+        Column("in I/O, s", "io_seconds", words.seconds),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("log", "log"),
+    ],
+    note="`iolens report` of such a log says more of the process, with advice.",
+)
+
+WAITING: Exhibit[Forest] = Exhibit(
+    name="waiting",
+    title="Where processes waited",
+    metric=summary.waiting,
+    columns=[
+        Column("", "name"),
+        Column("seconds", "wall", words.seconds),
+        Column("on a processor, s", "cpu", words.seconds),
+        Column("off it, s", "off_processor", words.seconds),
+        Column("in I/O at most, s", "in_io", words.seconds),
+        Column("elsewhere at least, s", "elsewhere", words.seconds),
+    ],
+    note="Sums over processes. Elsewhere: for children, pipes, locks, the network, a core, or asleep.",
+    absent=lambda _: "Where processes waited: n/a, these logs have no processor times.",
+)
+
+ROLES: Exhibit[Forest] = Exhibit(
+    name="roles",
+    title="Files by role",
+    metric=files.roles,
+    columns=[
+        Column("role", "role"),
+        Column("files", "files", words.count),
+        Column("size", "size", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("read", "bytes_read", words.size),
+    ],
+    note="Handed over: written by one process and read by another. Scratch: written and read by the same process. "
+    "Input: "
+    "only read. Output: only written. Size: the highest offsets touched. Standard streams are left out.",
+)
+
+
+def top_files(forest: Forest) -> pd.DataFrame:
+    """files.files, those with most bytes."""
+    found = files.files(forest)
+    return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(MOST_FILES)
+
+
+FILES: Exhibit[Forest] = Exhibit(
+    name="files",
+    title="Files with most bytes",
+    metric=top_files,
+    whole=files.files,
+    columns=[
+        Column("file", "path"),
+        Column("role", "role"),
+        Column("written by", ("producers", "both"), lambda n, both: words.count(n + both)),
+        Column("read by", ("consumers", "both"), lambda n, both: words.count(n + both)),
+        Column("size", "size", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("read", "bytes_read", words.size),
+        Column("times read", "passes", words.ratio),
+        Column("s", "seconds", words.seconds),
+    ],
+    note="Written and read by: processes. Times read: bytes read over size.",
+)
+
+
+HANDED_OVER: Exhibit[Forest] = Exhibit(
+    name="handed_over",
+    title="Who wrote what others read",
+    metric=lambda forest: head(files.handed_over(forest)),
+    whole=files.handed_over,
+    columns=[
+        Column("written by", "producer"),
+        Column("read by", "consumer"),
+        Column("files", "files", words.count),
+        Column("written", "bytes_written", words.size),
+        Column("read", "bytes_read", words.size),
+        Column("longest gap, s", "wait", words.seconds),
+    ],
+    note="Gap: from the last call of the writers on a file to the first one of the readers; n/a where these began "
+    "before. "
+    "What goes through pipes is in no file.",
+)
+
+
+def epochs(least: float, median: float, most: float) -> str:
+    """How often the files of a folder were read."""
+    if round(most, 2) == round(least, 2):
+        return f"{words.ratio(most)} (each file)"
+    return f"{words.ratio(least)} - {words.ratio(most)}, median {words.ratio(median)}"
+
+
+READ_AGAIN: Exhibit[Forest] = Exhibit(
+    name="read_again",
+    title="Files read more than once, by folder",
+    metric=lambda forest: head(files.read_again(forest)),
+    whole=files.read_again,
+    columns=[
+        Column("folder", "folder"),
+        Column("files", "files", words.count),
+        Column("size", "size", words.size),
+        Column("read", "bytes_read", words.size),
+        Column("beyond once", "again", words.size),
+        Column("times read", ("least", "median", "most"), epochs),
+        Column("readers", "readers", words.count),
+    ],
+    note="Times read: bytes read over size. A data set whose files were all read equally often was read in as many "
+    "epochs.",
+)
+
+HOSTS: Exhibit[Forest] = Exhibit(
+    name="hosts",
+    title="Hosts",
+    metric=summary.hosts,
+    columns=[
+        Column("host", "host", lambda name: name or words.NONE),
+        Column("processes", "processes", words.count),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("in I/O, s", "io_seconds", words.seconds),
+        Column("clock corrected by, s", "clock_step", words.seconds),
+    ],
+    note="A host's processes are put on one clock: what its realtime clock was set by meanwhile is taken out. Clocks "
+    "of "
+    "different hosts are taken as they are.",
+)
+
+DAMAGED: Exhibit[Forest] = Exhibit(
+    name="damaged",
+    title="Logs that cannot be read",
+    metric=lambda forest: head(summary.damaged(forest)),
+    whole=summary.damaged,
+    columns=[Column("log", "log"), Column("reason", "reason")],
+)
+
+PARTIAL: Exhibit[Forest] = Exhibit(
+    name="partial",
+    title="Logs that are not whole",
+    metric=lambda forest: head(summary.partial(forest)),
+    whole=summary.partial,
+    columns=[Column("program", "label"), Column("pid", "pid", str), Column("why", "partial"), Column("log", "log")],
+)
+
+
+def head(found: pd.DataFrame | None) -> pd.DataFrame | None:
+    """As many rows as a page has room for."""
+    return None if found is None else found.head(MOST_ROWS)
+
+
+def running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Processes over time."""
+    from iolens.figures.running import running_processes
+
+    yield FigureBlock(running_processes(counts), "", title="Processes that run, by program")
+
+
+RUNNING: Exhibit[Forest] = Exhibit(
+    name="running", title="Processes that run, by program", metric=activity.running, draw=running_figure
+)
+
+
+def activity_rows(forest: Forest) -> pd.DataFrame | None:
+    """Bytes over time and processes: row (of neighbouring processes in the tree), start and end of the bin in seconds
+    since the first process began, written, read; bins without bytes are left out. None where no log has them."""
+    import numpy as np
+    import pandas as pd
+
+    grids = activity.activity(forest)
+    if grids is None:
+        return None
+    written, read, width = grids
+    row, place = np.nonzero(written + read)
+    frame = pd.DataFrame({"row": row, "start": place * width, "end": (place + 1) * width})
+    return frame.assign(written=written[row, place], read=read[row, place])
+
+
+def activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The map."""
+    from iolens.figures.activity import activity_map
+
+    grids = activity.activity(forest)
+    assert grids is not None
+    written, read, width = grids
+    count = len(forest.processes)
+    each = -(-count // len(written))
+    row = "each process" if each == 1 else f"{each} processes that are neighbours in the tree"
+    caption = (
+        f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all of them. Processes stand in the "
+        "order "
+        "of the tree, from below. Look for pauses, and for processes that move bytes alone."
+    )
+    figure = activity_map(written, read, width, count, row="process")
+    yield FigureBlock(figure, caption, title="Bytes over time")
+
+
+ACTIVITY: Exhibit[Forest] = Exhibit(
+    name="activity", title="Bytes over time", metric=activity_rows, draw=activity_figure
+)
+
+FOREST_EXHIBITS: tuple[Exhibit[Forest], ...] = (
+    PROCESS_TREE,
+    HEAVIEST,
+    WAITING,
+    ROLES,
+    HANDED_OVER,
+    READ_AGAIN,
+    FILES,
+    HOSTS,
+    PARTIAL,
+    DAMAGED,
+    RUNNING,
+    ACTIVITY,
+    PROCESSES_OF,
+)
+"""In the order in which a terminal shows them."""

@@ -1,0 +1,115 @@
+"""The document of a job of many processes: which exhibits stand on which page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iolens.forest import activity, files, summary
+from iolens.forest.forest import Forest
+from iolens.pages import words
+from iolens.pages.blocks import Block, Row, Table, Text
+from iolens.pages.document import write_document
+from iolens.pages.exhibits.forest import (
+    ACTIVITY,
+    DAMAGED,
+    FILES,
+    HANDED_OVER,
+    HEAVIEST,
+    HOSTS,
+    PARTIAL,
+    PROCESS_TREE,
+    READ_AGAIN,
+    ROLES,
+    RUNNING,
+    WAITING,
+)
+from iolens.pages.layout import Layout, laid_out
+
+LITTLE = 0.05
+"""Part of the processes' time in I/O below which it is not what to look at."""
+
+
+def write_forest(forest: Forest, path: Path) -> None:
+    """Write the document, a PDF or an HTML page; IolensError when it cannot be written."""
+    write_document(path, title(forest), subtitle(forest), laid_out(PAGES, forest), labels(forest))
+
+
+def title(forest: Forest) -> str:
+    """The header of every page."""
+    return f"{forest.folder.resolve().name}: I/O of {words.plural(len(forest.processes), 'process')}"
+
+
+def subtitle(forest: Forest) -> str:
+    """Below the title."""
+    jobs = {each.jobid for each in forest.processes}
+    job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
+    begin = words.moment(min(each.start for each in forest.processes))
+    return f"{forest.folder}{job}, {begin}, {words.duration(activity.end_of(forest))}"
+
+
+def labels(forest: Forest) -> list[str]:
+    """What must stand on every page."""
+    states = (("PARTIAL LOGS", any(each.partial for each in forest.processes)), ("DAMAGED LOGS", bool(forest.damaged)))
+    return [label for label, holds in states if holds]
+
+
+def sentences(forest: Forest) -> list[str]:
+    """What is to be known first: how much, how long, and what stands out."""
+    rows = summary.processes(forest)
+    spent, wall = float(rows["io_seconds"].sum()), float((rows["seconds"] * rows["ranks"]).sum())
+    share = spent / wall if wall else 0.0
+    said = [
+        f"I/O took {words.percent(spent, wall)} of the processes' time: {words.duration(spent)} of "
+        f"{words.duration(wall)}, both summed over {words.plural(int(rows['ranks'].sum()), 'process')}"
+        + ("; little can be gained there." if share < LITTLE else ".")
+    ]
+    again = files.read_again(forest)
+    if again is not None:
+        read, more = int(rows["bytes_read"].sum()), int(again["again"].sum())
+        if more >= LITTLE * read:
+            said.append(
+                f"{words.size(more)} of the {words.size(read)} read ({words.percent(more, read)}) had been read "
+                "before by "
+                "this job: memory or a node's own disk could keep it."
+            )
+    if forest.spools:
+        said.append(f"{words.plural(forest.spools, 'process')} left records without a log: run `iolens recover`.")
+    if forest.damaged:
+        said.append(f"{words.plural(len(forest.damaged), 'log')} cannot be read and are in no number here.")
+    return said
+
+
+def facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
+    """Two columns of name and value."""
+    rows = summary.processes(forest)
+    hosts = {each.host for each in forest.processes if each.host}
+    tree = summary.groups(forest)
+    left = [
+        ["logs", f"{len(rows):,} read" + (f", {len(forest.damaged):,} not" if forest.damaged else "")],
+        ["programs", f"{tree['name'].str.replace(r'^[0-9,]+ × ', '', regex=True).nunique():,}"],
+        ["hosts", f"{len(hosts):,}" if hosts else words.NONE],
+        ["first to last", words.duration(activity.end_of(forest))],
+    ]
+    right = [
+        ["read", words.size(int(rows["bytes_read"].sum()))],
+        ["written", words.size(int(rows["bytes_written"].sum()))],
+        ["files", words.count(len(files.files(forest)))],
+        ["opens", words.count(int(rows["opens"].sum()))],
+    ]
+    return [fact for fact in left if fact[1] != words.NONE], right
+
+
+def overview(forest: Forest) -> list[Block]:
+    """The first lines of the document."""
+    first, *others = sentences(forest)
+    table = Row([Table("", ["", ""], part) for part in facts(forest)])
+    return [Text(first, "lead"), *(Text(each) for each in others), table]
+
+
+PAGES: tuple[Layout[Forest], ...] = (
+    Layout("Job of many processes", [overview, ACTIVITY.figures, RUNNING.figures]),
+    Layout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables]),
+    Layout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
+    Layout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),
+)
+"""From top to bottom."""
