@@ -73,18 +73,16 @@ def compare_subjects(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from iolens.lab.subjects.subjects import read_subjects
-    from iolens.pages.exhibit import frames
-    from iolens.pages.exhibits.subjects import SUBJECT_EXHIBITS
     from iolens.pages.export import export
     from iolens.pages.subject_words import headline, notes
-    from iolens.pages.subjects import write_subjects
+    from iolens.pages.subjects import tables, write_subjects
     from iolens.pages.terminal import screen
 
     output = output_of(args, Path("comparison"))
     subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
     write_subjects(subjects, output)
     if any(folders(args).values()):
-        export(frames(SUBJECT_EXHIBITS, subjects), "comparison-", folders(args))
+        export(tables(subjects), "comparison-", folders(args))
     out = screen()
     for sentence in headline(subjects):
         out.say(sentence, "1")

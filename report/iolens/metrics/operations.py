@@ -44,6 +44,13 @@ def operations_called(job: Job) -> pd.DataFrame:
     )
 
 
+@once_per_job
+def syncs(job: Job) -> int:
+    """Calls that send written data to the storage: fsync, fdatasync and MPI_File_sync, over all files."""
+    counters = {"POSIX": ("POSIX_FSYNCS", "POSIX_FDSYNCS"), "MPI-IO": ("MPIIO_SYNCS",)}
+    return sum(total(job.frames[name], *names) or 0 for name, names in counters.items() if name in job.frames)
+
+
 def stream_calls(job: Job, operation: str) -> int:
     """Calls of a STDIO operation on standard streams."""
     frame, layer = job.frames["STDIO"], LAYERS["STDIO"]

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
+from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, compare
+from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
@@ -40,7 +42,8 @@ def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) 
     limits = results.limits if results.metric == "write_bandwidth" else {}
     comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits)
     labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
-    pages = [*sweep_pages(results, comparison), *job_pages(comparison, read)]
+    evidence = of_comparison(comparison, program_of(results))
+    pages = [*sweep_pages(results, comparison), *job_pages(comparison, read), audit_page(evidence)]
     write_document(path, results.title, subtitle(results, comparison), pages, labels)
     return ComparisonSummary(
         path=path,
@@ -48,8 +51,13 @@ def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) 
         cautions=tuple(cautions(results, comparison)),
         remedy=remedy(results, comparison),
         points=BRIEF.table(comparison),
-        frames=frames(COMPARISON_EXHIBITS, comparison),
+        frames=with_audit(frames(COMPARISON_EXHIBITS, comparison), evidence),
     )
+
+
+def program_of(results: Results) -> str:
+    """The program of a sweep."""
+    return str((results.experiment.get("workload") or {}).get("program") or results.name)
 
 
 def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.sweep.results import Results
+from iolens.metrics.audit.sources import of_latencies
 from iolens.metrics.latency import LatencyComparison, choices, compare_latencies, latency_rows, lossy_variants
 from iolens.metrics.settings import describe
+from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import plural
@@ -37,14 +39,17 @@ def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
     lossy = lossy_variants(results.runs, results.settings)
     found = Latencies(compare_latencies(rows, variants, lossy), choices(results.runs, results.settings), rows)
     notes = cautions(results, order, present)
-    write_document(path, results.title, subtitle(results, variants), latency_pages(found, notes), [])
+    program = str((results.experiment.get("workload") or {}).get("program") or results.name)
+    evidence = of_latencies(results.runs, results.settings, present, found.comparison.baseline, program)
+    pages = [*latency_pages(found, notes), audit_page(evidence)]
+    write_document(path, results.title, subtitle(results, variants), pages)
     return ComparisonSummary(
         path=path,
         verdict=verdict(found.comparison),
         cautions=tuple(notes),
         remedy=None,
         points=(OVERALL if found.comparison.by_size else EACH_OPERATION).table(found),
-        frames=frames(LATENCY_EXHIBITS, found),
+        frames=with_audit(frames(LATENCY_EXHIBITS, found), evidence),
     )
 
 

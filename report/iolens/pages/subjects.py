@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.lab.storage import backends
+from iolens.metrics.audit.sources import of_subjects
 from iolens.metrics.subjects import Subjects
+from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Text
 from iolens.pages.document import write_document
+from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.subject_figures import BARS, RATIOS, SIZES, TIMES, activity_figure
-from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables
+from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, SUBJECT_EXHIBITS, WHO, grouped_tables
 from iolens.pages.layout import Layout, laid_out
 from iolens.pages.subject_words import headline, notes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def write_subjects(subjects: Subjects, path: Path) -> None:
     """Write the document, PDF or HTML as its name ends."""
     title = " / ".join(letter for letter in subjects.letters) + ": comparison"
     names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
-    write_document(path, title, names, laid_out(PAGES, subjects), labels(subjects))
+    pages = [*laid_out(PAGES, subjects), audit_page(of_subjects(subjects))]
+    write_document(path, title, names, pages, labels(subjects))
+
+
+def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
+    """The numbers behind it by name, for export."""
+    return with_audit(frames(SUBJECT_EXHIBITS, subjects), of_subjects(subjects))
 
 
 def labels(subjects: Subjects) -> list[str]:

@@ -22,6 +22,7 @@ from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import groups, preload, site_darshan
 from iolens.lab.run.command_line import Command, take_apart, with_environment
 from iolens.lab.run.log_place import without_places
+from iolens.lab.run.machine import machine
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 
@@ -47,7 +48,9 @@ class Outcome:
     """How a command ended: when it began (UTC) and on how busy a machine (load average), its exit code, the wall time
     in seconds, the logs it left, and the hosts that it ran on where its launcher knows them.
 
-    `reason` says why it failed where its own output cannot tell, and `batch` what a batch system knows of its job."""
+    `reason` says why it failed where its own output cannot tell, and `batch` what a batch system knows of its job.
+    `machine` is what lab/run/machine.py says of the launcher's host when it began, `load_after` the load average when
+    it had ended."""
 
     command: tuple[str, ...]
     started: str
@@ -58,6 +61,8 @@ class Outcome:
     hosts: tuple[str, ...] = ()
     reason: str | None = None
     batch: Mapping[str, Any] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    load_after: float | None = None
 
 
 def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
@@ -96,7 +101,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     """Like `execute`; `run` is the name by which the profiler's spools are known as this run's."""
     marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
-    moment, load = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0]
+    moment, load, here = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0], machine()
     clock = time.monotonic()
     surroundings = dict(os.environ) if setup.profiler == "none" else without_places(os.environ)
     theirs = setup.profiler == "darshan"
@@ -112,12 +117,22 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
             for log in leave_logs(run, setup, f"{Path(line[0]).name} was interrupted"):
                 say(f"log: {log}")
             raise
-    seconds = time.monotonic() - clock
+    seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
     leave_logs(run, setup, f"{Path(line[0]).name} {ending(status)}")
     new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before
     logs = sorted(new, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
-    return Outcome(tuple(line), moment, load, code or (1 if late else 0), seconds, tuple(logs), reason=late)
+    return Outcome(
+        tuple(line),
+        moment,
+        load,
+        code or (1 if late else 0),
+        seconds,
+        tuple(logs),
+        reason=late,
+        machine=here,
+        load_after=load_after,
+    )
 
 
 def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:

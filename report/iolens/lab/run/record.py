@@ -44,6 +44,8 @@ class RunRecord:
     key: str
     lost: Sequence[Mapping[str, Any]] = ()
     batch: Mapping[str, Any] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    load_after: float | None = None
     schema: int = field(default=SCHEMA)
 
 
@@ -89,6 +91,8 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         mpi={},
         hosts=hosts_of(outcome.logs),
         load_before=outcome.load_before,
+        load_after=outcome.load_after,
+        machine=outcome.machine,
         log=outcome.logs[-1].name if outcome.logs else None,
         result=None,
         key=run_key({"command": outcome.command}, []),

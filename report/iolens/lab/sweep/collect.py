@@ -55,6 +55,8 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         mpi={**(result.get("mpi") or {}), "driver": driver},
         hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
         load_before=outcome.load_before,
+        load_after=outcome.load_after,
+        machine=outcome.machine,
         log=log.name if log else None,
         result=RESULT if result else None,
         key=key,

@@ -7,13 +7,15 @@ from typing import Any
 
 from iolens.log import read_log
 from iolens.metrics.mpiio import file_ranks
+from iolens.metrics.operations import syncs
 
 
 def observed(log: Path) -> dict[str, Any]:
     """Aggregators of the file with the most bytes written through MPI-IO: ranks that wrote it at the POSIX level.
 
-    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes). Empty when the log
-    holds no such table (another profiler, or one rank), or not of all ranks.
+    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), and `syncs`, the
+    calls that sent data to the storage. Empty when the log holds no such table (another profiler, or one rank), or not
+    of all ranks.
     """
     job = read_log(log)
     ranks = file_ranks(job)
@@ -31,4 +33,5 @@ def observed(log: Path) -> dict[str, Any]:
         "aggregator_ranks": sorted(int(rank) for rank in rows["rank"]),
         "largest_write": int(rows["largest_write"].max()),
         "common_write": int(commonest),
+        "syncs": syncs(job),
     }

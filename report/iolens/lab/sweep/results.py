@@ -174,6 +174,8 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "below": storage.get("below"),
         "hosts": tuple(str(host) for host in run.get("hosts") or []),
         "load_before": run.get("load_before"),
+        "load_after": run.get("load_after"),
+        "launcher": run.get("launcher"),
         "seconds": run.get("seconds"),
         "started": run.get("started"),
         "log": str(path.parent / run["log"]) if run.get("log") else None,
@@ -182,6 +184,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     for part in ("requested", "effective"):
         row |= {f"{part}.{key}": value for key, value in (run.get(part) or {}).items()}
     row |= {f"observed.{key}": value for key, value in observed.items()}
+    row |= {f"machine.{key}": value for key, value in (run.get("machine") or {}).items()}
     return row | read_phase(path.parent / (run.get("result") or "result.json"), operation)
 
 

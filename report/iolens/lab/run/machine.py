@@ -1,0 +1,41 @@
+"""The machine that a run begins on: what a comparison must know of it to be believed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+MODEL = re.compile(r"^(?:model name|cpu model|Processor)\s*:\s*(.+)$", re.MULTILINE)
+"""Of /proc/cpuinfo; some architectures have no such line."""
+
+
+def machine() -> dict[str, Any]:
+    """What run.json has under `machine` (report/RUN.md), of the host of the launcher; what cannot be read is None."""
+    memory = meminfo()
+    model = MODEL.search(text_of("/proc/cpuinfo"))
+    return {
+        "host": socket.gethostname(),
+        "cpu": model[1].strip() if model else platform.machine() or None,
+        "cpus": len(os.sched_getaffinity(0)),
+        "memory": memory.get("MemTotal"),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "cached": memory.get("Cached"),
+        "dirty": memory.get("Dirty"),
+    }
+
+
+def meminfo() -> dict[str, int]:
+    """The lines of /proc/meminfo that are sizes, in bytes."""
+    return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", text_of("/proc/meminfo"), re.M)}
+
+
+def text_of(path: str) -> str:
+    """A file's text; empty where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

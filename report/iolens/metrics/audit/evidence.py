@@ -1,0 +1,66 @@
+"""What is recorded of the runs of a comparison, in one form for sweeps and for logs, runs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
+"""What a check can find."""
+
+Finding = tuple[str, str]
+"""One of these states, and the evidence in a sentence."""
+
+RECORDED = (
+    *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),
+    *("hosts", "file_system", "storage", "launcher", "program", "nprocs", "syncs"),
+    *("bytes_read", "bytes_written", "write_seconds"),
+)
+"""Columns of the runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """`runs` has a row a run with the columns RECORDED, missing where nothing was recorded: `group` is the setting or
+    subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names in a tuple.
+
+    `groups`: what was measured of each, in the order of their runs; `rate` tells whether these are rates (else times).
+    `base` names what ratios are held against, with its absolute value; empty without ratios. `left_out`: groups that
+    are not compared, and why. `bounded`: groups whose bound is drawn. `joined`: a setting with names for levels whose
+    points a figure joins by lines; empty without one. `swept`: the runs of a sweep, each in an empty folder of its own.
+    """
+
+    runs: pd.DataFrame
+    groups: Mapping[str, Sequence[float]]
+    rate: bool
+    base: str
+    left_out: Sequence[tuple[str, str]] = ()
+    bounded: int = 0
+    joined: str = ""
+    swept: bool = False
+
+    def known(self, column: str) -> list[Any]:
+        """The values of a column, without those that are missing or empty."""
+        return [value for value in self.runs[column] if value not in (None, "", ()) and value == value]
+
+    def unknown(self, column: str) -> int:
+        """How many runs do not tell."""
+        return len(self.runs) - len(self.known(column))
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as `Evidence.runs`: all columns, None where a row has no value."""
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in RECORDED})
+
+
+def some(values: Sequence[Any], most: int = 3) -> str:
+    """Different values in words: 'a; b; 2 more'."""
+    different = list(dict.fromkeys(map(str, values)))
+    more = len(different) - most
+    return "; ".join([*different[:most], *([f"{more} more"] if more > 0 else [])])

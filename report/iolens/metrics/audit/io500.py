@@ -1,0 +1,98 @@
+"""The rules of IO500 that any measurement of storage can be held to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
+
+WRITING = 300.0
+"""Seconds that a write phase takes at least."""
+
+REDUCING = ("zfs", "btrfs")
+"""Types of file systems that may compress or deduplicate."""
+
+
+def writing(evidence: Evidence) -> Finding:
+    """Whether writing took long enough to leave caches behind."""
+    known = [float(value) for value in evidence.known("write_seconds")]
+    if not known:
+        return UNKNOWN, "No run tells how long it wrote."
+    return (
+        KEPT if min(known) >= WRITING else BROKEN
+    ), f"The shortest wrote for {min(known):.3g} s, {WRITING:.0f} s are asked for."
+
+
+def other_client(evidence: Evidence) -> Finding:
+    """Whether data was read by another node than the one that wrote it."""
+    reads = [float(value) for value in evidence.known("bytes_read")]
+    if reads and max(reads) == 0:
+        return KEPT, "Nothing that is measured reads."
+    counts = [len(hosts) for hosts in evidence.known("hosts")]
+    if counts and max(counts) == 1:
+        return BROKEN, "All ranks ran on one host: what it reads it wrote itself, and its page cache may hold it."
+    return UNKNOWN, "Nothing records which node wrote what another one reads."
+
+
+def persistent(evidence: Evidence) -> Finding:
+    """Whether data was sent to the storage before the clock stopped."""
+    known = [int(value) for value in evidence.known("syncs")]
+    if not known:
+        return UNKNOWN, "No run tells whether it called fsync."
+    without = sum(value == 0 for value in known)
+    if without:
+        return BROKEN, f"{without} of {len(known)} runs never called fsync or MPI_File_sync."
+    return KEPT, f"Every run that tells ({len(known)}) called fsync or MPI_File_sync."
+
+
+def beforehand(evidence: Evidence) -> Finding:
+    """Whether files were made before the clock started."""
+    if evidence.swept:
+        return KEPT, "Each run began in an empty folder of its own, which a sweep makes and removes."
+    return UNKNOWN, "Nothing records what lay in the folder before."
+
+
+def one_storage(evidence: Evidence) -> Finding:
+    """Whether all runs used the same storage."""
+    known = evidence.known("file_system")
+    if not known:
+        return UNKNOWN, "No run tells its file system."
+    if len(set(known)) > 1:
+        return BROKEN, f"{len(set(known))} file systems: {some(known)}."
+    missing = evidence.unknown("file_system")
+    return (UNKNOWN if missing else KEPT), f"{some(known)} in all runs" + (
+        f"; {missing} do not tell." if missing else "."
+    )
+
+
+def same_code(evidence: Evidence) -> Finding:
+    """Whether the program was the same."""
+    known = evidence.known("program")
+    if len(set(known)) > 1:
+        return BROKEN, f"{len(set(known))} programs: {some(known)}."
+    if evidence.swept:
+        return KEPT, "A sweep repeats a run whose program or libraries have changed."
+    return UNKNOWN, f"{some(known) or 'The program'}: its name, and not what is in it, is recorded."
+
+
+def reduction(evidence: Evidence) -> Finding:
+    """Whether the storage may have written less than it was given."""
+    known = set(evidence.known("file_system"))
+    kinds = {kind for each in known for kind in str(each).split(", ")}
+    if kinds & set(REDUCING):
+        return UNKNOWN, f"{some(sorted(kinds & set(REDUCING)))} can compress; no run tells whether it does."
+    if kinds and kinds <= {"tmpfs", "ext4", "xfs", "ost"}:
+        return KEPT, f"{some(sorted(kinds))} stores what it is given."
+    return UNKNOWN, "Nothing records whether the storage compresses or deduplicates."
+
+
+CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
+    "At least 300 s of writing": writing,
+    "Data is read by another client than wrote it": other_client,
+    "Data is persistent before the clock stops": persistent,
+    "No files are made beforehand": beforehand,
+    "One storage system": one_storage,
+    "No changes to the code": same_code,
+    "No reduction that depends on the content": reduction,
+}
+"""By what they say."""

@@ -1,0 +1,157 @@
+"""The twelve rules of Hoefler and Belli for reporting measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import fmean, geometric_mean, harmonic_mean
+
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
+from iolens.metrics.statistics import MEDIAN_FROM
+
+CLOSE = 0.005
+"""Part by which two kinds of mean may differ and still be called the same."""
+
+FACTS: Mapping[str, str] = {
+    "cpu": "processor",
+    "memory": "memory",
+    "kernel": "kernel",
+    "mpi": "MPI library",
+    "hosts": "hosts",
+    "file_system": "file system",
+    "nprocs": "processes",
+    "program": "program",
+    "started": "date",
+    "load_before": "load",
+}
+"""What the set-up consists of, by column."""
+
+
+def base(evidence: Evidence) -> Finding:
+    """Rule 1."""
+    if evidence.base:
+        return KEPT, f"Ratios are to {evidence.base}."
+    return BROKEN, "No point is the base of a ratio."
+
+
+def subset(evidence: Evidence) -> Finding:
+    """Rule 2."""
+    silent = [label for label, reason in evidence.left_out if not reason]
+    if silent:
+        return BROKEN, f"Left out without a reason: {some(silent)}."
+    if not evidence.left_out:
+        return KEPT, f"All {len(evidence.runs)} runs are shown."
+    return (
+        KEPT,
+        f"{len(evidence.left_out)} left out, each with its reason: {some([one for one, _ in evidence.left_out])}.",
+    )
+
+
+def means(evidence: Evidence) -> Finding:
+    """Rule 3: the typical values here are geometric means, or medians from MEDIAN_FROM runs on."""
+    repeated = {name: each for name, each in evidence.groups.items() if 1 < len(each) < MEDIAN_FROM and min(each) > 0}
+    if not repeated:
+        return KEPT, "No mean is taken: single runs, or medians."
+    proper = harmonic_mean if evidence.rate else fmean
+    apart = max(abs(geometric_mean(each) / proper(each) - 1) for each in repeated.values())
+    name = "harmonic mean of the rates" if evidence.rate else "arithmetic mean of the times"
+    said = f"Geometric means, so that times and rates have the same ratios; the {name} is within {100 * apart:.2g} %."
+    return (KEPT if apart <= CLOSE else BROKEN), said
+
+
+def ratios(_: Evidence) -> Finding:
+    """Rule 4: effects average ratios geometrically, and no other ratio is averaged."""
+    return KEPT, "Ratios are of typical values; effects over several settings are geometric means of ratios."
+
+
+def spread(evidence: Evidence) -> Finding:
+    """Rule 5."""
+    single = [name for name, each in evidence.groups.items() if len(each) == 1]
+    if not evidence.groups:
+        return UNKNOWN, "No measurement can be used."
+    if single:
+        return (
+            BROKEN,
+            f"{len(single)} of {len(evidence.groups)} were measured once and have no interval: {some(single)}.",
+        )
+    fewest = min(map(len, evidence.groups.values()))
+    return KEPT, f"Every value has an interval, from {fewest} runs or more; what is the same in all runs is marked."
+
+
+def normality(evidence: Evidence) -> Finding:
+    """Rule 6."""
+    counts = [len(each) for each in evidence.groups.values()]
+    if counts and min(counts) >= MEDIAN_FROM:
+        return KEPT, "Intervals of medians by order statistics, which hold for any distribution."
+    if max(counts, default=0) < 2:
+        return KEPT, "Nothing is supposed: there are no intervals."
+    return BROKEN, (
+        f"Intervals suppose that runs scatter log-normally, which less than {MEDIAN_FROM} runs of each cannot check; "
+        "with more, medians need no such thing."
+    )
+
+
+def sound(evidence: Evidence) -> Finding:
+    """Rule 7."""
+    counts = [len(each) for each in evidence.groups.values()]
+    if len(counts) < 2:
+        return UNKNOWN, "Less than two values are compared."
+    if min(counts) < 2:
+        return BROKEN, "A value of one run differs from others for all we know by chance."
+    return KEPT, "Banerjee's intervals of each ratio, unequal spreads allowed, together by Bonferroni."
+
+
+def centre(_: Evidence) -> Finding:
+    """Rule 8."""
+    return (
+        UNKNOWN,
+        "Within a run the slowest process counts, over runs the typical value; what matters is yours.",
+    )
+
+
+def factors(evidence: Evidence) -> Finding:
+    """Rule 9."""
+    missing = [name for column, name in FACTS.items() if evidence.unknown(column)]
+    if missing:
+        return BROKEN, f"Not recorded for all runs: {', '.join(missing)}."
+    return KEPT, "Recorded for all runs: " + ", ".join(FACTS.values()) + "; levels are in the tables."
+
+
+def timing(evidence: Evidence) -> Finding:
+    """Rule 10."""
+    if evidence.swept:
+        return (
+            KEPT,
+            "The workload's clock around each phase, between barriers; bytes over the time of the slowest rank.",
+        )
+    return UNKNOWN, "Each log and benchmark has its own way to take time: see its documentation."
+
+
+def bounds(evidence: Evidence) -> Finding:
+    """Rule 11."""
+    if not evidence.bounded:
+        return BROKEN, "No bound is known: neither a model of the storage nor a device's rate."
+    return KEPT, f"A line shows the storage's bound for {evidence.bounded} of {len(evidence.groups)} values."
+
+
+def plots(evidence: Evidence) -> Finding:
+    """Rule 12."""
+    if evidence.joined:
+        return BROKEN, f"Lines join levels of {evidence.joined}, which are names."
+    return KEPT, "Intervals and single runs are drawn; lines join numbers only."
+
+
+CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
+    "Name the base of every ratio, and its absolute value": base,
+    "Say why a subset is shown": subset,
+    "Arithmetic mean of costs, harmonic mean of rates": means,
+    "Do not average ratios, else geometrically": ratios,
+    "Say whether a value is deterministic, else give an interval": spread,
+    "Do not suppose normality unchecked": normality,
+    "Compare by a sound test": sound,
+    "Ask whether the centre or a percentile matters": centre,
+    "Report all factors, levels and the set-up": factors,
+    "Say how time was taken, synchronised and summarised": timing,
+    "Show bounds": bounds,
+    "Plot what helps; join points only where values lie between": plots,
+}
+"""By what they say, in their order."""

@@ -1,0 +1,54 @@
+"""The rules: those of Hoefler and Belli, of IO500, and what must be known of how the runs were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iolens.metrics.audit import io500, reporting, setup
+from iolens.metrics.audit.evidence import Evidence, Finding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SOURCES = {
+    "Hoefler and Belli": "T. Hoefler, R. Belli: Scientific Benchmarking of Parallel Computing Systems, SC15, "
+    "doi 10.1145/2807591.2807644",
+    "IO500": "IO500's submission rules, https://io500.org/rules-submission",
+    "Set-up": "what Hoefler and Belli's rule 9 asks for, one by one",
+}
+"""Where the rules are from."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule in a few words, where it is from, and how it is checked."""
+
+    source: str
+    number: str
+    says: str
+    check: Callable[[Evidence], Finding]
+
+
+def rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]) -> tuple[Rule, ...]:
+    """Rules of one source, in its order."""
+    return tuple(
+        Rule(source, str(place) if numbered else "", says, check)
+        for place, (says, check) in enumerate(checks.items(), 1)
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    *rules_of("Hoefler and Belli", True, reporting.CHECKS),
+    *rules_of("IO500", False, io500.CHECKS),
+    *rules_of("Set-up", False, setup.CHECKS),
+)
+
+
+def audit(evidence: Evidence) -> pd.DataFrame:
+    """One row a rule: source, number, rule, state (kept, not kept, cannot be known), evidence."""
+    import pandas as pd
+
+    rows = [(rule.source, rule.number, rule.says, *rule.check(evidence)) for rule in RULES]
+    return pd.DataFrame(rows, columns=["source", "number", "rule", "state", "evidence"])

@@ -1,0 +1,140 @@
+"""How the runs were made: machine, load, order, caches, repetitions; alike for all that is compared?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
+from iolens.metrics.settings import volume_text
+
+BUSY = 0.5
+"""Load average for each processor before a run from which on others were at work."""
+
+ENOUGH = 3
+"""Repetitions from which on an interval is of use."""
+
+DAY = 86400.0
+
+
+def alike(column: str, evidence: Evidence) -> Finding:
+    """Whether all runs have the same, and what it is."""
+    known = evidence.known(column)
+    if not known:
+        return UNKNOWN, "Not recorded."
+    said = some([", ".join(value) if isinstance(value, tuple) else value for value in known])
+    missing = evidence.unknown(column)
+    if len(set(known)) > 1:
+        return BROKEN, f"{len(set(known))} different: {said}."
+    return (UNKNOWN, f"{said}; {missing} of {len(evidence.runs)} runs do not tell.") if missing else (KEPT, f"{said}.")
+
+
+def memory(evidence: Evidence) -> Finding:
+    """Whether all machines have the same memory."""
+    known = {int(value) for value in evidence.known("memory")}
+    if not known:
+        return UNKNOWN, "Not recorded."
+    said = some([volume_text(value) for value in sorted(known)])
+    same = max(known) <= 1.02 * min(known)
+    return (KEPT if same and not evidence.unknown("memory") else BROKEN if not same else UNKNOWN), f"{said}."
+
+
+def dates(evidence: Evidence) -> Finding:
+    """Whether the runs were made within a day."""
+    known = sorted(moments(evidence))
+    if not known:
+        return UNKNOWN, "Not recorded."
+    span = (known[-1] - known[0]).total_seconds()
+    begin, end = known[0].date().isoformat(), known[-1].date().isoformat()
+    said = begin if begin == end else f"{begin} to {end}"
+    if span > DAY:
+        return BROKEN, f"{said}: systems change in the meantime."
+    return (UNKNOWN if len(known) < len(evidence.runs) else KEPT), f"{said}."
+
+
+def moments(evidence: Evidence) -> list[datetime]:
+    """When the runs began, as far as is known; without time zones, so that they can be ordered."""
+    found = []
+    for text in evidence.known("started"):
+        try:
+            found.append(datetime.fromisoformat(str(text)).replace(tzinfo=None))
+        except ValueError:
+            continue
+    return found
+
+
+def load(evidence: Evidence) -> Finding:
+    """Whether others were at work before a run; what a sweep's own runs before it left counts too."""
+    runs = [
+        (float(before), int(cpus))
+        for before, cpus in zip(evidence.runs["load_before"], evidence.runs["cpus"], strict=True)
+        if before is not None and cpus
+    ]
+    if not runs:
+        known = [float(value) for value in evidence.known("load_before")]
+        said = (
+            f"The load was up to {max(known):.2g}; the number of processors is not recorded."
+            if known
+            else "Not recorded."
+        )
+        return UNKNOWN, said
+    most = max(before / cpus for before, cpus in runs)
+    own = " The runs before leave their own." if evidence.swept else ""
+    return (KEPT if most <= BUSY else BROKEN), f"Up to {most:.2g} for each processor before a run.{own}"
+
+
+def order(evidence: Evidence) -> Finding:
+    """Whether the runs of what is compared alternate, so that drift meets all alike."""
+    known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
+    if not known or any(not moment for moment, _ in known):
+        return UNKNOWN, "Not all runs tell when they began."
+    if len(set(evidence.runs["group"])) < 2:
+        return UNKNOWN, "One setting only."
+    if len(known) == len({group for _, group in known}):
+        return UNKNOWN, "One run of each: no order makes up for drift."
+    if len({moment for moment, _ in known}) < len({group for _, group in known}):
+        return UNKNOWN, "Their moments do not tell their order."
+    stretches = [group for group, _ in groupby(group for _, group in sorted(known, key=lambda pair: str(pair[0])))]
+    if len(stretches) == len(set(stretches)):
+        return BROKEN, "All runs of one stand before all of the next: a drift looks like a difference."
+    return KEPT, f"The runs alternate: {len(stretches)} stretches of {len(set(stretches))} settings."
+
+
+def caches(evidence: Evidence) -> Finding:
+    """What the page cache held when the runs began, and whether reads may have come from it."""
+    held = [int(value) for value in evidence.known("cached")]
+    reads = [float(value) for value in evidence.known("bytes_read")]
+    said = f"The page cache held {volume_text(min(held))} to {volume_text(max(held))} when runs began" if held else ""
+    memory_of = [int(value) for value in evidence.known("memory")]
+    if reads and max(reads) == 0:
+        return KEPT, f"{said + '; n' if said else 'N'}othing that is measured reads."
+    if reads and memory_of and max(reads) < min(memory_of):
+        return BROKEN, f"{said or 'The cache is not recorded'}; what is read fits into memory and may come from there."
+    return UNKNOWN, f"{said}." if said else "Not recorded."
+
+
+def repetitions(evidence: Evidence) -> Finding:
+    """Whether there are enough runs of each."""
+    counts = [len(each) for each in evidence.groups.values()]
+    if not counts:
+        return UNKNOWN, "No measurement can be used."
+    said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return (KEPT if min(counts) >= ENOUGH else BROKEN), f"{said} of each; {ENOUGH} or more are asked for."
+
+
+CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
+    "Same processor": partial(alike, "cpu"),
+    "Same memory": memory,
+    "Same kernel": partial(alike, "kernel"),
+    "Same MPI library": partial(alike, "mpi"),
+    "Same hosts": partial(alike, "hosts"),
+    "Same kind of storage": partial(alike, "storage"),
+    "Made within a day": dates,
+    "Quiet machine": load,
+    "Order of runs mixed": order,
+    "Caches cold, or of no use": caches,
+    "Enough repetitions": repetitions,
+}
+"""By what they say."""

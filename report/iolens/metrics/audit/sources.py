@@ -1,0 +1,174 @@
+"""The evidence of a sweep's comparison, of a comparison of latencies, and of one of logs, runs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.aligned import numbers
+from iolens.metrics.audit.evidence import Evidence, frame_of
+from iolens.metrics.comparison import Comparison
+from iolens.metrics.comparison_points import measured
+from iolens.metrics.cost import io_cost
+from iolens.metrics.operations import syncs
+from iolens.metrics.settings import describe, name_text
+from iolens.metrics.subject_bound import bounds
+from iolens.metrics.subject_facts import facts_of
+from iolens.metrics.subject_values import RUN
+from iolens.metrics.subjects import Subjects, Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURED = (
+    ("Bandwidth", "write"),
+    ("Bandwidth", "read"),
+    (RUN, "I/O time of the slowest process"),
+    (RUN, "run time"),
+    ("Time", "run time"),
+)
+"""What a comparison of subjects stands on: the first of these that all have, else the first with a better side."""
+
+
+def of_comparison(comparison: Comparison, program: str) -> Evidence:
+    """Of the settings of a sweep that measures bandwidth."""
+    points = comparison.points
+    base = "" if comparison.baseline is None else f"{points.loc[comparison.baseline, 'label']}, "
+    base += "" if comparison.baseline is None else f"{points.loc[comparison.baseline, 'value']:.4g} MiB/s"
+    reads = not comparison.measure.startswith("write")
+    rows = [
+        row
+        | {
+            "group": points.loc[row["point"], "label"],
+            "program": program,
+            "bytes_read": row.get("bytes") if reads else 0,
+            "bytes_written": 0 if reads else row.get("bytes"),
+            "write_seconds": None if reads else row.get("io_seconds"),
+        }
+        for row in recorded(comparison.runs)
+    ]
+    speeds = {
+        str(point["label"]): measured(comparison.runs[comparison.runs["point"] == index], "bandwidth")
+        for index, point in points.iterrows()
+        if not point["left_out"]
+    }
+    return Evidence(
+        runs=frame_of(rows),
+        groups={label: each for label, each in speeds.items() if each},
+        rate=True,
+        base=base,
+        left_out=[(str(point["name"]), str(point["left_out"])) for _, point in points.iterrows() if point["left_out"]],
+        bounded=int(points["bound"].notna().sum()),
+        joined=joined_names(comparison),
+        swept=True,
+    )
+
+
+def joined_names(comparison: Comparison) -> str:
+    """The setting along the axis of the figure of interactions, where its levels are names."""
+    if comparison.interaction is None:
+        return ""
+    name = comparison.interaction.names[0]
+    return name_text(name) if comparison.interaction.cells[name].map(lambda level: isinstance(level, str)).any() else ""
+
+
+def of_latencies(
+    runs: pd.DataFrame, settings: Sequence[str], timed: Collection[str], baseline: str, program: str
+) -> Evidence:
+    """Of the variants of a sweep that measures latencies; `timed` are those that have any.
+
+    Each run times every size many times; what is counted here are the runs.
+    """
+    labels = [describe(dict(point)) for point in runs[list(settings)].to_dict("records")]
+    found = [
+        row | {"group": label, "program": program, "bytes_read": 0}
+        for row, label in zip(recorded(runs), labels, strict=True)
+    ]
+    groups: dict[str, list[float]] = {}
+    for label, usable in zip(labels, runs["usable"], strict=True):
+        groups.setdefault(label, []).extend([1.0] if usable else [])
+    return Evidence(
+        runs=frame_of(found),
+        groups={label: each for label, each in groups.items() if each and label in timed},
+        rate=False,
+        base=f"{baseline}, whose latencies stand in the tables",
+        left_out=[(label, "no latencies") for label in dict.fromkeys(labels) if label not in timed],
+        swept=True,
+    )
+
+
+def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """The runs of a sweep with the names that evidence has for their columns; missing values are None."""
+    named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
+    frame = runs.rename(columns=named | {"observed.syncs": "syncs"})
+    return [
+        {str(key): None if isinstance(value, float) and value != value else value for key, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def of_subjects(subjects: Subjects) -> Evidence:
+    """Of logs, runs and outputs."""
+    rows = [
+        of_trial(trial) | {"group": letter}
+        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        for trial in subject.trials
+    ]
+    found = [numbers(subject) for subject in subjects.all]
+    shared = [key for key in found[0] if all(key in each for each in found)]
+    ranked = [key for pair in MEASURED for key in shared if key[:2] == pair]
+    ranked += [key for key in shared if key[3] and key not in ranked]
+    groups = (
+        {letter: list(each[ranked[0]]) for letter, each in zip(subjects.letters, found, strict=True)} if ranked else {}
+    )
+    first = subjects.all[0].label
+    return Evidence(
+        runs=frame_of(rows),
+        groups=groups,
+        rate=bool(ranked) and ranked[0][3] > 0,
+        base=f"A ({first}), whose values stand beside the others'" if ranked else "",
+        left_out=[(reason.partition(":")[0], reason) for one in subjects.all for reason in one.left_out],
+        bounded=len(bounds(subjects, subjects.device_rate)),
+    )
+
+
+def of_trial(trial: Trial) -> dict[str, Any]:
+    """What one run records."""
+    facts, record = facts_of(trial), trial.record
+    machine: Mapping[str, Any] = record.get("machine") or {}
+    printed = {(value.group, value.name): value.value for value in (trial.output.values if trial.output else ())}
+    row: dict[str, Any] = {
+        "started": record.get("started"),
+        "load_before": record.get("load_before"),
+        "load_after": record.get("load_after"),
+        **{name: machine.get(name) for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")},
+        "mpi": facts.get("MPI"),
+        "hosts": tuple(facts["hosts"].split(", ")) if facts.get("hosts") else (),
+        "file_system": facts.get("file system"),
+        "storage": facts.get("storage"),
+        "launcher": facts.get("launcher"),
+        "program": facts.get("program") or facts.get("benchmark"),
+        "nprocs": facts.get("processes"),
+        "bytes_read": printed.get(("Bytes", "read"), 0.0 if ("Bytes", "written") in printed else None),
+        "bytes_written": printed.get(("Bytes", "written")),
+        "write_seconds": printed.get(("Time", "write time")),
+    }
+    return row | (of_log(trial) if trial.job is not None else {})
+
+
+def of_log(trial: Trial) -> dict[str, Any]:
+    """What its log says of when it began, what it moved at POSIX, how long it wrote, and whether it called fsync."""
+    job = trial.job
+    if job is None:
+        return {}
+    found: dict[str, Any] = {"syncs": syncs(job) if "POSIX" in job.frames else None}
+    if not trial.record.get("started") and job.start > 0:
+        found["started"] = datetime.fromtimestamp(min(job.start, 4e9), timezone.utc).isoformat()
+    if "POSIX" in job.frames:
+        frame = job.frames["POSIX"]
+        found["bytes_read"] = float(frame["POSIX_BYTES_READ"].clip(lower=0).sum())
+        found["bytes_written"] = float(frame["POSIX_BYTES_WRITTEN"].clip(lower=0).sum())
+        if found["bytes_written"]:
+            found["write_seconds"] = float(io_cost(job).set_index("module").loc["POSIX", "write"])
+    return found

@@ -1,0 +1,57 @@
+"""The last page of every comparison: which rules for measurements it keeps, and by what evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence
+from iolens.metrics.audit.rules import RULES, SOURCES, audit
+from iolens.pages.blocks import Block, Page, Text
+from iolens.pages.exhibit import Column, Exhibit, frames
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "What these numbers are worth"
+
+
+def rows(source: str, evidence: Evidence) -> pd.DataFrame:
+    """The rules of one source."""
+    found = audit(evidence)
+    return found[found["source"] == source]
+
+
+def numbered(number: str, rule: str) -> str:
+    """A rule with its number, where its source counts."""
+    return f"{number}  {rule}" if number else rule
+
+
+AUDIT: Exhibit[Evidence] = Exhibit(
+    name="audit",
+    title="Rules for measurements",
+    metric=audit,
+    columns=[Column("rule", ("number", "rule"), numbered), Column("", "state"), Column("evidence", "evidence")],
+)
+
+
+def audit_page(evidence: Evidence) -> Page:
+    """The rules by their source, each kept, not kept or not to be known."""
+    states = list(audit(evidence)["state"])
+    said = ", ".join(f"{states.count(state)} {state}" for state in (KEPT, BROKEN, UNKNOWN))
+    lead = f"Of {len(RULES)} rules for measurements: {said}. Each was checked against what is recorded of the runs."
+    blocks: list[Block] = [Text(lead)]
+    for source, reference in SOURCES.items():
+        table = replace(AUDIT, metric=partial(rows, source), title=source, note=f"{reference}.").tables(evidence)
+        blocks += table
+    return Page(TITLE, blocks)
+
+
+def with_audit(tables: Mapping[str, pd.DataFrame], evidence: Evidence) -> dict[str, pd.DataFrame]:
+    """Tables for export, and this one, in their index as well."""
+    import pandas as pd
+
+    own = frames([AUDIT], evidence)
+    return {**tables, "audit": own["audit"], "index": pd.concat([tables["index"], own["index"]], ignore_index=True)}

@@ -1,0 +1,144 @@
+"""The audit of a comparison: each rule on runs that keep it, break it, or do not tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from comparison_example import write_run
+from iolens.cli.main import main
+from iolens.lab.run.machine import machine
+from iolens.lab.subjects.subjects import read_subjects
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, frame_of
+from iolens.metrics.audit.rules import RULES, audit
+from iolens.metrics.audit.sources import of_subjects
+
+RUN: Mapping[str, Any] = {
+    "started": "2026-11-21T10:00:00+00:00",
+    "load_before": 0.2,
+    "cpu": "EPYC",
+    "cpus": 8,
+    "memory": 2**34,
+    "kernel": "Linux 6.1",
+    "cached": 2**30,
+    "mpi": "MPICH",
+    "hosts": ("n1", "n2"),
+    "file_system": "ext4",
+    "storage": "plain",
+    "launcher": "local",
+    "program": "ior",
+    "nprocs": 4,
+    "syncs": 4,
+    "bytes_read": 0.0,
+    "bytes_written": 2.0**40,
+    "write_seconds": 400.0,
+}
+
+
+def evidence(changes: Sequence[Mapping[str, Any]] = (), **fields: Any) -> Evidence:
+    """Six runs of two settings that alternate and keep every rule, with `changes` to the first ones."""
+    rows = [dict(RUN) | {"group": "AB"[n % 2], "started": f"2026-11-21T10:0{n}:00+00:00"} for n in range(6)]
+    for row, change in zip(rows, changes, strict=False):
+        row |= change
+    usual: dict[str, Any] = {
+        "groups": {"A": [10.0, 10.1, 10.2], "B": [20.0, 20.1, 20.2]},
+        "rate": True,
+        "base": "A, 10 MiB/s",
+        "bounded": 2,
+        "swept": True,
+    }
+    return Evidence(runs=frame_of(rows), **(usual | fields))
+
+
+def state(found: Evidence, rule: str) -> str:
+    rows = audit(found)
+    (said,) = rows.loc[rows["rule"].str.startswith(rule), "state"]
+    return str(said)
+
+
+def test_all_twelve_and_all_of_io500_are_there() -> None:
+    assert [rule.number for rule in RULES if rule.source == "Hoefler and Belli"] == [str(n) for n in range(1, 13)]
+    assert sum(rule.source == "IO500" for rule in RULES) == 7
+
+
+def test_careful_runs_keep_nearly_all() -> None:
+    rows = audit(evidence())
+    broken = set(rows.loc[rows["state"] != KEPT, "rule"])
+    assert broken == {"Do not suppose normality unchecked", "Ask whether the centre or a percentile matters"}
+    assert all(rows["evidence"].str.len() > 3)
+
+
+SIX = {"A": [10.0 + n / 10 for n in range(6)], "B": [20.0 + n / 10 for n in range(6)]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes", "fields", "expected"),
+    [
+        ("Name the base", [], {"base": ""}, BROKEN),
+        ("Say why a subset", [], {"left_out": [("C", "")]}, BROKEN),
+        ("Say why a subset", [], {"left_out": [("C", "lost")]}, KEPT),
+        ("Arithmetic mean", [], {"groups": {"A": [1.0, 2.0, 4.0], "B": [1.0, 1.0, 1.0]}}, BROKEN),
+        ("Say whether a value", [], {"groups": {"A": [1.0], "B": [1.0, 2.0]}}, BROKEN),
+        ("Do not suppose", [], {"groups": SIX}, KEPT),
+        ("Compare by a sound", [], {"groups": {"A": [1.0], "B": [2.0]}}, BROKEN),
+        ("Report all", [{"cpu": None}], {}, BROKEN),
+        ("Say how time", [], {"swept": False}, UNKNOWN),
+        ("Show bounds", [], {"bounded": 0}, BROKEN),
+        ("Plot what helps", [], {"joined": "variant"}, BROKEN),
+        ("At least 300 s", [{"write_seconds": 299.0}], {}, BROKEN),
+        ("Data is read", [{"bytes_read": 1.0}], {}, UNKNOWN),
+        ("Data is read", [{"hosts": ("n1",), "bytes_read": 1.0}] * 6, {}, BROKEN),
+        ("Data is persistent", [{"syncs": 0}], {}, BROKEN),
+        ("Data is persistent", [{"syncs": None}] * 6, {}, UNKNOWN),
+        ("No files are", [], {"swept": False}, UNKNOWN),
+        ("One storage", [{"file_system": "xfs"}], {}, BROKEN),
+        ("No changes", [{"program": "other"}], {}, BROKEN),
+        ("No reduction", [{"file_system": "zfs"}], {}, UNKNOWN),
+        ("Same processor", [{"cpu": "Xeon"}], {}, BROKEN),
+        ("Same memory", [{"memory": 2**33}], {}, BROKEN),
+        ("Same kernel", [{"kernel": None}], {}, UNKNOWN),
+        ("Made within", [{"started": "2026-11-01T10:00:00+00:00"}], {}, BROKEN),
+        ("Quiet machine", [{"load_before": 7.0}], {}, BROKEN),
+        ("Quiet machine", [{"cpus": None}] * 6, {}, UNKNOWN),
+        ("Order of runs", [{"group": name} for name in "AAABBB"], {}, BROKEN),
+        ("Caches cold", [{"bytes_read": 1.0}] * 6, {}, BROKEN),
+        ("Enough", [], {"groups": {"A": [1.0, 2.0], "B": [1.0, 2.0]}}, BROKEN),
+    ],
+)
+def test_a_rule_finds_what_breaks_it(
+    rule: str, changes: list[dict[str, Any]], fields: dict[str, Any], expected: str
+) -> None:
+    assert state(evidence(changes, **fields), rule) == expected
+
+
+def test_the_machine_is_read_from_the_system() -> None:
+    found = machine()
+    assert set(found) == {"host", "cpu", "cpus", "memory", "kernel", "cached", "dirty"}
+    assert found["cpus"] >= 1
+    assert found["memory"] > 2**20
+    assert found["kernel"].startswith("Linux ")
+
+
+def test_what_run_json_records_is_audited(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        for n in range(3):
+            extra = {"machine": machine(), "load_before": 0.0, "started": f"2026-11-21T10:{n}{len(name)}:00+00:00"}
+            write_run(tmp_path / name / f"rep-{n}", {"stripe_count": 4}, n, 100.0 + n, **extra)
+    found = of_subjects(read_subjects([tmp_path / "one", tmp_path / "two"]))
+    for rule in ("Same processor", "Same memory", "Same kernel", "Same MPI", "Made within", "Quiet", "Enough"):
+        assert state(found, rule) == KEPT, rule
+    assert state(found, "Order of runs") == BROKEN or len(set(found.runs["started"])) < 6
+
+
+def test_every_comparison_ends_with_the_audit(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_run(tmp_path / name / "rep-1", {"stripe_count": 4}, 1, 100.0)
+    out = tmp_path / "both.html"
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(out), "--json", str(tmp_path)]) == 0
+    assert "What these numbers are worth" in out.read_text()
+    rows = json.loads((tmp_path / "comparison-audit.json").read_text())
+    assert len(rows) == len(RULES)
+    assert {row["state"] for row in rows} <= {KEPT, BROKEN, UNKNOWN}
