@@ -74,6 +74,7 @@ def resolved(nodes: pd.DataFrame, objects: pd.DataFrame) -> pd.DataFrame:
         function=[names[node][0] for node in nodes["node"]],
         source=[names[node][1] for node in nodes["node"]],
         line=[names[node][2] for node in nodes["node"]],
+        symbol=[names[node][0] for node in nodes["node"]],
     )
     return found.assign(inlined=pd.Series([() for _ in range(len(nodes))], index=nodes.index, dtype=object))
 

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.storage": {"errors", "lab"},
     "lab.workloads": {"errors", "lab"},
     "lab.outputs": {"errors", "metrics", "lab.workloads"},
-    "lab.run": {"errors", "log", "metrics", "lab", "lab.recovery", "lab.storage"},
+    "lab.run": {"errors", "log", "symbols", "metrics", "lab", "lab.recovery", "lab.storage"},
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},

@@ -115,7 +115,7 @@ def test_the_profilers_own_frames_are_left_out_of_chains() -> None:
         (3, 1, "posix_on_write", wrapper),
     ]
     frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
-    frame = frame.assign(rank=0, source="", line=0, inlined=[()] * 4)
+    frame = frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * 4)
     chains = {node: chain for (_, node), chain in call_chains(frame).items()}
     assert [place.function for place in chains[2]] == ["main", "write"]
     assert chains[2][-1].object == libc
@@ -125,5 +125,5 @@ def test_the_profilers_own_frames_are_left_out_of_chains() -> None:
 
 def test_a_circle_in_a_damaged_log_ends() -> None:
     frame = pd.DataFrame({"node": [0, 1], "parent": [1, 0], "function": ["a", "b"], "object": ["", ""]})
-    chains = call_chains(frame.assign(rank=0, source="", line=0, inlined=[()] * 2))
+    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * 2))
     assert [[place.function for place in chain] for chain in chains.values()] == [["a"], ["a", "b"]]

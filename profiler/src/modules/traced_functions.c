@@ -12,6 +12,7 @@
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
 #include "region_names.h"
+#include "traced_choice.h"
 
 enum {
     GROUP_BYTES = 16,
@@ -134,6 +135,10 @@ static void add_called(uintptr_t function, double seconds)
         calls->throttled = 1;
 }
 
+static void start(void) { traced_choice_read(iolens.settings.trace_functions); }
+
+IOLENS_EXPORT bool iolens_called_wanted(uintptr_t function) { return traced_choice_holds(function); }
+
 IOLENS_EXPORT void iolens_called(uintptr_t function, double t0, double t1)
 {
     if (iolens_tracing())
@@ -227,6 +232,7 @@ const struct process_table table_traced = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct state),
     .validate = validate,
+    .start = start,
     .collect = collect,
     .weight = weight,
     .rest = rest,

@@ -33,7 +33,8 @@ void __cyg_profile_func_enter(void *function, void *caller)
     if (at >= DEEPEST)
         return;
     stack.open[at].function = function;
-    stack.open[at].begin = iolens_called && iolens_tracing() ? iolens_now() : 0;
+    bool timed = iolens_called && iolens_tracing() && iolens_called_wanted((uintptr_t)function);
+    stack.open[at].begin = timed ? iolens_now() : 0;
 }
 
 /* A function that was left by longjmp or an exception has no exit: those inside it are forgotten. */

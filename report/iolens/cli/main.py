@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "run": "run a program under the profiler",
     "report": "make the summary of a log as PDF or HTML",
     "show": "print the summary of one log in the terminal",
+    "apa": "propose from samples what the next run should trace",
     "table": "print any table of a log, as text, CSV or JSON",
     "advise": "say what would make a run's I/O faster, and by how much at most",
     "rank-order": "find the order of ranks that keeps most bytes on a node",

@@ -14,7 +14,7 @@ from pathlib import Path
 from iolens.errors import UsageError
 from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
-from iolens.lab.run import mpi, preload
+from iolens.lab.run import apa, mpi, preload
 from iolens.lab.run.command_line import take_apart
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
@@ -98,6 +98,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="groups of functions to count and time, such as mpi,blas,heap; --list-groups says which there are",
     )
     parser.add_argument(
+        "--apa",
+        type=Path,
+        metavar="FILE",
+        help="trace and count what this file of iolens apa says; --trace and --hwpc go before it",
+    )
+    parser.add_argument(
         "--callers",
         type=callers_to_keep,
         metavar="N",
@@ -175,7 +181,8 @@ def run(args: argparse.Namespace) -> int:
 
 def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:
     """The surroundings that the options ask for, with logs in that folder and these variables for the launcher."""
-    application = {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
+    application = analysis(args.apa, take_apart(words).application or words[0]) if args.apa else {}
+    application |= {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
     if args.hwpc:
@@ -198,6 +205,15 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
     component = mpi.component_of(words[0], args.io_component)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings})
+
+
+def analysis(file: Path, program: str) -> dict[str, str]:
+    """What a file of `iolens apa` asks for; says which functions of the program cannot be traced."""
+    asked = apa.read_apa(file)
+    found = apa.find_functions(asked.functions, program)
+    for sentence in apa.untraced(found.reasons):
+        say(sentence)
+    return apa.settings_of(asked, found)
 
 
 def list_hwpc() -> int:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Block
 from iolens.pages.exhibits.counters import of_the_run
-from iolens.pages.exhibits.mpi import MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
+from iolens.pages.exhibits.mpi import LATE_RECEIVES, MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
 from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
+from iolens.pages.exhibits.traced import TRACED
 from iolens.pages.layout import Layout, abreast
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             PROFILE.tables,
             HOT_LINES.tables,
             REGIONS.tables,
+            TRACED.tables,
             of_the_run,
             SAMPLING.tables,
         ],
@@ -51,6 +53,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             MPI_MESSAGES.tables,
             abreast(MPI_MESSAGES.figures, MPI_PEERS.figures),
             abreast(MPI_DISTANCE.figures, MPI_NODES.tables),
+            LATE_RECEIVES.tables,
             several_nodes,
         ],
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,16 @@ RECORDER = "[iolens]"
 
 @dataclass(frozen=True)
 class Frame:
-    """A function in a chain; `source` "" and `line` 0 where they are not known, `object` the path of its file."""
+    """A function in a chain; `source` "" and `line` 0 where they are not known, `object` the path of its file.
+
+    `symbol` is the linker's name of the code: of an inlined function, of the one that it is in; "" when not known.
+    """
 
     function: str
     source: str
     line: int
     object: str
+    symbol: str = field(default="", compare=False)
 
     @property
     def module(self) -> str:
@@ -40,12 +44,12 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
     """
     own: dict[tuple[int, int], tuple[Frame, ...]] = {}
     parents: dict[tuple[int, int], int] = {}
-    columns = ("rank", "node", "parent", "function", "source", "line", "object", "inlined")
-    for rank, node, parent, function, source, line, path, inlined in zip(
+    columns = ("rank", "node", "parent", "function", "source", "line", "object", "symbol", "inlined")
+    for rank, node, parent, function, source, line, path, symbol, inlined in zip(
         *(resolved[name] for name in columns), strict=True
     ):
-        outer = [Frame(place.function, place.source, place.line, path) for place in reversed(inlined)]
-        own[rank, node] = (*outer, Frame(function, source, line, path))
+        outer = [Frame(place.function, place.source, place.line, path, symbol) for place in reversed(inlined)]
+        own[rank, node] = (*outer, Frame(function, source, line, path, symbol))
         parents[rank, node] = parent
     return {key: joined(key, own, parents) for key in own}
 

@@ -90,6 +90,18 @@ def parsed(data: mmap.mmap) -> Elf:
     return Elf(build_id(data, sections), starts, sizes, names, begins(data, sections), ".debug_line" in sections)
 
 
+@lru_cache(maxsize=256)
+def dynamic_symbols(path: Path) -> frozenset[str]:
+    """The names that a file asks others for, or gives them, when it is loaded; empty where it cannot be read."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            sections = named_sections(data) if data[:6] == IDENT else {}
+            text = content(data, sections[".dynstr"]) if ".dynstr" in sections else b""
+    except (OSError, ValueError, IndexError, struct.error):
+        return frozenset()
+    return frozenset(text.decode("utf-8", "replace").split("\0"))
+
+
 def named_sections(data: mmap.mmap) -> dict[str, Any]:
     """The section headers by name; the later of two of one name."""
     (offset,) = struct.unpack_from("<Q", data, 0x28)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +27,10 @@ def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] =
 
     `rank`, `node`, `parent`, `leaf` as there; `object` (path, "" when not known), `address` in it; `function`,
     `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
-    tuple of `Line`, innermost first, empty mostly. Where nothing is known (a stripped or missing file, or one that was
-    built anew since), `function` reads "address (name)", of the function's begin where the file tells that, and
-    `source` is "", `line` 0. `search`: folders with objects or their debug files. Files are read once, and
-    each address is looked up once however many ranks have it.
+    tuple of `Line`, innermost first, empty mostly; `symbol`: the name that the linker knows the code by. Where nothing
+    is known (a stripped or missing file, or one that was built anew since), `function` reads "address (name)", of the
+    function's begin where the file tells that, `source` and `symbol` are "", `line` is 0. `search`: folders with
+    objects or their debug files. Files are read once, and each address is looked up once however many ranks have it.
     """
     import pandas as pd
 
@@ -39,11 +40,11 @@ def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] =
     merged["build_id"] = merged["build_id"].fillna("")
     wanted = merged["offset"].astype("int64") - (merged["leaf"] == 0)
     keys = list(zip(merged["path"], merged["build_id"], wanted, strict=True))
-    found: dict[tuple[str, str, int], tuple[Line, ...]] = {}
+    found: dict[tuple[str, str, int], Place] = {}
     for (path, build_id), group in pd.DataFrame(set(keys)).groupby([0, 1]) if keys else ():
         places = lookup(path, build_id, group[2].tolist(), search)
-        found |= {(path, build_id, address): chain for address, chain in places.items()}
-    chains = [found[key] for key in keys]
+        found |= {(path, build_id, address): place for address, place in places.items()}
+    chains = [found[key].chain for key in keys]
     return pd.DataFrame(
         {
             **{name: merged[name] for name in ("rank", "node", "parent", "leaf")},
@@ -52,14 +53,21 @@ def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] =
             "function": [chain[0].function for chain in chains],
             "source": [chain[0].source for chain in chains],
             "line": [chain[0].line for chain in chains],
+            "symbol": [found[key].symbol for key in keys],
             "inlined": pd.Series([chain[1:] for chain in chains], index=merged.index, dtype=object),
         }
     )
 
 
-def lookup(
-    path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]
-) -> Mapping[int, tuple[Line, ...]]:
+@dataclass(frozen=True)
+class Place:
+    """The linker's name of the code at an address, and the functions there, innermost first."""
+
+    symbol: str
+    chain: tuple[Line, ...]
+
+
+def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]) -> Mapping[int, Place]:
     """The functions at some addresses of one object."""
     file = object_file(path, build_id, search) if path else None
     elf = read_elf(file) if file else EMPTY
@@ -73,7 +81,7 @@ def lookup(
         if chain[-1].function.startswith("_") or not chain[-1].function:
             # A library's inner name for what its symbols have under the name that is called.
             chain[-1] = Line(name, chain[-1].source, chain[-1].line)
-        found[address] = tuple(chain)
+        found[address] = Place(PARTS.sub("", named[address]), tuple(chain))
     return found
 
 

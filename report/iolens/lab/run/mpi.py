@@ -56,6 +56,11 @@ def flavour_of_program(path: Path) -> Flavour | None:
     return next((flavour for pattern, flavour in SONAMES if pattern.search(libraries)), None)
 
 
+def libraries_of(path: Path) -> list[Path]:
+    """The libraries that the loader finds for a dynamic executable, in its order."""
+    return [Path(found) for found in re.findall(r"=> (/.+?) \(0x", output_of("ldd", str(path)))]
+
+
 def is_static(path: Path) -> bool:
     """True for an executable that no preload library can reach."""
     with path.open("rb") as file:

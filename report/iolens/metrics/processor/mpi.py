@@ -74,3 +74,16 @@ def site_rows(job: Job) -> pd.DataFrame | None:
     if rows is None:
         return None
     return with_callers(job, rows.assign(region=region_paths(job, rows["region"])))
+
+
+@once_per_job
+def late_receives(job: Job) -> pd.DataFrame | None:
+    """function, calls, late (receives whose message was there before) and share (per cent of the calls), of all ranks.
+    None where that was not counted, or none was late."""
+    rows = mpi_rows(job)
+    if rows is None or "late_receives" not in rows or not rows["late_receives"].any():
+        return None
+    found = rows.groupby("function")[["calls", "late_receives"]].sum().rename(columns={"late_receives": "late"})
+    found = found[found["late"] > 0].sort_values("late", ascending=False)
+    found["share"] = 100.0 * found["late"] / found["calls"]
+    return found.reset_index()

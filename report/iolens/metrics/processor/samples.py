@@ -125,6 +125,7 @@ def sampling(job: Job) -> pd.DataFrame | None:
 def sample_rows(job: Job) -> pd.DataFrame | None:
     """The private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame 1` …
 
+    Of the program's own functions also the linker's name and the path of the file that they are in.
     Without the threads of libraries: those in whose chains no function of the program is, other than the first thread.
     """
     import pandas as pd
@@ -144,6 +145,8 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
         function=[place.function for place in places],
         source=[place.source for place in places],
         line=[place.line for place in places],
+        symbol=[place.symbol for place in places],
+        object=[place.object for place in places],
         **spread("caller", [place.path[-2::-1] for place in places]),
         **spread("frame", [place.path for place in places]),
     )
@@ -154,7 +157,8 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
 @dataclass(frozen=True)
 class Place:
     """To what a sample belongs: group, function, its source and line where it is the program's own, and the functions
-    from `main` to it. `own`: a function of the program is in the chain."""
+    from `main` to it. `own`: a function of the program is in the chain. `symbol`, `object`: of the program's own, the
+    linker's name and the file."""
 
     group: str
     function: str
@@ -162,6 +166,8 @@ class Place:
     line: str
     path: tuple[str, ...]
     own: bool
+    symbol: str = ""
+    object: str = ""
 
 
 NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), True)
@@ -182,6 +188,7 @@ def place_of(chain: Chain, waits: bool) -> Place:
             group, owner = one, number
     frame = chain[owner]
     path = tuple(said(each) for each in chain[: owner + 1])
-    if group != USER or not frame.source:
+    if group != USER:
         return Place(group, said(frame), "", "", path, own)
-    return Place(group, frame.function, PurePosixPath(frame.source).name, f"line {frame.line}", path, own)
+    place = (PurePosixPath(frame.source).name, f"line {frame.line}") if frame.source else ("", "")
+    return Place(group, said(frame), *place, path, own, frame.symbol, frame.object)

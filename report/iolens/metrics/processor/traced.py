@@ -32,7 +32,7 @@ def traced_rows(job: Job) -> pd.DataFrame | None:
     import pandas as pd
 
     parts = []
-    moved, messages, others = rank_io(job), mpi_rows(job), table(job, "traced")
+    moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
     if moved is not None:
         parts.append(moved.assign(region="")[COLUMNS])
     if messages is not None:
@@ -42,3 +42,9 @@ def traced_rows(job: Job) -> pd.DataFrame | None:
         region = region_paths(job, others["region"])
         parts.append(others.assign(file="", region=region, group=others["group"].str.upper())[COLUMNS])
     return pd.concat(parts, ignore_index=True) if parts else None
+
+
+@once_per_job
+def group_rows(job: Job) -> pd.DataFrame | None:
+    """The private table `traced`."""
+    return table(job, "traced")

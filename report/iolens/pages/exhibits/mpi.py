@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import mpi, peers
+from iolens.metrics.processor import mpi, peers, rank_places
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -174,4 +174,51 @@ MPI_NODES: Exhibit[Job] = Exhibit(
     ],
     note="Point-to-point and one-sided messages of all ranks; those of collectives are in none of the rows.",
     source=SOURCE,
+)
+
+LATE_RECEIVES: Exhibit[Job] = Exhibit(
+    name="late_receives",
+    title="Receives that were posted late",
+    metric=mpi.late_receives,
+    columns=[
+        Column("", "function"),
+        Column("Calls", "calls", words.count),
+        Column("late", "late", words.count),
+        Column("late, %", "share", words.points),
+    ],
+    note="The message was there before its receive; of all ranks.",
+    source="iolens run --trace mpi --late-receives",
+)
+
+MPI_COMMUNICATORS: Exhibit[Job] = Exhibit(
+    name="mpi_communicators",
+    title="Communicators by size",
+    metric=rank_places.communicators,
+    columns=[
+        Column("ranks in it", "size", words.count),
+        Column("ranks of the other group", "remote_size", words.count, optional=True),
+        Column("used by ranks", "ranks", words.guarded),
+        Column("of a rank, at most", "communicators", words.count),
+    ],
+    note="Those that messages or collective calls went through.",
+    source=SOURCE,
+    apart=True,
+)
+
+RANK_PLACES: Exhibit[Job] = Exhibit(
+    name="rank_places",
+    title="Where ranks ran",
+    metric=rank_places.rank_places,
+    columns=[
+        Column("PE", "rank", words.count),
+        Column("node", "host"),
+        Column("processors", "cpus"),
+        Column("how many", "cpu_count", words.count),
+        Column("ranks that share them", "shared_with", words.count),
+        Column("threads", "thread_level"),
+        Column("warning", "warning", optional=True),
+    ],
+    note="Threads: the level that MPI gave the program.",
+    source=SOURCE,
+    apart=True,
 )

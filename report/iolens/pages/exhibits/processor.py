@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.pages.exhibits import counters, mpi, rank_order, samples, time
+from iolens.pages.exhibits import counters, mpi, rank_order, samples, time, traced
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -23,6 +23,7 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     samples.REGIONS,
     counters.COUNTERS,
     counters.IO_CALLERS,
+    traced.TRACED,
     mpi.MPI_CALLS,
     mpi.MPI_MESSAGES,
     mpi.MPI_SITES,
@@ -30,6 +31,9 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     mpi.MPI_PEERS,
     mpi.MPI_DISTANCE,
     mpi.MPI_NODES,
+    mpi.LATE_RECEIVES,
+    mpi.MPI_COMMUNICATORS,
+    mpi.RANK_PLACES,
     rank_order.RANK_ORDERS,
 )
 """In the order of the terminal's summary and of the exports."""

@@ -1,0 +1,113 @@
+"""The file of an automatic program analysis: what `iolens apa` proposes to trace, and `iolens run --apa` traces.
+
+Its options are those of CrayPAT's pat_build: `-g GROUP,...`, `-Drtenv=PAT_RT_HWPC=GROUP`, `-w`, `-T FUNCTION,...`; a
+line may hold several, and # begins a comment.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.errors import UsageError
+from iolens.lab.run.groups import KNOWN
+from iolens.lab.run.mpi import libraries_of
+from iolens.symbols.elf import dynamic_symbols, read_elf
+
+COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
+HOOK = "__cyg_profile_func_enter"
+"""What a program calls that was built with -finstrument-functions."""
+
+
+@dataclass(frozen=True)
+class Apa:
+    """Groups of functions to trace, counters to count ("": none), and functions of the program's own."""
+
+    groups: tuple[str, ...]
+    counters: str
+    functions: tuple[str, ...]
+
+
+def read_apa(path: Path) -> Apa:
+    """The file; UsageError with the line of what is not understood."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read ({error})") from error
+    groups: list[str] = []
+    functions: list[str] = []
+    counters = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        while words:
+            option = words.pop(0)
+            if option == "-w":
+                continue
+            if option.startswith("-D"):
+                counters = counters_of(option.removeprefix("-D"), f"{path}:{number}")
+            elif option in ("-g", "-T") and words:
+                (groups if option == "-g" else functions).extend(filter(None, words.pop(0).split(",")))
+            else:
+                raise UsageError(f"{path}:{number}: {option} is not understood; known are -g, -T, -w, -Drtenv=")
+    unknown = [name for name in groups if name not in KNOWN]
+    if unknown:
+        raise UsageError(f"{path}: {unknown[0]!r} is no group of functions (iolens run --list-groups names them)")
+    return Apa(tuple(dict.fromkeys(groups)), counters, tuple(dict.fromkeys(functions)))
+
+
+def counters_of(setting: str, place: str) -> str:
+    """The groups of counters in `rtenv=PAT_RT_HWPC=GROUP`."""
+    name, _, value = setting.removeprefix("rtenv=").partition("=")
+    if not setting.startswith("rtenv=") or name not in COUNTERS:
+        raise UsageError(f"{place}: -D{setting} is not understood; known is -Drtenv={COUNTERS[0]}=GROUP")
+    return value
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Where functions were found: `addresses` as IOLENS_TRACE_FUNCTIONS has them, and why others cannot be traced."""
+
+    addresses: tuple[str, ...]
+    reasons: tuple[tuple[str, str], ...]
+
+
+def find_functions(names: Sequence[str], application: str) -> Traced:
+    """The functions in a program and the libraries that it is linked to."""
+    program = shutil.which(application)
+    objects = [Path(program), *libraries_of(Path(program))] if program else []
+    found = {name: place_of(name, objects) for name in names}
+    addresses = tuple(address for address, _ in found.values() if address)
+    return Traced(addresses, tuple((name, why) for name, (_, why) in found.items() if why))
+
+
+def place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
+    """A function's OBJECT:ADDRESS, or why its calls cannot be met."""
+    for number, path in enumerate(objects):
+        elf = read_elf(path)
+        if name not in elf.names:
+            continue
+        if HOOK not in dynamic_symbols(path):
+            return "", f"{path.name} was not built with -finstrument-functions"
+        return f"{path.name if number else ''}:{int(elf.starts[elf.names.index(name)]):x}", ""
+    return "", "no such function in the program's symbols" if objects else "the program was not found"
+
+
+def settings_of(apa: Apa, found: Traced) -> dict[str, str]:
+    """What the profiler is to be told, as variables."""
+    groups = [*apa.groups, *(["functions"] if found.addresses and "functions" not in apa.groups else [])]
+    settings = {"IOLENS_TRACE": ",".join(groups or ["io"])}
+    if apa.counters:
+        settings["IOLENS_HWPC"] = apa.counters
+    if found.addresses:
+        settings["IOLENS_TRACE_FUNCTIONS"] = ",".join(found.addresses)
+    return settings
+
+
+def untraced(reasons: Iterable[tuple[str, str]]) -> list[str]:
+    """A sentence for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons:
+        by_reason.setdefault(why, []).append(name)
+    return [f"not traced: {', '.join(names)}: {why}" for why, names in by_reason.items()]

@@ -1,0 +1,37 @@
+"""The program's own functions by their share of the samples: which are worth tracing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.groups import USER
+from iolens.metrics.processor.samples import sample_rows
+from iolens.symbols.elf import read_elf
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+@once_per_job
+def own_functions(job: Job) -> pd.DataFrame | None:
+    """symbol (the linker's name), object (path of its file), share (per cent of all samples), bytes (its size in the
+    object file; 0: not known), the busiest first; an inlined function is a part of the one that it is in. None where
+    nothing was sampled."""
+    rows = sample_rows(job)
+    if rows is None:
+        return None
+    own = rows[(rows["group"] == USER) & (rows["symbol"] != "")]
+    sums = own.groupby(["symbol", "object"])["samples"].sum().sort_values(ascending=False, kind="stable")
+    found = (100 * sums / max(float(rows["samples"].sum()), 1)).rename("share").reset_index()
+    sizes = [size_of(name, path) for name, path in zip(found["symbol"], found["object"], strict=True)]
+    return found.assign(bytes=sizes)
+
+
+def size_of(symbol: str, path: str) -> int:
+    """How long a function is, in bytes; 0 where its file does not tell."""
+    elf = read_elf(Path(path))
+    return int(elf.sizes[elf.names.index(symbol)]) if symbol in elf.names else 0

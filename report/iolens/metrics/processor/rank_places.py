@@ -1,0 +1,79 @@
+"""Where ranks ran: their nodes, the processors that they could use, and who else could use these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.private import table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+FREE, BOUND, CROWDED, OVERLAPS = "not bound", "", "more ranks than processors", "shares processors"
+LEVELS = ("single", "funneled", "serialized", "multiple")
+
+
+@once_per_job
+def rank_places(job: Job) -> pd.DataFrame | None:
+    """rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words), shared_with (ranks of its node
+    that may run on one of these processors, too) and warning.
+
+    Warnings: "more ranks than processors" (of the node, or on the same set of processors), "shares processors" (a set
+    that is neither another rank's own nor apart from it), "not bound" (all may run on all, and there are enough). None
+    where MPI was not traced.
+    """
+    rows = table(job, "rank_places")
+    if rows is None:
+        return None
+    masks = dict(zip(rows["rank"], map(processors, rows["cpus"]), strict=True))
+    shared: dict[int, int] = {}
+    warning: dict[int, str] = {}
+    for _, ranks in rows.groupby("host")["rank"]:
+        for rank in ranks:
+            others = [other for other in ranks if other != rank and masks[rank] & masks[other]]
+            shared[rank] = len(others)
+            warning[rank] = warning_of(rank, others, masks)
+    level = [LEVELS[number] if 0 <= number < len(LEVELS) else "not known" for number in rows["thread_level"]]
+    return rows.assign(
+        thread_level=level, shared_with=rows["rank"].map(shared), warning=rows["rank"].map(warning)
+    ).sort_values("rank", ignore_index=True)
+
+
+def warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
+    """What is to be said of a rank, and those that may run on its processors."""
+    if not others:
+        return BOUND
+    together = frozenset().union(masks[rank], *(masks[other] for other in others))
+    if len(others) + 1 > len(together):
+        return CROWDED
+    if any(masks[other] != masks[rank] for other in others):
+        return OVERLAPS
+    return FREE
+
+
+def processors(text: str) -> frozenset[int]:
+    """The numbers in "0-3,8"; what was cut off at the end is missing."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            found |= set(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+@once_per_job
+def communicators(job: Job) -> pd.DataFrame | None:
+    """size and remote_size (ranks of the two groups; 0: one group), ranks (that used such communicators; NaN: known
+    together only) and communicators (how many a rank used, at most). None where MPI was not traced."""
+    rows = table(job, "mpi_communicators")
+    if rows is None:
+        return None
+    found = rows.groupby(["size", "remote_size"]).agg(
+        ranks=("rank", lambda ranks: float("nan") if (ranks < 0).any() else ranks.nunique()),
+        communicators=("communicators", "max"),
+    )
+    return found.sort_index(ascending=False).reset_index()

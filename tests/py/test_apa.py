@@ -1,0 +1,84 @@
+"""Automatic program analysis: a file proposed from samples, edited by a person, and traced in the next run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import profiler_harness as harness
+import pytest
+from iolens.cli.apa import lines
+from iolens.errors import UsageError
+from iolens.lab.run.apa import Apa, find_functions, read_apa, settings_of
+from iolens.log import read_log
+from iolens.metrics.processor import nodes
+from iolens.metrics.processor.own_functions import own_functions
+from iolens.metrics.processor.traced_calls import traced_calls
+from processor_example import job, resolved, tables
+
+SOURCE = harness.ROOT / "tests/c/traced_functions.c"
+
+
+def build(folder: Path, *flags: str) -> Path:
+    target = folder / "app"
+    subprocess.run(["gcc", "-g", *flags, "-o", target, SOURCE], check=True)
+    return target
+
+
+def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "resolve", resolved)
+    found = own_functions(job(**tables()))
+    assert found is not None
+    assert next(iter(found["symbol"])) == "solve"
+    assert set(found["bytes"]) == {0}
+    rows = [("a", "app", 60.0, 999), ("b", "app", 31.0, 20), ("c", "app", 5.0, 999), ("d", "lib.so", 0.5, 999)]
+    made = pd.DataFrame(rows, columns=["symbol", "object", "share", "bytes"])
+    assert lines(made) == [
+        "-w",
+        "-T a  # 60.00%  999 bytes  app",
+        "# -T b  # 31.00%  20 bytes  app",
+        "# -T c  # 5.00%  999 bytes  app",
+        "# -T d  # 0.50%  999 bytes  lib.so",
+    ]
+
+
+def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:
+    file = tmp_path / "app.apa"
+    file.write_text(
+        "# all\n-g mpi,io  # two\n  -Drtenv=PAT_RT_HWPC=1\n-w\n-T solve  # 9 %\n# -T tiny\n-T a,b -g blas\n\n"
+    )
+    assert read_apa(file) == Apa(("mpi", "io", "blas"), "1", ("solve", "a", "b"))
+    for text, said in {
+        "-g mpi\n-u\n": ":2: -u is not understood",
+        "-T\n": ":1: -T is not understood",
+        "-Dtrace-max=4\n": ":1: -Dtrace-max=4 is not understood",
+        "-g nosuch\n": "'nosuch' is no group",
+        "\0": "is not understood",
+    }.items():
+        file.write_text(text)
+        with pytest.raises(UsageError, match=said):
+            read_apa(file)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_apa(tmp_path / "none.apa")
+
+
+def test_only_the_functions_of_the_file_are_timed(tmp_path: Path) -> None:
+    harness.build_library()
+    program = build(tmp_path, "-finstrument-functions")
+    (tmp_path / "app.apa").write_text("-g io\n-T works,recursive,nosuch\n")
+    command = [sys.executable, "-m", "iolens.cli.main", "run", "--apa", "app.apa", "--", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "not traced: nosuch: no such function in the program's symbols" in done.stderr
+    found = traced_calls(read_log(next(tmp_path.glob("*.darshan"))))
+    assert found is not None
+    assert dict(zip(found["function"], found["calls"], strict=True)) == {"works": 10, "recursive": 256 - 1}
+
+
+def test_what_was_not_built_for_it_is_named(tmp_path: Path) -> None:
+    program = build(tmp_path)
+    found = find_functions(["works"], str(program))
+    assert found.reasons == (("works", f"{program.name} was not built with -finstrument-functions"),)
+    assert settings_of(Apa((), "", ("works",)), found) == {"IOLENS_TRACE": "io"}
+    assert find_functions(["works"], "no-such-program").reasons == (("works", "the program was not found"),)
