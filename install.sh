@@ -6,6 +6,7 @@
 #   lib/iolens/venv                   the Python package with what it needs
 #   include                           marks that a program may set for the profiler, C and Fortran
 #   share/iolens                      configuration of the emulated storage, experiments
+#   share/man, share/bash-completion … manual pages, and what shells complete
 # Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS, the last two being build trees with bin/ and lib/
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -56,6 +57,19 @@ make_environment() {
     rm -f "$packages"/iolens-*.dist-info/direct_url.json
 }
 
+make_manuals() {
+    local shell place
+    .venv/bin/python packaging/man.py "$root/share/man/man1" "$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" +%F)"
+    while read -r shell place; do
+        install -d "$root/share/${place%/*}"
+        .venv/bin/iolens completion "$shell" >"$root/share/$place"
+    done <<'END'
+bash bash-completion/completions/iolens
+zsh zsh/site-functions/_iolens
+fish fish/vendor_completions.d/iolens.fish
+END
+}
+
 # Isolated (-I): neither the folder that it is used in nor PYTHONPATH can put a module of that name in the place of ours.
 make_command() {
     cat >"$root/bin/iolens" <<'END'
@@ -68,6 +82,7 @@ END
 copy_programs
 make_environment
 make_command
+make_manuals
 echo "installed into $root"
 if ! command -v mpicc >/dev/null || [ "$(command -v mpicc)" = "$PWD/.venv/bin/mpicc" ]; then
     echo "install: the programs use the MPI in $PWD/.venv, which has to stay; with your site's MPI, run make clean install"

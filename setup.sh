@@ -19,7 +19,7 @@ esac
 # Without these nothing runs; the others widen what can be built and are named when they cannot be had.
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
-[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git gfortran libaio-dev liburing-dev)
+[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git gfortran libaio-dev liburing-dev groff zsh fish)
 # A cluster to throw away; without a configuration these start nothing by themselves.
 [ "$extra" = test ] && optional+=(slurmctld slurmd slurm-client)
 

@@ -1,4 +1,5 @@
-"""Put the built parts into a wheel of the Python package: libraries, helpers, configuration, the workloads' sources.
+"""Put the built parts into a wheel of the Python package: libraries, helpers, configuration, the workloads' sources,
+manual pages and shell completions.
 
     wheel.py PLATFORM BUILD OUTPUT [BUILD ...]
 
@@ -16,6 +17,10 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import man
+from iolens.cli import completion
+from iolens.cli.described import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = "iolens/parts"
@@ -49,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
         target = Path(output) / plain.name.replace("-none-any", f"-none-{platform}")
         target.parent.mkdir(parents=True, exist_ok=True)
         aside = target.with_suffix(".new")
-        write(aside, [*rows_of(plain, platform), *parts([Path(build), *map(Path, others)])])
+        rows = [*rows_of(plain, platform), *parts([Path(build), *map(Path, others)])]
+        write(aside, [*rows, *manuals(plain.name.rsplit("-", 3)[0])])
         aside.replace(target)
     print(target)
     return 0
@@ -72,6 +78,13 @@ def plain_wheel(folder: Path) -> Path:
     subprocess.run(command, check=True)
     return next(folder.glob("*.whl"))
 
+
+COMPLETIONS = {
+    "bash": "bash-completion/completions/iolens",
+    "zsh": "zsh/site-functions/_iolens",
+    "fish": "fish/vendor_completions.d/iolens.fish",
+}
+"""Where each shell looks for completions below a share folder."""
 
 Row = tuple[str, bytes, int]
 """A file of the archive: its name, content and mode."""
@@ -101,6 +114,15 @@ def parts(builds: Sequence[Path]) -> Iterator[Row]:
             below = path.relative_to(ROOT / pattern.split("*")[0]) if "*" in pattern else Path()
             mode = 0o755 if path.suffix == ".sh" else 0o644
             yield (Path(PARTS) / place / below).as_posix(), path.read_bytes(), mode
+
+
+def manuals(name: str) -> Iterator[Row]:
+    """What goes into the environment's own share folder."""
+    share = f"{name}.data/data/share"
+    for page, text in man.pages("").items():
+        yield f"{share}/man/man1/{page}", text.encode(), 0o644
+    for shell, place in COMPLETIONS.items():
+        yield f"{share}/{place}", completion.SHELLS[shell](commands()).encode(), 0o644
 
 
 def stripped(path: Path) -> bytes:

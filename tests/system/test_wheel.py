@@ -64,6 +64,8 @@ def test_every_file_is_listed_with_its_hash_and_programs_can_be_run(wheel: Path)
     assert "Root-Is-Purelib: false" in tag
     assert {entry.date_time for entry in entries.values()} == {(1980, 1, 1, 0, 0, 0)}
     assert entries["iolens/parts/bin/iolens-recover"].external_attr >> 16 == 0o100755
+    shared = record.partition(".dist-info")[0] + ".data/data/share"
+    assert {f"{shared}/man/man1/iolens-run.1", f"{shared}/zsh/site-functions/_iolens"} <= entries.keys()
 
 
 def test_it_records_and_reports_with_nothing_but_what_it_carries(site: Path, tmp_path: Path) -> None:

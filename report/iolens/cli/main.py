@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "diff": "say what differs between logs, outputs or folders of repetitions",
     "activity": "do an exercise of the course, and say what came out",
     "workloads": "list the bundled programs, or build them with your MPI",
+    "completion": "print the script that lets a shell complete commands and options",
     "doctor": "say what was found on this machine, what works here, and what does not and why",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",

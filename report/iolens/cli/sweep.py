@@ -78,7 +78,7 @@ CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `iolens sweep`."""
-    parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml")
+    parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml", help="report/EXPERIMENT.md")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
     )

@@ -1,0 +1,80 @@
+"""Write the manual pages of all commands into a folder: man.py FOLDER [DATE].
+
+They come from the same table as `--help`. DATE stands in the footer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens import __version__
+from iolens.cli.described import Command, Option, commands
+
+ENVIRONMENT = "profiler/README.md lists the variables that the profiler heeds."
+STATUS = "0 when it did what was asked, 1 when it failed, 2 for wrong usage, 130 when interrupted."
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write one page a command, and one of all."""
+    if len(arguments) not in (1, 2):
+        print(__doc__, file=sys.stderr)
+        return 2
+    folder, date = Path(arguments[0]), "".join(arguments[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages(date).items():
+        (folder / name).write_text(text, encoding="ascii")
+    return 0
+
+
+def pages(date: str) -> dict[str, str]:
+    """Every page by the name of its file."""
+    known = commands()
+    return {"iolens.1": overview(known, date)} | {f"iolens-{each.name}.1": page(each, date) for each in known}
+
+
+def overview(known: Sequence[Command], date: str) -> str:
+    """The page of `iolens`."""
+    lines = [*head("iolens", "see where a parallel program's I/O time goes, and what would fix it", date)]
+    lines += [".SH SYNOPSIS", ".B iolens", r".I COMMAND \&...", ".SH COMMANDS"]
+    for command in known:
+        lines += [".TP", rf".BR iolens\-{escaped(command.name)} (1)", escaped(command.about)]
+    return "\n".join([*lines, *foot(), ""])
+
+
+def page(command: Command, date: str) -> str:
+    """The page of a command."""
+    lines = [*head(f"iolens-{command.name}", command.about, date), ".SH SYNOPSIS", escaped(command.usage)]
+    lines += [".SH OPTIONS", *(line for option in command.options for line in entry(option))]
+    return "\n".join([*lines, *foot(), ".SH SEE ALSO", ".BR iolens (1)", ""])
+
+
+def entry(option: Option) -> list[str]:
+    """An option and what it says."""
+    value = rf" \fI{escaped(option.value)}\fR" if option.value else ""
+    flags = ", ".join(rf"\fB{escaped(flag)}\fR{value}" for flag in option.flags)
+    choices = f" One of {', '.join(option.choices)}." if option.choices else ""
+    return [".TP", flags or value.strip(), escaped(f"{option.about}{choices}".strip())]
+
+
+def head(name: str, about: str, date: str) -> list[str]:
+    """The first lines of a page."""
+    title = f'.TH "{escaped(name.upper())}" 1 "{date}" "iolens {__version__}" "User Commands"'
+    return [title, ".SH NAME", rf"{escaped(name)} \- {escaped(about)}"]
+
+
+def foot() -> list[str]:
+    """What holds for every command."""
+    return [".SH EXIT STATUS", escaped(STATUS), ".SH ENVIRONMENT", escaped(ENVIRONMENT)]
+
+
+def escaped(text: str) -> str:
+    """Text as roff reads it."""
+    plain = text.replace("\\", r"\e").replace("-", r"\-")
+    plain = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in plain)
+    return rf"\&{plain}" if plain.startswith((".", "'")) else plain
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""`iolens completion SHELL`: the script that lets bash, zsh or fish complete commands, options and their values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+
+from iolens.cli.described import Command, Option, commands
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The shell."""
+    parser.add_argument("shell", choices=tuple(SHELLS), help="print the script for this shell")
+    parser.epilog = (
+        'bash: eval "$(iolens completion bash)" in ~/.bashrc; zsh: iolens completion zsh > a folder of $fpath/_iolens; '
+        "fish: iolens completion fish > ~/.config/fish/completions/iolens.fish"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the script."""
+    print(SHELLS[args.shell](commands()), end="")
+    return 0
+
+
+def bash(known: Sequence[Command]) -> str:
+    """For bash: words that are no option are completed as files."""
+    names = "|".join(command.name for command in known)
+    values = [
+        f'    {command.name}:{flag}) candidates="{" ".join(option.choices)}" ;;'
+        for command in known
+        for option in command.options
+        for flag in option.flags
+        if option.choices
+    ]
+    flags = [f'        {command.name}) candidates="{" ".join(flags_of(command))}" ;;' for command in known]
+    words = [
+        f'        {command.name}) candidates="{" ".join(option.choices)}" ;;'
+        for command in known
+        for option in command.options
+        if option.choices and not option.flags
+    ]
+    return "\n".join(
+        [
+            "_iolens() {",
+            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= candidates= i",
+            "    for ((i = 1; i < COMP_CWORD; i++)); do",
+            f"        case ${{COMP_WORDS[i]}} in {names}) command=${{COMP_WORDS[i]}} && break ;; esac",
+            "    done",
+            "    case $command:$before in",
+            *values,
+            f'    :*) candidates="{" ".join([*(command.name for command in known), "--help", "--version"])}" ;;',
+            "    *) if [[ $word == -* ]]; then",
+            "        case $command in",
+            *flags,
+            "        esac",
+            "    else",
+            "        case $command in",
+            *words,
+            "        esac",
+            "    fi ;;",
+            "    esac",
+            '    mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "$word")',
+            "}",
+            "complete -o default -F _iolens iolens",
+            "",
+        ]
+    )
+
+
+def zsh(known: Sequence[Command]) -> str:
+    """For zsh, with what each option says."""
+    lines = ["#compdef iolens", "_iolens() {", "    local -a names", "    names=("]
+    lines += [f"        {quoted(f'{command.name}:{command.about}')}" for command in known]
+    lines += ["    )", "    if ((CURRENT == 2)); then", "        _describe command names", "        return", "    fi"]
+    lines += ["    case $words[2] in"]
+    for command in known:
+        lines += [f"    {command.name}) shift words; ((CURRENT--)); _arguments \\"]
+        lines += [f"        {quoted(spec)} \\" for option in command.options for spec in zsh_specs(option)]
+        lines += ["        '*:file:_files' ;;"]
+    return "\n".join([*lines, "    esac", "}", '_iolens "$@"', ""])
+
+
+def zsh_specs(option: Option) -> list[str]:
+    """What _arguments takes for an option; nothing for a word without choices, which is a file."""
+    action = f"({' '.join(option.choices)})" if option.choices else "_files"
+    if not option.flags:
+        return [f":{option.value.lower()}:{action}"] if option.choices else []
+    about = option.about.translate(str.maketrans("[]:", "(),"))
+    value = f":{option.value.lower().replace(':', '')}:{action}" if option.value else ""
+    return [f"*{flag}[{about}]{value}" for flag in option.flags]
+
+
+def fish(known: Sequence[Command]) -> str:
+    """For fish, with what each option says."""
+    lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {quoted(c.about)} -f" for c in known]
+    for command in known:
+        begin = f"complete -c iolens -n '__fish_seen_subcommand_from {command.name}'"
+        for option in command.options:
+            names = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags]
+            values = ["-x -a", quoted(" ".join(option.choices))] if option.choices else ["-r"] if option.value else []
+            if option.flags or option.choices:
+                lines.append(" ".join([begin, *names, *values, "-d", quoted(option.about)]))
+    return "\n".join([*lines, ""])
+
+
+def flags_of(command: Command) -> list[str]:
+    """All names of a command's options."""
+    return [*(flag for option in command.options for flag in option.flags), "--help"]
+
+
+def quoted(text: str) -> str:
+    """A word as all three shells read it."""
+    return "'" + text.replace("\\", "").replace("'", "’") + "'"
+
+
+SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+"""A shell to the script for it."""

@@ -1,0 +1,65 @@
+"""Every command with its options as plain data, read from the parsers: what manual pages and shell completions say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from iolens.cli.main import COMMANDS, build_parser
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option, or a word without one (no `flags`). `value` is what its value is called, empty where it takes none."""
+
+    flags: tuple[str, ...]
+    value: str
+    choices: tuple[str, ...]
+    about: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, its first line of help, how it is used, and what it takes."""
+
+    name: str
+    about: str
+    usage: str
+    options: tuple[Option, ...]
+
+
+def commands() -> list[Command]:
+    """All commands in the order of `iolens --help`."""
+    return [described(name) for name in COMMANDS]
+
+
+def described(name: str) -> Command:
+    """One command."""
+    parser = parser_of(name)
+    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    return Command(name, COMMANDS[name], usage, tuple(options_of(parser)))
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    actions = build_parser(name)._actions
+    table = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
+    parser: argparse.ArgumentParser = table.choices[name]
+    return parser
+
+
+def options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
+    """What a parser takes, without --help and what is hidden."""
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
+            continue
+        metavar = action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar or ())
+        takes = action.nargs != 0
+        about = (action.help or "") % {"default": action.default, "prog": parser.prog}
+        yield Option(
+            tuple(action.option_strings),
+            (metavar or action.dest.upper()) if takes else "",
+            tuple(map(str, action.choices or ())),
+            " ".join(about.split()),
+        )
