@@ -18,6 +18,7 @@ from iolens.metrics.bound import bounds
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
 from iolens.metrics.comparison_fresh import Fresh, fresh_runs
 from iolens.metrics.comparison_points import measured, point_row
+from iolens.metrics.comparison_together import joints, names_with, with_joints
 from iolens.metrics.settings import SETTINGS, sorted_levels
 from iolens.metrics.statistics import Ratio, family
 
@@ -26,6 +27,8 @@ from iolens.metrics.statistics import Ratio, family
 class Comparison:
     """The sweep in frames; `baseline`, `best` and `worst` are row labels of `points`.
 
+    `settings` are those of the runs; in `factors`, `effects` and `interaction`, those that change side by side are one
+    (`comparison_together`).
     `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `lost` (runs thrown away,
     repeated or not), `name` (the label and, where runs were lost, how many), `value`, `low`, `high`
     with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
@@ -73,13 +76,20 @@ def compare(
     `fresh` runs of some points only confirm what the others found. `limits` are those of the storage's model, for the
     bound of each point.
     """
-    names = tuple(settings)
+    together = joints(runs, settings) if len(runs) else []
+    runs, names = with_joints(runs, together), names_with(settings, together)
+    fresh = None if fresh is None else with_joints(fresh, together)
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
     order = list(dict.fromkeys(keys))
     runs = runs.assign(point=[order.index(key) for key in keys])
     speeds = [measured(runs[runs["point"] == i], "bandwidth") for i in range(len(order))]
     most = max((len(values) for values in speeds), default=0)
     points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i], most) for i, key in enumerate(order)])
+    for place, name in enumerate(names):  # levels keep their type, which a frame of rows may turn into plain text
+        points[name] = pd.Series([key[place] for key in order], dtype=object)
+    for joint in together:
+        for name in joint.names:
+            points[name] = pd.Series([level.parts[name] for level in points[joint.name]], dtype=object)
     points = points.join([typicals(speeds), times(runs, len(order)), bounds(runs, len(order), limits or {})])
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
@@ -93,7 +103,7 @@ def compare(
     picked = (order[best], base) if best is not None and baseline not in (None, best) else None
     return Comparison(
         measure=measure,
-        settings=names,
+        settings=tuple(settings),
         factors=factors,
         runs=runs,
         points=points,

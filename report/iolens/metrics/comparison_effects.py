@@ -83,7 +83,7 @@ def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: 
                 )
             )
     numbers = ["ratio", "low", "high", "smallest", "largest"]
-    frame = pd.DataFrame(rows, columns=["setting", "base", "level", "pairs", *numbers])
+    frame = frame_of(rows, ["setting", "base", "level", "pairs", *numbers], ("base", "level"))
     return frame.astype(dict.fromkeys(numbers, float))
 
 
@@ -154,4 +154,13 @@ def interaction_cells(
         if all(key in groups.at for key in keys):
             mean = groups.contrast([(1 / len(keys), key) for key in keys])
             rows.append((a, b, mean.value, mean.low, mean.high))
-    return pd.DataFrame(rows, columns=[*pair, "value", "low", "high"]).astype({"low": float, "high": float})
+    found = frame_of(rows, [*pair, "value", "low", "high"], pair)
+    return found.astype({"value": float, "low": float, "high": float})
+
+
+def frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: Sequence[str]) -> pd.DataFrame:
+    """Rows as a frame whose columns of `levels` keep their types, of which a frame of rows may make plain text."""
+    kinds = {name: object if name in levels else None for name in columns}
+    return pd.DataFrame(
+        {name: pd.Series([row[n] for row in rows], dtype=kinds[name]) for n, name in enumerate(columns)}
+    )

@@ -50,6 +50,32 @@ class NamedLevel(str):
         return level
 
 
+class JointLevel(NamedLevel):
+    """The levels of settings that change side by side, as one: '4 ranks, 2 nodes', in `short` '4 / 2'; `parts` has the
+    level of each.
+    """
+
+    short: str
+    parts: Mapping[str, Any]
+
+    def __new__(cls, name: str, place: int, short: str = "", parts: Mapping[str, Any] | None = None) -> JointLevel:
+        """The level `name`, at `place` among the combinations that there are."""
+        level = str.__new__(cls, name)
+        level.place, level.short, level.parts = place, short or name, parts or {}
+        return level
+
+
+def joint_level(parts: Mapping[str, Any], place: int) -> JointLevel:
+    """The level of these settings together."""
+    short = " / ".join(level_text(name, part) for name, part in parts.items())
+    return JointLevel(describe(parts), place, short, dict(parts))
+
+
+def joint_name(names: Iterable[str]) -> str:
+    """The name of settings that change side by side: 'ranks / nodes'."""
+    return " / ".join(name_text(name) for name in names)
+
+
 def sorted_levels(levels: Iterable[Any]) -> list[Any]:
     """Each level once: numbers by size, then named levels in the experiment's order, then words by the alphabet."""
     return sorted(set(levels), key=level_order)
@@ -81,7 +107,9 @@ def volume_text(size: float) -> str:
 
 
 def level_text(name: str, level: Any) -> str:
-    """A level without its parameter's name, for an axis: '4', '16 MiB'."""
+    """A level without its parameter's name, for an axis: '4', '16 MiB', '4 / 2'."""
+    if isinstance(level, JointLevel):
+        return level.short
     setting = SETTINGS.get(name)
     return size_text(level) if setting is not None and setting.unit == "bytes" else str(level)
 
@@ -92,7 +120,9 @@ def describe(settings: Mapping[str, Any]) -> str:
 
 
 def describe_one(name: str, level: Any) -> str:
-    """One setting in words: '4 stripes', '16 MiB collective buffer', 'method full'."""
+    """One setting in words: '4 stripes', '16 MiB collective buffer', 'method full', '4 ranks, 2 nodes'."""
+    if isinstance(level, JointLevel):
+        return str(level)
     setting = SETTINGS.get(name)
     if setting is None:
         return f"{name.replace('_', ' ')} {level}"

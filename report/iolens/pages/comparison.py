@@ -28,6 +28,7 @@ from iolens.pages.comparison_words import (
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, EFFECTS, INTERACTION, MAP, POINTS, RUNS
+from iolens.pages.exhibits.scaling import SCALING
 from iolens.pages.latency import write_latency_comparison
 from iolens.pages.layout import Layout, laid_out
 
@@ -51,7 +52,7 @@ def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) 
         cautions=tuple(cautions(results, comparison)),
         remedy=remedy(results, comparison),
         points=BRIEF.table(comparison),
-        frames=with_audit(frames(COMPARISON_EXHIBITS, comparison), evidence),
+        frames=with_audit(frames((*COMPARISON_EXHIBITS, SCALING), comparison), evidence),
     )
 
 
@@ -109,6 +110,7 @@ def all_runs(comparison: Comparison) -> list[Block]:
 PAGES: tuple[Layout[Comparison], ...] = (
     Layout(BARS.title, [BARS.figures], joined=False),
     Layout("What each setting does", [together, INTERACTION.figures, EFFECTS.tables], joined=False),
+    Layout("Scaling", [SCALING.figures, SCALING.tables], joined=False),
     Layout("Every setting", [POINTS.figures, POINTS.tables], joined=False),
 )
 """Where settings can be compared."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
@@ -14,6 +15,9 @@ from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio, narrowing
 from iolens.pages.comparison_driver import driver_names, driver_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
@@ -234,17 +238,25 @@ def listed(names: Sequence[str]) -> str:
     return "; ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
+def ranks_text(ranks: pd.Series[Any]) -> str:
+    """The ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing where no run tells."""
+    if ranks.empty:
+        return ""
+    least, most = int(ranks.min()), int(ranks.max())
+    return f"{most} {plural('rank', most)}" if least == most else f"{least} to {most} ranks"
+
+
 def subtitle(results: Results, comparison: Comparison) -> str:
     """What was run: workload, ranks, runs, and the settings that are the same at every point."""
     runs, workload = comparison.runs, results.experiment.get("workload") or {}
     ranks = runs["nprocs"].dropna()
     parts = [
         str(workload.get("program") or results.name),
-        f"{int(ranks.iloc[0])} ranks" if len(ranks) else "",
+        ranks_text(ranks),
         f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
         f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
         driver_names(runs),
     ]
-    same = [name for name in comparison.settings if name not in comparison.factors]
+    same = [name for name in comparison.settings if len(set(runs[name])) == 1]
     parts += [describe_one(name, runs[name].iloc[0]) for name in same]
     return ", ".join(part for part in parts if part)

@@ -14,6 +14,7 @@ from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
+from iolens.pages.exhibits.scaling import SUBJECT_SCALING
 from iolens.pages.exhibits.subject_figures import BARS, RATIOS, SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, SUBJECT_EXHIBITS, WHO, grouped_tables
 from iolens.pages.layout import Layout, laid_out
@@ -33,7 +34,7 @@ def write_subjects(subjects: Subjects, path: Path) -> None:
 
 def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
     """The numbers behind it by name, for export."""
-    return with_audit(frames(SUBJECT_EXHIBITS, subjects), of_subjects(subjects))
+    return with_audit(frames((*SUBJECT_EXHIBITS, SUBJECT_SCALING), subjects), of_subjects(subjects))
 
 
 def labels(subjects: Subjects) -> list[str]:
@@ -54,6 +55,7 @@ PAGES: tuple[Layout[Subjects], ...] = (
     Layout("How they were made", [FACTS.tables]),
     Layout("Rates, and what bounds them", [BARS.figures]),
     Layout("I/O time by operation", [TIMES.figures]),
+    Layout("Scaling", [SUBJECT_SCALING.figures, SUBJECT_SCALING.tables]),
     Layout("Bytes over time", [activity_figure]),
     Layout("Access sizes", [SIZES.figures]),
     Layout("Files", [FILES.tables]),

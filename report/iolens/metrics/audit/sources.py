@@ -69,7 +69,7 @@ def joined_names(comparison: Comparison) -> str:
     """The setting along the axis of the figure of interactions, where its levels are names."""
     if comparison.interaction is None:
         return ""
-    name = comparison.interaction.names[0]
+    name = comparison.interaction.names[1]
     return name_text(name) if comparison.interaction.cells[name].map(lambda level: isinstance(level, str)).any() else ""
 
 

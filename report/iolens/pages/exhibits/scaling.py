@@ -1,0 +1,60 @@
+"""Speed-up and efficiency where a comparison has several numbers of processes or nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from iolens.metrics import scaling
+from iolens.metrics.comparison import Comparison
+from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.metrics.subjects import Subjects
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison_words import interval
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+S = TypeVar("S")
+
+
+def efficiency(value: float, low: float, high: float) -> str:
+    """Per cent with its interval; the base is 100 % by definition."""
+    return f"{100 * value:.1f} %{interval(100 * low, 100 * high)}"
+
+
+def figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Efficiency over workers."""
+    from iolens.figures.scaling import efficiency_lines
+
+    caption = "Efficiency against the fewest workers of each line; caps are intervals. What lacks to 100 % is lost."
+    yield FigureBlock(efficiency_lines(found), caption)
+
+
+def exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
+    """The table and the figure over what `metric` gives."""
+    return Exhibit(
+        name="scaling",
+        title="Speed-up and efficiency",
+        metric=metric,
+        columns=[
+            Column("other settings", "rest", optional=True),
+            Column("processes or nodes", "workers", words.count),
+            Column("runs", "runs", words.count),
+            Column("seconds", "seconds", words.seconds),
+            Column("scaling", "kind"),
+            Column("speed-up", "speedup", lambda value: f"{value:.2f}×"),
+            Column("efficiency", ("efficiency", "low", "high"), efficiency),
+        ],
+        note="Base: the fewest workers, with their seconds. Strong: all points do the same work, speed-up is the ratio "
+        "of times. Weak: each worker does the same, speed-up is the ratio of rates (bytes over time). Efficiency: "
+        f"speed-up over the ratio of workers. Ratios: {claim(RATIO, CONFIDENCE, together=True)}.",
+        draw=figure,
+    )
+
+
+SCALING: Exhibit[Comparison] = exhibit(scaling.of_comparison)
+
+SUBJECT_SCALING: Exhibit[Subjects] = exhibit(scaling.of_subjects)
