@@ -23,6 +23,7 @@ LAB = {
     "lab.sweep",
     "lab.doctor",
     "lab.subjects",
+    "lab.tune",
 }
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -43,10 +44,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},
+    "lab.tune": {"errors", "metrics", "lab", "lab.run", "lab.sweep"},
     "lab.doctor": {
         *("errors", "log", "lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
     },
-    "pages": {"errors", "log", "metrics", "advise", "forest", "figures", "lab.recovery", "lab.storage", "lab.sweep"},
+    "pages": {
+        *("errors", "log", "metrics", "advise", "forest", "figures"),
+        *("lab.recovery", "lab.storage", "lab.sweep", "lab.tune"),
+    },
     "course": {"errors", "metrics", "lab", "lab.sweep"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "exports", "pages", "course", *LAB},
 }

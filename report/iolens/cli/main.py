@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "recover": "make logs of jobs that ended without writing theirs",
     "anonymize": "replace the names in a log by pseudonyms",
     "sweep": "run an experiment's matrix of settings",
+    "tune": "find a good setting of an experiment's matrix in a few runs",
     "perform": "do one run of a sweep, inside a batch job",
     "compare": "hold sweeps, logs, runs or outputs side by side as PDF or HTML",
     "diff": "say what differs between logs, outputs or folders of repetitions",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
+from iolens.lab.tune.trail import read_trail
 from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages.audit import audit_page, with_audit
@@ -31,6 +32,7 @@ from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, E
 from iolens.pages.exhibits.scaling import SCALING
 from iolens.pages.latency import write_latency_comparison
 from iolens.pages.layout import Layout, laid_out
+from iolens.pages.search import search_page, with_trail
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -44,7 +46,10 @@ def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) 
     comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits)
     labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
     evidence = of_comparison(comparison, program_of(results))
-    pages = [*sweep_pages(results, comparison), *job_pages(comparison, read), audit_page(evidence)]
+    answer, *others = sweep_pages(results, comparison)
+    trail = read_trail(results.directory)
+    searched = [search_page(trail)] if trail else []
+    pages = [answer, *searched, *others, *job_pages(comparison, read), audit_page(evidence)]
     write_document(path, results.title, subtitle(results, comparison), pages, labels)
     return ComparisonSummary(
         path=path,
@@ -52,7 +57,7 @@ def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) 
         cautions=tuple(cautions(results, comparison)),
         remedy=remedy(results, comparison),
         points=BRIEF.table(comparison),
-        frames=with_audit(frames((*COMPARISON_EXHIBITS, SCALING), comparison), evidence),
+        frames=with_audit(with_trail(frames((*COMPARISON_EXHIBITS, SCALING), comparison), trail), evidence),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
+from iolens.lab.tune.trail import TUNING
 from iolens.metrics.bound import known, stripes_of_a_link
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
@@ -151,7 +152,12 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
-    if 0 < fewest < 3:
+    if fewest == 1 and (results.directory / TUNING).exists():
+        words.append(
+            "The search runs a setting once: the map and the effects have no intervals, and only the fresh runs tell "
+            "by how much the best is better than the baseline."
+        )
+    elif 0 < fewest < 3:
         words.append(
             f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."

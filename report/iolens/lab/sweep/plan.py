@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.check import needed_bytes
 from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.prepare import POINTS
 from iolens.lab.workloads.workloads import volume_of, workload_of
@@ -40,12 +41,13 @@ class Plan:
     seconds: float | None
 
 
-def plan(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Plan:
-    """The plan of a sweep into this folder; raises UsageError for storage that is not there."""
+def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
+    """The plan of a sweep into this folder, or of `some` of its runs alone; raises UsageError for storage that is not
+    there."""
     storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
-    asked = [asked_first(experiment)] if experiment.first is not None else []
+    asked = [asked_first(experiment)] if experiment.first is not None and some is None else []
     if with_matrix:
-        asked += [asked_of(experiment, run, storage) for run in schedule(experiment)]
+        asked += [asked_of(experiment, run, storage) for run in (schedule(experiment) if some is None else some)]
     workload = workload_of(experiment.program)
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]

@@ -40,10 +40,15 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
             records += run_until(sweep, progress)
             records += run_fresh(sweep, progress)
         finally:
-            if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
-                for bench in (sweep.bench, sweep.first_bench):
-                    shutil.rmtree(bench.data, ignore_errors=True)
+            leave(sweep)
     return [vars(record) for record in records if record.status != "ok"]
+
+
+def leave(sweep: Sweep) -> None:
+    """Remove the folders of data that are the sweep's own, unless the launcher goes on with a run."""
+    if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
+        for bench in (sweep.bench, sweep.first_bench):
+            shutil.rmtree(bench.data, ignore_errors=True)
 
 
 def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:

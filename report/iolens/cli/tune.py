@@ -1,0 +1,139 @@
+"""`iolens tune experiment.yaml`: find a good setting of a matrix in a few runs, and confirm it against the default."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import UsageError
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
+
+if TYPE_CHECKING:
+    from iolens.lab.tune.search import Search
+    from iolens.lab.tune.tune import Tuning
+    from iolens.pages.comparison_summary import ComparisonSummary
+
+HINTS, STRIPES = "hints.txt", "stripes.sh"
+"""What to take home, in the folder of the results."""
+
+
+def budget(text: str) -> Budget:
+    """A budget on the command line."""
+    try:
+        return parse_budget(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("experiment", type=Path, metavar="experiment.yaml")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as confirm=5"
+    )
+    parser.add_argument(
+        "--budget",
+        type=budget,
+        metavar="N|TIME",
+        help="runs of the search (8), or time with the runs that confirm (90s, 5min, 2h); "
+        "default: 8 runs, of a small matrix a third of its settings",
+    )
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    parser.add_argument("--dry-run", action="store_true", help="print what the search begins with, and stop")
+    parser.add_argument("--no-report", action="store_true", help="leave the PDF out")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, confirm and report; 0 when a setting was found, 1 when no run can be compared."""
+    experiment = load_experiment(args.experiment, args.set)
+    if experiment.metric == "latency":
+        raise UsageError("report.metric: latency has a value for each size of message; use `iolens sweep`")
+    from iolens.lab.tune.search import search_of
+
+    search = search_of(experiment)
+    allowed = args.budget or usual_budget(len(search.points))
+    folder = args.results / experiment.name
+    if args.dry_run:
+        preview(experiment, search, allowed, folder)
+        return 0
+    from iolens.lab.sweep.prepare import prepare
+    from iolens.lab.tune.tune import begin, run_tuning
+    from iolens.pages.sweep_live import shown
+
+    tuning = begin(prepare(experiment, folder), search, allowed)
+    announce(tuning)
+    with shown(folder, allowed.runs or 0, len(tuning.trail.steps)) as progress:
+        tuning = run_tuning(tuning, progress)
+    print(f"{len(tuning.trail.steps)} of {len(search.points)} settings were run: {tuning.trail.stopped}")
+    if not tuning.measured:
+        print("no run can be compared; the reasons are above, and in the run.json of each below", folder)
+        return 1
+    if not args.no_report:
+        finish(folder)
+    return 0
+
+
+def confirmations(experiment: Experiment) -> int:
+    """Fresh runs of the best and of the default each."""
+    return experiment.repetitions if experiment.confirm is None else experiment.confirm
+
+
+def announce(tuning: Tuning) -> None:
+    """What is about to happen."""
+    experiment, trail = tuning.sweep.experiment, tuning.trail
+    known = f", {len(tuning.measured)} of them known from earlier runs" if tuning.measured else ""
+    print(
+        f"{experiment.title}: a search among {trail.settings} settings{known}; at most {tuning.budget}, then "
+        f"{confirmations(experiment)} fresh runs each of the best and of the default, into {tuning.sweep.folder}"
+    )
+
+
+def preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
+    """The runs that are known beforehand with their commands, and what follows."""
+    from iolens.lab.sweep.matrix import Run
+    from iolens.lab.sweep.plan import plan
+
+    first = dict(reversed(search.begin))
+    planned = plan(experiment, folder, some=[Run(search.points[place], 1) for place in reversed(first)])
+    for name, why in zip(planned.runs, reversed(first.values()), strict=True):
+        print(f"{name}: {why}")
+    for text in planned.texts:
+        print(f"\n{text.rstrip()}")
+    need = (
+        f"one run writes at most {planned.volume / 1e6:,.1f} MB" if planned.volume else "what a run writes is not known"
+    )
+    print(
+        f"\nThe model chooses further ones of {len(search.points)} settings by what these give: {allowed} in all. Then "
+        f"{confirmations(experiment)} fresh runs each of the best and of the default.\n"
+        f"{need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
+    )
+
+
+def finish(folder: Path) -> None:
+    """Write the PDF, the hints file and the stripe command; print the verdict and where they are."""
+    from iolens.cli.compare import tell
+    from iolens.lab.sweep.results import load_results
+    from iolens.log import read_log
+    from iolens.pages.comparison import write_comparison
+
+    summary = write_comparison(load_results(folder), folder / "comparison.pdf", read_log)
+    tell(summary)
+    for path in take_home(folder, summary):
+        print(f"to take home: {path}")
+    print(f"comparison: {summary.path}")
+
+
+def take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:
+    """Write the hints as ROMIO reads them, and the line that sets the stripes; the files that were written."""
+    from iolens.lab.files import write_aside
+
+    found = summary.remedy
+    contents = {HINTS: "\n".join(found.hints) if found else "", STRIPES: (found.stripes or "") if found else ""}
+    for name, text in contents.items():
+        (folder / name).unlink(missing_ok=True)
+        if text:
+            write_aside(folder / name, text + "\n")
+    return [folder / name for name, text in contents.items() if text]

@@ -1,0 +1,40 @@
+"""The path of a search: what each run gave, what was expected of it, and the best so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from iolens.figures.compare_style import BEST, POINT, reach, wrapped
+from iolens.figures.style import FULL_WIDTH, INK, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 2.4
+"""Inches."""
+
+BEGIN = ("default", "rule of thumb")
+"""Runs that no model chose."""
+
+
+@styled
+def search_path(steps: pd.DataFrame) -> Figure:
+    """`steps` has `number`, `bandwidth`, `expected`, `low`, `high` and `best` (MiB/s), and `why`; a row a run."""
+    figure = Figure(figsize=(FULL_WIDTH, HEIGHT), layout="constrained")
+    axes = figure.subplots()
+    axes.step(steps["number"], steps["best"], where="post", color=BEST, linewidth=1.2, zorder=2)
+    for _, one in steps.dropna(subset=["expected"]).iterrows():
+        axes.plot([one["number"]] * 2, [one["low"], one["high"]], color=INK, linewidth=4, alpha=0.2, zorder=1)
+        axes.plot(one["number"], one["expected"], "_", color=INK, markersize=9, zorder=3)
+    for _, one in steps.dropna(subset=["bandwidth"]).iterrows():
+        hollow = "white" if one["why"] in BEGIN else POINT
+        axes.plot(one["number"], one["bandwidth"], "o", color=POINT, markerfacecolor=hollow, markersize=5, zorder=4)
+    axes.set_xticks(list(steps["number"]))
+    axes.set_xlim(0.5, len(steps) + 0.5)
+    if steps["bandwidth"].notna().any():
+        axes.set_ylim(0, reach(steps["bandwidth"], steps["high"]))
+    axes.set_xlabel("run of the search")
+    axes.set_ylabel(wrapped("bandwidth, MiB/s", 20))
+    return figure

@@ -1,0 +1,142 @@
+"""Tune an experiment: search its matrix run by run, then confirm what was found against the default.
+
+Runs are those of a sweep, in the same folders and under the same keys: what a sweep or an earlier search finished is
+known, and an interrupted search goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from iolens.lab.run.execute import interruptible
+from iolens.lab.run.record import RunRecord
+from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.matrix import Run, schedule
+from iolens.lab.sweep.perform import perform
+from iolens.lab.sweep.prepare import POINTS, Sweep
+from iolens.lab.sweep.progress import Progress
+from iolens.lab.sweep.results import METRICS, read_run
+from iolens.lab.sweep.running_table import write_runs
+from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh
+from iolens.lab.tune.budget import Budget
+from iolens.lab.tune.search import Choice, Search
+from iolens.lab.tune.trail import Step, Trail, read_trail, write_trail
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A search that is set up: the sweep that it draws from, the points, what it may cost, and what is known: the
+    bandwidth by the number of the point (MiB/s), points whose run failed, and the trail so far."""
+
+    sweep: Sweep
+    search: Search
+    budget: Budget
+    measured: Mapping[int, float]
+    failed: frozenset[int]
+    trail: Trail
+
+    @property
+    def reserved(self) -> int:
+        """Runs that will confirm the result."""
+        experiment = self.sweep.experiment
+        return 2 * (experiment.repetitions if experiment.confirm is None else experiment.confirm)
+
+
+def begin(sweep: Sweep, search: Search, budget: Budget) -> Tuning:
+    """The state of a search in the sweep's folder: nothing done yet, or what an earlier one left there."""
+    missing = {attempt.asked.id for attempt in sweep.todo}
+    finished: dict[str, list[float]] = {}
+    for run in schedule(sweep.experiment):
+        value = None if run.id in missing else bandwidth_of(sweep, run)
+        if value is not None:
+            finished.setdefault(run.point.id, []).append(value)
+    places = {point.id: i for i, point in enumerate(search.points)}
+    measured = {
+        places[name]: math.exp(math.fsum(map(math.log, values)) / len(values)) for name, values in finished.items()
+    }
+    before = read_trail(sweep.folder)
+    steps = tuple(step for step in before.steps if step.run not in missing) if before else ()
+    own = {step.run for step in steps}
+    known = tuple(f"{name}/rep-1" for name in finished if f"{name}/rep-1" not in own)
+    return Tuning(sweep, search, budget, measured, frozenset(), Trail(len(search.points), str(budget), known, steps))
+
+
+def bandwidth_of(sweep: Sweep, run: Run) -> float | None:
+    """What a finished run measured, MiB/s; None where it measured nothing."""
+    row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric][0])
+    return float(row["bandwidth"]) if row["usable"] and not row["ignored"] and row["bandwidth"] else None
+
+
+def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
+    """Search until the budget is spent or nothing is worth a run, then confirm; returns the state at the end.
+
+    SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
+    """
+    with interruptible():
+        try:
+            tuning = search(tuning, progress)
+            run_fresh(replace(tuning.sweep, total=len(tuning.trail.steps)), progress)
+        finally:
+            leave(tuning.sweep)
+    return tuning
+
+
+def search(tuning: Tuning, progress: Progress) -> Tuning:
+    """Run one setting after the other, each chosen by what the ones before gave."""
+    while True:
+        choice = tuning.search.next(tuning.measured, tuple(tuning.failed))
+        stopped = why_stop(tuning, choice)
+        if choice is None or stopped:
+            break
+        tuning = take(tuning, choice, progress)
+        write_trail(tuning.sweep.folder, tuning.trail)
+    machine = tuple(tuning.search.traits(tuning.measured)) if tuning.measured else ()
+    tuning = replace(tuning, trail=replace(tuning.trail, stopped=stopped, machine=machine))
+    write_trail(tuning.sweep.folder, tuning.trail)
+    return tuning
+
+
+def why_stop(tuning: Tuning, choice: Choice | None) -> str:
+    """Why there is no further run; empty when there is one."""
+    steps = tuning.trail.steps
+    if choice is None:
+        left = len(tuning.search.points) - len(tuning.measured) - len(tuning.failed)
+        return "no setting is expected to gain as much as a run is worth" if left else "every setting was run"
+    spent = math.fsum(step.seconds for step in steps)
+    return "" if tuning.budget.allows(len(steps), spent, tuning.reserved) else f"the budget of {tuning.budget} is spent"
+
+
+def take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
+    """Make one run and add what came of it."""
+    sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
+    asked = asked_of(sweep.experiment, Run(point, 1), sweep.bench.storage)
+    with closing(
+        perform(sweep.bench, [attempt_at(sweep, asked, sweep.folder / POINTS / asked.id)], progress.begun)
+    ) as one:
+        record = next(one)
+    value = bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None
+    reason = None if value else record.reason or "it measured nothing"
+    seconds = time.monotonic() - began
+    step = Step(
+        record.id, dict(point.settings), choice.why, choice.expected, choice.low, choice.high, value, reason, seconds
+    )
+    trail = replace(tuning.trail, steps=(*tuning.trail.steps, step))
+    if value is not None or any(step.bandwidth for step in trail.steps):
+        write_runs(sweep.folder)
+    total = tuning.budget.runs or 0
+    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, told(record, step), 0)
+    measured = {**tuning.measured, **({choice.place: value} if value is not None else {})}
+    failed = tuning.failed | ({choice.place} if value is None else set())
+    return replace(tuning, measured=measured, failed=failed, trail=trail)
+
+
+def told(record: RunRecord, step: Step) -> str:
+    """A line about a step."""
+    if step.bandwidth is None:
+        return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"
+    hope = "" if step.expected is None else f"; {step.expected:.3g} expected, {step.low:.3g} to {step.high:.3g}"
+    return f"{record.id} ({step.why}): {step.bandwidth:.4g} MiB/s{hope}{lost_text(record)}"

@@ -1,0 +1,105 @@
+"""The search of a tuned experiment: its steps, and the machine that its runs describe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from iolens.lab.tune.trail import Trail
+from iolens.metrics.settings import describe
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison_words import interval, number
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NONE = "n/a"
+
+
+def steps(trail: Trail) -> pd.DataFrame:
+    """One row a run of the search: its number, setting, why it was chosen, what the model expected with two standard
+    deviations to either side, what was measured, and the best until then; MiB/s."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    best = math.nan
+    for place, step in enumerate(trail.steps, start=1):
+        value = math.nan if step.bandwidth is None else step.bandwidth
+        best = value if math.isnan(best) else max(best, value) if value == value else best
+        expected = {name: math.nan if (x := getattr(step, name)) is None else x for name in ("expected", "low", "high")}
+        rows.append(
+            {
+                "number": place,
+                "setting": describe(step.point),
+                "why": step.why,
+                **expected,
+                "bandwidth": value,
+                "best": best,
+                "reason": step.reason or "",
+                "seconds": step.seconds,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def machine(trail: Trail) -> pd.DataFrame:
+    """The fitted machine: the median of those that fit the runs, and where 95 % of their weight lies."""
+    import pandas as pd
+
+    rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
+    return pd.DataFrame(rows, columns=["trait", "unit", "value", "low", "high"])
+
+
+def path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """What each run gave, and what was expected of it."""
+    from iolens.figures.search_path import search_path
+
+    caption = (
+        "Each run of the search (dot; hollow: the default and the rule of thumb) with what the model expected of it "
+        "(bar: two standard deviations to either side), and the best so far (line). A failed run has no dot."
+    )
+    yield FigureBlock(search_path(found), caption)
+
+
+def expected(value: float, low: float, high: float) -> str:
+    """'14.2 [9.8, 20.3]', n/a before there is anything to tell from."""
+    return NONE if math.isnan(value) else f"{number(value)}{interval(low, high)}"
+
+
+def measured(value: float, reason: str) -> str:
+    """What a run gave, or why it cannot be compared."""
+    return reason if math.isnan(value) else number(value)
+
+
+def fitted(value: float, low: float, high: float, unit: str) -> str:
+    """A trait with its interval."""
+    return f"{number(value)}{interval(low, high)} {unit}"
+
+
+STEPS: Exhibit[Trail] = Exhibit(
+    name="search",
+    title="The search, run by run",
+    metric=steps,
+    columns=[
+        Column("run", "number"),
+        Column("setting", "setting"),
+        Column("chosen by", "why"),
+        Column("expected MiB/s", ("expected", "low", "high"), expected),
+        Column("measured", ("bandwidth", "reason"), measured),
+        Column("best so far", "best", lambda value: NONE if math.isnan(value) else number(value)),
+    ],
+    note="Expected: what the model of the machine, fitted to the runs before, said of this one, with two standard "
+    "deviations to either side.",
+    draw=path_figure,
+)
+
+MACHINE: Exhibit[Trail] = Exhibit(
+    name="machine",
+    title="The machine that these runs describe",
+    metric=machine,
+    columns=[Column("", "trait"), Column("fitted", ("value", "low", "high", "unit"), fitted)],
+    note="Median of the machines that fit the runs, and where 95 % of their weight lies. Where that is wide, these "
+    "runs did not need to know it. Nothing of it was read from the storage.",
+)

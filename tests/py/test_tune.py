@@ -1,0 +1,172 @@
+"""`iolens tune`: the model of the machine on made-up and on recorded grids, budgets, a whole search on real runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from iolens.cli.main import main
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.matrix import points
+from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
+from iolens.lab.tune.features import writers_of_lustre
+from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of
+from tune_grids import experiment_of, recorded, replay
+
+FEW = ("btio-lustre-nearline", "ior-lustre-flash", "ior-generic-dear-locks", "btio-like-thin-links")
+"""Of the recorded grids those that every run of the tests replays; `tests/bench/tune.py replay` does all."""
+
+
+def grid(**changes: object) -> Experiment:
+    fields: dict[str, object] = {
+        "name": "made-up",
+        "title": "",
+        "program": "btio",
+        "arguments": (),
+        "ranks": 4,
+        "matrix": {"stripe_count": (1, 2, 4, 8), "aggregators": (1, 2, 4), "stripe_size": (2**18, 2**20)},
+    }
+    return Experiment(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_search_of_a_recorded_grid_finds_its_best_with_few_runs(name: str, tmp_path: Path) -> None:
+    found = replay(experiment_of(name, tmp_path), recorded()[name])
+    assert found.share >= 0.95, f"{found.chosen} gives {found.share:.0%} of the best"
+    assert found.runs <= min(8, found.settings / 3)
+
+
+def test_every_grid_that_was_recorded_is_whole(tmp_path: Path) -> None:
+    assert len(recorded()) >= 10
+    for name, record in recorded().items():
+        assert {point.id for point in points(experiment_of(name, tmp_path))} == set(record)
+        assert all(value > 0 for values in record.values() for value in values)
+
+
+def test_a_search_begins_with_the_default_and_the_rule_of_thumb_and_then_asks_the_model() -> None:
+    search = search_of(grid())
+    first = search.next({})
+    assert first is not None
+    assert (search.points[first.place].id, first.why, first.expected) == ("sc1_ag1_ss1M", DEFAULT, None)
+    second = search.next({first.place: 100.0})
+    assert second is not None
+    assert (search.points[second.place].id, second.why) == ("sc8_ag4_ss1M", RULE)
+    assert second.low is not None
+    assert second.low < 100.0 < (second.high or 0)
+    third = search.next({first.place: 100.0, second.place: 300.0})
+    assert third is not None
+    assert third.why == MODEL
+
+
+def test_the_fitted_machine_has_the_speeds_of_a_machine_that_is_nothing_but_targets_and_links() -> None:
+    search = search_of(grid(io_component="lustre"))
+    wanted = [min(one.stripes * 50.0, one.writers * 200.0) for one in search.features]
+    traits = {one.name: one for one in search.traits(dict(enumerate(wanted)))}
+    for name, value in (("one stripe", 50.0), ("one writer's link", 200.0)):
+        assert traits[name].value == pytest.approx(value, rel=0.4)
+        assert traits[name].low < traits[name].value < traits[name].high
+    assert traits["locks, of the time with 4 writers"].value < 10.0
+
+
+def test_a_search_ends_when_nothing_is_left_or_nothing_is_worth_a_run() -> None:
+    search = search_of(grid(matrix={"stripe_count": (1, 2)}))
+    assert search.next({0: 1.0, 1: 1.0}) is None
+    assert search.next({0: 1.0}, failed=[1]) is None
+    known = search_of(grid())
+    measured = {place: 100.0 * one.stripes for place, one in enumerate(known.features)}
+    del measured[1]
+    assert known.points[1].id == "sc1_ag1_ss1M"
+    assert known.next(measured, failed=[place for place, _ in known.begin]) is None
+
+
+def test_a_failed_setting_is_not_asked_for_again() -> None:
+    search = search_of(grid())
+    first = search.next({})
+    assert first is not None
+    second = search.next({}, failed=[first.place])
+    assert second is not None
+    assert second.place != first.place
+
+
+@pytest.mark.parametrize(
+    ("stripes", "wanted", "writers"), [(1, 4, 1), (3, 2, 1), (3, 4, 3), (4, 4, 4), (8, 3, 2), (12, 4, 4), (4, 9, 4)]
+)
+def test_the_lustre_driver_takes_aggregators_that_share_the_stripes(stripes: int, wanted: int, writers: int) -> None:
+    assert writers_of_lustre(stripes, wanted) == writers
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [("8", Budget(runs=8)), ("5min", Budget(seconds=300)), ("90s", Budget(seconds=90)), ("1.5h", Budget(seconds=5400))],
+)
+def test_budgets(text: str, budget: Budget) -> None:
+    assert parse_budget(text) == budget
+
+
+@pytest.mark.parametrize("text", ["", "0", "1", "2.5", "-3", "5 m", "8runs", "0s", "min"])
+def test_no_budgets(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a budget; write runs"):
+        parse_budget(text)
+
+
+def test_a_budget_of_time_leaves_room_to_confirm() -> None:
+    assert [usual_budget(n).runs for n in (4, 12, 24, 36)] == [2, 4, 8, 8]
+    assert Budget(seconds=100).allows(made=0, spent=0.0, reserved=6)
+    assert Budget(seconds=100).allows(made=3, spent=30.0, reserved=6)
+    assert not Budget(seconds=99).allows(made=3, spent=30.0, reserved=6)
+
+
+EXPERIMENT = """name: tiny
+workload: {program: ior, arguments: [-a, MPIIO, -c, -w, -b, 2M, -t, 1M], ranks: 2}
+storage: {configuration: ost.yaml}
+matrix: {stripe_count: [1, 2, 4], aggregators: [1, 2]}
+confirm: 1
+"""
+
+
+def test_a_whole_search_on_real_runs_is_confirmed_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    slow = {"targets": 4, "ost_mb_per_s": 4, "link_mb_per_s": 40}
+    ost = Path(__file__).parents[2] / "storage" / "ost.yaml"
+    lines = [line for line in ost.read_text().splitlines() if line.partition(":")[0] not in slow]
+    Path("ost.yaml").write_text("\n".join([*lines, *(f"{key}: {value}" for key, value in slow.items())]) + "\n")
+    Path("tiny.yaml").write_text(EXPERIMENT)
+    assert main(["tune", "tiny.yaml", "--dry-run", "--budget", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "sc1_ag1/rep-1: default\nsc4_ag2/rep-1: rule of thumb\n" in said
+    assert "3 runs in all" in said
+    assert not Path("results").exists()
+
+    assert main(["tune", "tiny.yaml", "--budget", "2", "--no-report"]) == 0
+    folder = Path("results/tiny")
+    trail = json.loads((folder / "tuning.json").read_text())
+    assert [step["run"] for step in trail["steps"]] == ["sc1_ag1/rep-1", "sc4_ag2/rep-1"]
+    assert trail["stopped"] == "the budget of 2 runs is spent"
+    before = (folder / "points/sc4_ag2/rep-1/run.json").read_text()
+
+    assert main(["tune", "tiny.yaml", "--budget", "3"]) == 0
+    said = capsys.readouterr().out
+    trail = json.loads((folder / "tuning.json").read_text())
+    assert 2 <= len(trail["steps"]) <= 3
+    assert trail["steps"][0]["bandwidth"] < trail["steps"][1]["bandwidth"], "one target against four"
+    assert (folder / "points/sc4_ag2/rep-1/run.json").read_text() == before, "a run that is done is not done again"
+    assert all(math.isfinite(trait["value"]) for trait in trail["machine"])
+    assert "settings were run" in said
+    assert "Fresh runs of both, 1 each" in said
+    assert "cb_nodes" in (folder / "hints.txt").read_text()
+    assert (folder / "stripes.sh").read_text().startswith("lfs setstripe -c ")
+    assert (folder / "comparison.pdf").stat().st_size > 10_000
+
+
+def test_what_cannot_be_tuned_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "e.yaml"
+    path.write_text("name: a\nworkload: {program: collectives, ranks: 2}\nmatrix: {ranks: [2, 4]}\n")
+    assert main(["tune", str(path), "--results", str(tmp_path)]) == 2
+    assert "use `iolens sweep`" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as caught:
+        main(["tune", str(path), "--budget", "soon"])
+    assert caught.value.code == 2
