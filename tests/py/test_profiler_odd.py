@@ -42,6 +42,29 @@ def test_the_program_does_not_notice(how: str, before: list[str], tmp_path: Path
     assert done.stderr.count("\n") <= sentences, done.stderr
 
 
+def test_functions_of_the_programs_own(tmp_path: Path) -> None:
+    program = harness.build_program("harm_own", "-rdynamic")
+    (tmp_path / "alone").mkdir()
+    alone = subprocess.run([program], cwd=tmp_path / "alone", capture_output=True, text=True, check=False)
+    done = harness.run(program, folder=tmp_path)
+    assert (done.stdout, done.returncode, done.stderr) == (alone.stdout, 3, "")
+    assert len(harness.logs(tmp_path)) == 1
+
+
+def test_the_library_calls_nothing_that_it_records() -> None:
+    """The program's own function of that name, or another preload library's, would answer; and who lists what can be
+    counted prints it as any program does."""
+    called, recorded = symbols("readelf", "-rW"), symbols("nm", "-D", "--defined-only")
+    own = {name for name in recorded if name.startswith(("iolens_", "PAT_"))}
+    assert called & recorded - own == {"printf", "syscall"}
+
+
+def symbols(*command: str) -> set[str]:
+    """The words of that listing of the library's symbols that are names, without their versions."""
+    listing = subprocess.run([*command, harness.LIBRARY], capture_output=True, text=True, check=True).stdout
+    return {word.partition("@")[0] for word in listing.split() if not word[0].isdigit()}
+
+
 def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
     """It would leave the library's locks held; the program's own calls are made without any."""
     command = ["nm", "-D", "--undefined-only", harness.LIBRARY]

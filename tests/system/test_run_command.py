@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +137,18 @@ def test_a_static_program_runs_and_is_named(tmp_path: Path) -> None:
     done = iolens("run", "--", tmp_path / "still", cwd=tmp_path)
     assert done.returncode == 4
     assert "is statically linked" in done.stderr
+
+
+def test_a_program_with_rights_of_its_own_runs_and_is_named(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or os.statvfs(tmp_path).f_flag & os.ST_NOSUID:
+        pytest.skip("only root can make a program of another user here")
+    shutil.copy(shutil.which("true") or "", tmp_path / "other")
+    os.chown(tmp_path / "other", 65534, 65534)
+    (tmp_path / "other").chmod(0o4755)
+    done = iolens("run", "--", tmp_path / "other", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "gets rights that you do not have" in done.stderr
+    assert "so it runs without the profiler" in done.stderr
 
 
 def test_a_missing_command_is_a_usage_error(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/path_room.h"
 #include "names.h"
+#include "../system/file_info.h"
 
 struct fds iolens_fds;
 
@@ -89,7 +89,7 @@ struct open_file *fds_inherited(int fd)
     if (!(iolens_fds.inherited & bit) || !iolens_owns_memory())
         return NULL;
     iolens_fds.inherited &= ~bit;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    if (file_info_fd(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return NULL;
     struct file *file = named_file(fd);
     long flags = syscall(SYS_fcntl, fd, F_GETFL), position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../system/path_room.h"
 #include "registry.h"
+#include "../system/file_info.h"
 
 struct names iolens_names;
 
@@ -150,7 +150,7 @@ struct file *names_open(char *absolute, int fd)
     struct alias alias = find(id);
     if (!alias.file && is_plain(absolute, NAMES_TARGET))
         return registry_file(absolute);
-    bool same = fstat(fd, &info) == 0 && info.st_ino == alias.inode && info.st_dev == alias.device;
+    bool same = file_info_fd(fd, &info) == 0 && info.st_ino == alias.inode && info.st_dev == alias.device;
     return alias.file && same ? alias.file : resolve_fd(absolute, id, fd, &info);
 }
 

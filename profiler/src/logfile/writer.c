@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "../runtime/context.h"
 #include "../system/untrusted_path.h"
 #include "../spool/spool.h"
+#include "../system/file_info.h"
 
 enum { LARGEST_WRITE = 1 << 30 };
 
@@ -75,7 +75,7 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
     if (writer->fd < 0 && errno == EEXIST && syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0) == 0)
         writer->fd = create_partial(writer);
     struct stat info;
-    if (writer->fd < 0 || fstat(writer->fd, &info) != 0)
+    if (writer->fd < 0 || file_info_fd(writer->fd, &info) != 0)
         writer_fail(writer, errno);
     else
         writer->name.inode = info.st_ino;
@@ -87,7 +87,7 @@ static int open_partial(const struct writer *writer)
 {
     struct stat info;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (fd < 0 || (fstat(fd, &info) == 0 && info.st_ino == writer->name.inode))
+    if (fd < 0 || (file_info_fd(fd, &info) == 0 && info.st_ino == writer->name.inode))
         return fd;
     syscall(SYS_close, fd);
     errno = ESTALE;

@@ -1,7 +1,6 @@
 /* The POSIX module's events that move bytes. */
 #include "posix.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "io_sites.h"
 #include "lustre.h"
 #include "timer.h"
+#include "../system/file_info.h"
 
 /* Where the counters of one direction are. */
 struct direction {
@@ -102,7 +102,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
 int64_t posix_begin_at_end(int fd, int64_t bytes)
 {
     struct stat info;
-    return fstat(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
+    return file_info_fd(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
 }
 
 /* The same for an open file whose position only the kernel knows. On Linux a positional write to a file

@@ -72,7 +72,7 @@ static struct file *opened_file(FILE *stream, const char *path)
 {
     char *absolute = path_room_take();
     bool found = absolute && path_absolute(absolute, AT_FDCWD, path);
-    struct file *file = found ? names_open(absolute, fileno(stream)) : NULL;
+    struct file *file = found ? names_open(absolute, fileno_unlocked(stream)) : NULL;
     path_room_give(absolute);
     return file;
 }
@@ -86,7 +86,7 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
         streams_forget(stream);
         return;
     }
-    lustre_on_open(file, fileno(stream));
+    lustre_on_open(file, fileno_unlocked(stream));
     count_open(streams_open(stream, file, 0), c, mode[0] == 'a', false);
 }
 
@@ -269,7 +269,7 @@ void stdio_before_close(struct call *c, FILE *handle)
     struct stream *stream = streams_known(handle);
     if (!handle || !iolens_owns_memory())
         return;
-    int fd = fileno(handle);
+    int fd = fileno_unlocked(handle);
     fds_forget(fd, fd);
     if (!stream)
         return;
@@ -295,7 +295,7 @@ void stdio_before_reopen(FILE *handle, const char *path)
 {
     if (!handle || !iolens_owns_memory())
         return;
-    int fd = fileno(handle);
+    int fd = fileno_unlocked(handle);
     fds_forget(fd, fd);
     if (path)
         streams_forget(handle);

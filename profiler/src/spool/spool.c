@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/file_info.h"
 #include "../system/own_stack.h"
 #include "../system/untrusted_path.h"
 #include "../system/signals.h"
@@ -35,7 +35,7 @@ static const char *const FOLDERS[] = {"/dev/shm", "/tmp"};
 static int open_folder(const char *parent, char *name, size_t size)
 {
     struct stat info;
-    if (snprintf(name, size, "%s/iolens-%u", parent, (unsigned)geteuid()) >= (int)size) {
+    if (snprintf(name, size, "%s/iolens-%u", parent, (unsigned)file_owner_now()) >= (int)size) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -46,7 +46,8 @@ static int open_folder(const char *parent, char *name, size_t size)
     if (syscall(SYS_mkdirat, AT_FDCWD, name, 0700) != 0 && errno != EEXIST)
         return -1;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (fd < 0 || (fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 077) == 0))
+    if (fd < 0 ||
+        (file_info_fd(fd, &info) == 0 && info.st_uid == file_owner_now() && (info.st_mode & 077) == 0))
         return fd;
     syscall(SYS_close, fd);
     errno = EPERM;
@@ -100,7 +101,7 @@ static void describe_process(struct spool_process *process)
     for (int i = 2; field && i < 22; i++)
         field = strchr(field + 1, ' ');
     process->start_ticks = field ? strtoll(field, NULL, 10) : 0;
-    process->namespace = stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+    process->namespace = file_info("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
     slurp("/proc/sys/kernel/random/boot_id", process->boot, sizeof process->boot);
     process->boot[strcspn(process->boot, "\n")] = '\0';
 }
@@ -177,7 +178,7 @@ static void remove_earlier(const char *parent)
 {
     struct spool_process self, other;
     char path[PATH_BYTES];
-    if (snprintf(path, sizeof path, "%s/iolens-%u/%d" SPOOL_SUFFIX, parent, (unsigned)geteuid(),
+    if (snprintf(path, sizeof path, "%s/iolens-%u/%d" SPOOL_SUFFIX, parent, (unsigned)file_owner_now(),
                  (int)iolens.pid) >= (int)sizeof path)
         return;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -233,7 +234,7 @@ static int reopen(void)
 {
     struct stat info;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, iolens_spool.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+    if (fd >= 0 && file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
         (size_t)info.st_size >= iolens_spool.bytes)
         return fd;
     if (fd >= 0)

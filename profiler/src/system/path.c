@@ -1,11 +1,11 @@
 #include "path.h"
+#include "file_info.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folders that Darshan leaves out too. */
@@ -23,7 +23,7 @@ static const char *const CONTROL[] = {".locktest.", "/ompi.", "/openmpi-sessions
 static bool deep_folder(char *out, int dirfd)
 {
     struct stat info;
-    if (fstatat(dirfd, "", &info, AT_EMPTY_PATH) != 0)
+    if (file_info_at(dirfd, "", &info, AT_EMPTY_PATH) != 0)
         return false;
     snprintf(out, PATH_BYTES, "/<folder with a path of more than %d bytes, device %llu, inode %llu>",
              PATH_BYTES, (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);

@@ -3,15 +3,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "path.h"
+#include "file_info.h"
 
 static struct stat stderr_at_start;
 
-void say_start(void) { fstat(STDERR_FILENO, &stderr_at_start); }
+void say_start(void) { file_info_fd(STDERR_FILENO, &stderr_at_start); }
 
 void iolens_say(const char *format, ...)
 {
@@ -23,7 +23,7 @@ void iolens_say(const char *format, ...)
     int length = vsnprintf(text + used, sizeof text - (size_t)used - 1, format, list);
     va_end(list);
     const struct stat *then = &stderr_at_start;
-    if (length < 0 || fstat(STDERR_FILENO, &now) != 0 || now.st_ino != then->st_ino ||
+    if (length < 0 || file_info_fd(STDERR_FILENO, &now) != 0 || now.st_ino != then->st_ino ||
         now.st_dev != then->st_dev)
         return;
     size_t bytes = strlen(text);

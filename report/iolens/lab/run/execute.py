@@ -76,8 +76,9 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
         settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
     if setup.profiler == "darshan":
         settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
-    if preload.static_application(command):
-        say(f"{command.application} is statically linked, so it runs without the profiler")
+    reason = preload.out_of_reach(command)
+    if reason:
+        say(f"{command.application} {reason}, so it runs without the profiler")
     else:
         for gap in preload.gaps(setup.profiler, flavour):
             say(gap)

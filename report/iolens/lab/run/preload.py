@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,7 +64,29 @@ def flavour_of(command: Command) -> mpi.Flavour | None:
     return flavour
 
 
-def static_application(command: Command) -> bool:
-    """True when the application is static, so that nothing can be preloaded into it."""
-    path = shutil.which(command.application) if command.application else None
-    return bool(path) and mpi.is_static(Path(str(path)))
+def out_of_reach(command: Command) -> str | None:
+    """Why nothing can be preloaded into the application; None where it can."""
+    found = shutil.which(command.application) if command.application else None
+    if found is None:
+        return None
+    if mpi.is_static(Path(found)):
+        return "is statically linked"
+    return "gets rights that you do not have (setuid, setgid or file capabilities)" if gains_rights(found) else None
+
+
+def gains_rights(program: str) -> bool:
+    """True for a program that the system starts with other rights than this process has: the loader then ignores what
+    is to be preloaded (ld.so(8), secure-execution mode)."""
+    info = os.stat(program)
+    if os.statvfs(program).f_flag & os.ST_NOSUID:
+        return False
+    user = info.st_mode & stat.S_ISUID and info.st_uid != os.getuid()
+    group = info.st_mode & stat.S_ISGID and info.st_mode & stat.S_IXGRP and info.st_gid != os.getgid()
+    return bool(user or group) or (os.geteuid() != 0 and has_capabilities(program))
+
+
+def has_capabilities(program: str) -> bool:
+    try:
+        return bool(os.getxattr(program, "security.capability"))
+    except OSError:
+        return False

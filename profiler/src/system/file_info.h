@@ -1,0 +1,26 @@
+/* What the kernel says of a file: neither the library's own stat() answers, nor that of the program or of
+ * another preload library. */
+#ifndef IOLENS_FILE_INFO_H
+#define IOLENS_FILE_INFO_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline int file_info_at(int folder, const char *path, struct stat *info, int flags)
+{
+    return (int)syscall(SYS_newfstatat, folder, path, info, flags);
+}
+
+static inline int file_info(const char *path, struct stat *info)
+{
+    return file_info_at(AT_FDCWD, path, info, 0);
+}
+
+static inline int file_info_fd(int fd, struct stat *info) { return (int)syscall(SYS_fstat, fd, info); }
+
+/* Whose a file is that the process makes. */
+static inline uid_t file_owner_now(void) { return (uid_t)syscall(SYS_geteuid); }
+
+#endif
