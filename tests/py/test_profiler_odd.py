@@ -51,6 +51,23 @@ def test_functions_of_the_programs_own(tmp_path: Path) -> None:
     assert len(harness.logs(tmp_path)) == 1
 
 
+def test_a_handler_that_jumps_out_of_the_recorder(tmp_path: Path) -> None:
+    done = harness.run(harness.build_program("harm_jump", "-rdynamic"), "jumps", folder=tmp_path)
+    assert (done.stdout, done.returncode, done.stderr) == ("", 3, "")
+    (log,) = harness.logs(tmp_path)
+    report = harness.read_log(log)
+    assert report.records["POSIX"].to_df()["counters"]["POSIX_BYTES_WRITTEN"].tolist() == [5]
+
+
+def test_a_handler_that_ends_the_program_inside_the_recorder(tmp_path: Path) -> None:
+    program = harness.build_program("harm_jump", "-rdynamic")
+    done = harness.run(program, "ends", folder=tmp_path, IOLENS_SPOOL=str(tmp_path))
+    assert (done.stdout, done.returncode) == ("", 3)
+    assert "ended while a call was recorded; `iolens recover` makes a log" in done.stderr
+    assert harness.logs(tmp_path) == []
+    assert list(tmp_path.rglob("*.spool"))
+
+
 def test_the_library_calls_nothing_that_it_records() -> None:
     """The program's own function of that name, or another preload library's, would answer; and who lists what can be
     counted prints it as any program does."""

@@ -95,8 +95,15 @@ static void write_log(const struct iolens_transport *transport)
  */
 static void finish_alone(void)
 {
-    if (!atomic_exchange(&iolens.wiped.recording, false) || iolens_busy || !iolens_is_this_process())
+    if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
         return;
+    if (iolens_busy) { /* by a signal handler that interrupted the recorder, whose locks may be taken */
+        if (iolens_spool.header)
+            iolens_say("the program ended while a call was recorded; `iolens recover` makes a log of the "
+                       "records in %s",
+                       iolens_spool.path);
+        return;
+    }
     int saved_errno = errno;
     iolens_busy = true;
     sampling_stop();
