@@ -11,8 +11,19 @@ from pathlib import Path
 import numpy as np
 
 HEADER = 1328
-MODULE_IDS = {"POSIX": 1, "MPI-IO": 2, "LUSTRE": 8, "STDIO": 9, "DXT_POSIX": 10, "DXT_MPIIO": 11, "HEATMAP": 15}
-FIXED = {"POSIX": (69, 17), "MPI-IO": (51, 17), "STDIO": (14, 15)}
+MODULE_IDS = {
+    "POSIX": 1,
+    "MPI-IO": 2,
+    "H5F": 3,
+    "H5D": 4,
+    "LUSTRE": 8,
+    "STDIO": 9,
+    "DXT_POSIX": 10,
+    "DXT_MPIIO": 11,
+    "HEATMAP": 15,
+}
+FIXED = {"POSIX": (69, 17), "MPI-IO": (51, 17), "STDIO": (14, 15), "H5F": (3, 5), "H5D": (94, 17)}
+OF_A_FILE = {"H5D"}  # a record holds its file's number as well
 HEATMAPS = {16592106915301738621: "POSIX", 3989511027826779520: "STDIO", 3668870418325792824: "MPIIO"}
 
 
@@ -82,8 +93,9 @@ def read_names(data: bytes) -> dict[int, str]:
     return names
 
 
-def fixed_records(data: bytes, ints: int, doubles: int) -> list[Record]:
-    layout = np.dtype([("id", "<u8"), ("rank", "<i8"), ("ints", "<i8", ints), ("doubles", "<f8", doubles)])
+def fixed_records(data: bytes, ints: int, doubles: int, file: bool = False) -> list[Record]:
+    words = [("ints", "<i8", ints), ("doubles", "<f8", doubles)]
+    layout = np.dtype([("id", "<u8"), ("rank", "<i8"), *([("file", "<u8")] if file else []), *words])
     table = np.frombuffer(data, layout)
     rows = zip(
         table["id"].tolist(), table["rank"].tolist(), table["ints"].tolist(), table["doubles"].tolist(), strict=True
@@ -164,7 +176,7 @@ def read_log(path: Path) -> Log:
         end + end_ns * 1e-9,
         nprocs,
         read_names(region(0)),
-        {name: fixed_records(region(1 + MODULE_IDS[name]), *shape) for name, shape in FIXED.items()},
+        {name: fixed_records(region(1 + MODULE_IDS[name]), *shape, name in OF_A_FILE) for name, shape in FIXED.items()},
         read_heatmaps(region(1 + MODULE_IDS["HEATMAP"])),
         {name: read_traces(region(1 + MODULE_IDS[name])) for name in ("DXT_POSIX", "DXT_MPIIO")},
         read_tables(whole),

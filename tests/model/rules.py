@@ -77,12 +77,13 @@ NOT_MODELLED = {
             "H5D: name of a dataset",
             "H5D: lengths and strides `_D1` … `_D5`",
             'H5D: `H5Dcreate_anon` with `H5Olink` (`file["name"] = array` in h5py)',
+            "H5D: all of a dataset (`H5S_ALL`) that has grown since it was opened",
             "H5D: closed while another reference holds it open (netCDF-4 reading)",
             "PNETCDF_VAR: which variable",
             "PNETCDF_VAR: lengths and strides `_D1` … `_D5`",
             "PNETCDF_VAR: whole variables",
         ],
-        "the interpreter has no such call",
+        "the interpreter has no such call; what iolens says of HDF5, hunt_hdf5.py recounts",
     ),
 }
 

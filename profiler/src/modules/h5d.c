@@ -68,6 +68,17 @@ static void describe_chunks(int64_t *ints, hid_t dataset)
     hdf5->H5Pclose(list);
 }
 
+/* All points of a dataset, which may have grown since it was opened. */
+static int64_t points_of(hid_t dataset)
+{
+    const struct hdf5_calls *hdf5 = hdf5_calls();
+    hid_t space = hdf5->H5Dget_space(dataset);
+    int64_t points = space >= 0 ? hdf5->H5Sget_simple_extent_npoints(space) : 0;
+    if (space >= 0)
+        hdf5->H5Sclose(space);
+    return points;
+}
+
 static void describe(int64_t *ints, hid_t dataset)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();
@@ -124,14 +135,13 @@ enum selection { ALL, POINTS, REGULAR, IRREGULAR };
 
 /* Points that a transfer moves, and how they were selected; lengths and strides of a regular hyperslab go to
  * `pattern`, the fastest dimension first. */
-static int64_t selected(const struct h5d_state *state, hid_t space, struct pattern *pattern,
-                        enum selection *kind)
+static int64_t selected(hid_t dataset, hid_t space, struct pattern *pattern, enum selection *kind)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();
     hsize_t start[HDF5_RANK_MOST], stride[HDF5_RANK_MOST], count[HDF5_RANK_MOST], block[HDF5_RANK_MOST];
     *kind = ALL;
     if (space == HDF5_DEFAULT)
-        return state->ints[H5D_DATASPACE_NPOINTS];
+        return points_of(dataset);
     int type = hdf5->H5Sget_select_type(space);
     if (type == HDF5_POINTS)
         *kind = POINTS;
@@ -166,7 +176,7 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
     enum selection kind;
     if (!state)
         return;
-    int64_t points = selected(state, space, &pattern, &kind);
+    int64_t points = selected(dataset, space, &pattern, &kind);
     bool together = collective(transfer);
     spin_lock(&state->dataset.lock);
     pattern.words[0] = points * state->ints[H5D_DATATYPE_SIZE];
