@@ -161,13 +161,18 @@ def test_waiting_is_within_the_processes_time(forest: Forest) -> None:
     assert found.set_index("name").loc[name, "elsewhere"] > 0
 
 
-def test_the_command_writes_pages_and_tables(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_pages_and_tables(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder / "run", "logs")
     Path("logs/broken.darshan").write_bytes(b"no log")
     Path("logs/1.spool").touch()
     assert main(["report", "logs", "--json", "tables"]) == 0
     assert Path("logs.pdf").read_bytes().startswith(b"%PDF")
+    capsys.readouterr()
+    assert main(["show", "logs"]) == 0
+    assert "Who wrote what others read" in capsys.readouterr().out
     rows = json.loads(Path("tables/logs.processes.json").read_text())
     assert sum(row["bytes_written"] for row in rows) > 777
     (broken,) = json.loads(Path("tables/logs.damaged.json").read_text())
@@ -227,6 +232,13 @@ def test_a_clock_that_was_set_meanwhile_is_taken_out() -> None:
     other = replace(one, host="node2", clock=5000.0)
     unknown = replace(one, clock=None)
     assert clocks((one, one, later, other, unknown)).tolist() == [0, 0, -60, 0, 0]
+
+
+def test_a_process_with_several_logs_counts_once(folder: Path, tmp_path: Path) -> None:
+    log = next((folder / "run").glob("*_make_*.darshan"))
+    for name in ("a.darshan", "a.snapshot-1.darshan"):
+        shutil.copy(log, tmp_path / name)
+    assert [each.log for each in read_forest(tmp_path).processes] == ["a.snapshot-1.darshan"]
 
 
 def test_own_pid_is_no_ancestor(forest: Forest) -> None:

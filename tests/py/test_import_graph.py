@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "exports": {"errors", "log", "symbols"},
     "advise": {"errors", "log", "metrics"},
     "forest": {"errors", "log", "metrics"},
+    "fleet": {"errors", "log", "metrics", "advise", "forest"},
     "figures": {"errors", "metrics"},
     "lab": {"errors"},
     "lab.recovery": {"errors", "log", "lab"},
@@ -49,11 +50,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("errors", "log", "lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
     },
     "pages": {
-        *("errors", "log", "metrics", "advise", "forest", "figures"),
+        *("errors", "log", "metrics", "advise", "forest", "fleet", "figures"),
         *("lab.recovery", "lab.storage", "lab.sweep", "lab.tune"),
     },
     "course": {"errors", "metrics", "lab", "lab.sweep"},
-    "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "exports", "pages", "course", *LAB},
+    "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "fleet", "exports", "pages", "course", *LAB},
 }
 """A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
 pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers,

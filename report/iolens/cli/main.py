@@ -23,6 +23,8 @@ COMMANDS: dict[str, str] = {
     "listing": "show the hot source lines with what the compiler did to them",
     "live": "see what running jobs do, and take snapshots of them",
     "recover": "make logs of jobs that ended without writing theirs",
+    "ingest": "take many logs into one data set",
+    "fleet": "report on a data set of many jobs",
     "anonymize": "replace the names in a log by pseudonyms",
     "sweep": "run an experiment's matrix of settings",
     "tune": "find a good setting of an experiment's matrix in a few runs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,11 @@ def logs_below(folder: Path) -> list[Path]:
     return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
+def printable(path: Path | str) -> str:
+    """A path as text; bytes of a name that are no UTF-8 are replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def read_forest(folder: Path) -> Forest:
     """All logs below a folder; IolensError when there is none that can be read."""
     logs = logs_below(folder)
@@ -83,7 +89,7 @@ def forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
     if not rows:
         first = damaged[0]
         raise IolensError(f"{folder}: none of its {len(damaged)} logs can be read; {first.log} {first.reason}")
-    rows.sort(key=lambda row: (row[0].start, row[0].log))
+    rows = newest(rows)
     processes, files, heat = zip(*rows, strict=True)
     return Forest(folder, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)
 
@@ -91,16 +97,28 @@ def forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
 Row = tuple[Process, tuple[np.ndarray, Uses], tuple[Heat, ...]]
 
 
+def newest(rows: list[Row]) -> list[Row]:
+    """Rows in the order of their begin, each process once.
+
+    Of a process with several logs, as one that snapshots were taken of, the one that lasts longest counts.
+    """
+    kept: dict[object, Row] = {}
+    for row in sorted(rows, key=lambda row: (row[0].seconds, row[0].log)):
+        one = row[0]
+        kept[one.log if one.clock is None else (one.host, one.pid, one.start)] = row
+    return sorted(kept.values(), key=lambda row: (row[0].start, row[0].log))
+
+
 def rows_of(
     folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
 ) -> Iterator[Row]:
     """A row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
     for log in logs:
-        name = str(log.relative_to(folder))
+        name = printable(log.relative_to(folder))
         try:
             found = scan(log)
         except LogError as error:
-            damaged.append(Damaged(name, str(error).removeprefix(f"{log}: ")))
+            damaged.append(Damaged(name, printable(str(error).removeprefix(f"{log}: "))))
             continue
         uses = uses_of(found)
         names = [found.names.get(key) or f"record {key}" for key in uses.id.tolist()]

@@ -73,20 +73,20 @@ def together(name: str, values: np.ndarray, begin: np.ndarray) -> np.ndarray:
 
 def columns(name: str, records: Records) -> Iterator[np.ndarray]:
     """The fields of Uses, a row a record."""
-    whole, count = records.whole, records.count
+    whole = records.whole
     read, written = whole("BYTES_READ"), whole("BYTES_WRITTEN")
     yield records.id
     yield read
     yield written
     for calls in (OPENS, READS, WRITES):
-        yield np.sum([whole(word) for word in calls[name]], axis=0)
+        yield sum((whole(word) for word in calls[name][1:]), start=whole(calls[name][0]))
     highest = np.maximum(whole("MAX_BYTE_READ"), whole("MAX_BYTE_WRITTEN"))
     known = f"{records.prefix}_MAX_BYTE_READ" in records.places
     yield np.where((read + written > 0) & known, highest + 1, 0)
     for kind in ("READ", "WRITE", "META"):
-        yield count(f"F_{kind}_TIME")
-    starts = np.array([count(f"F_{edge}_START_TIMESTAMP") for edge in EDGES])
-    ends = np.array([count(f"F_{edge}_END_TIMESTAMP") for edge in EDGES])
-    early = np.where((ends > 0) & (starts > 0), starts, np.inf).min(axis=0)
+        yield records.seconds(f"F_{kind}_TIME")
+    starts, ends = ([records.seconds(f"F_{edge}_{end}_TIMESTAMP") for edge in EDGES] for end in ("START", "END"))
+    known_starts = np.where((np.array(ends) > 0) & (np.array(starts) > 0), starts, np.inf)
+    early = known_starts.min(axis=0)
     yield np.where(np.isfinite(early), early, 0.0)
-    yield ends.max(axis=0)
+    yield np.max(ends, axis=0)

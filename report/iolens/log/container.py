@@ -10,6 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from iolens.errors import IolensError
@@ -138,15 +139,17 @@ def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Regio
     found = [
         Region(name, maps[2 * i + 2], maps[2 * i + 3], versions[i], bool(flags >> i & 1))
         for i, name in enumerate(slot_names(version))
+        if maps[2 * i + 3] or flags >> i & 1
     ]
-    return Region("names", maps[0], maps[1]), tuple(region for region in found if region.length or region.partial)
+    return Region("names", maps[0], maps[1]), tuple(found)
 
 
-def slot_names(version: tuple[int, int]) -> list[str]:
+@cache
+def slot_names(version: tuple[int, int]) -> tuple[str, ...]:
     """The module of each of the header's slots, under today's names."""
     count = 64 if version >= WIDE else 16
     missing = [place for place, since in LATER_MODULES if version < since]
-    return [module_name(place) for place in range(count + len(missing)) if place not in missing][:count]
+    return tuple(module_name(place) for place in range(count + len(missing)) if place not in missing)[:count]
 
 
 def module_name(number: int) -> str:

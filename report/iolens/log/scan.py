@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,20 +36,15 @@ class Records:
     times: np.ndarray
     places: Mapping[str, int]
 
-    def count(self, name: str) -> np.ndarray:
-        """A counter without its prefix, as floats; what was not recorded (-1), overflowed or does not exist is 0."""
+    def seconds(self, name: str) -> np.ndarray:
+        """A time, named without the prefix; 0 where it was not recorded or is no number."""
         place = self.places.get(f"{self.prefix}_{name}")
-        if place is None:
-            return np.zeros(len(self.id))
-        values = self.times if "F_" in name[:2] else self.counts
-        return np.asarray(np.maximum(np.nan_to_num(values[:, place].astype("f8"), posinf=0.0), 0.0))
+        return np.zeros(len(self.id)) if place is None else np.asarray(self.times[:, place])
 
     def whole(self, name: str) -> np.ndarray:
-        """An integer counter as it is stored, 0 where it was not recorded or overflowed."""
+        """An integer counter, named without the prefix; 0 where it was not recorded (-1) or overflowed."""
         place = self.places.get(f"{self.prefix}_{name}")
-        if place is None:
-            return np.zeros(len(self.id), "i8")
-        return np.asarray(np.maximum(self.counts[:, place].astype("i8"), 0))
+        return np.zeros(len(self.id), "i8") if place is None else np.asarray(np.maximum(self.counts[:, place], 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +106,28 @@ def reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
     return (*said, *map(str, info.get("partial", ())))
 
 
+@cache
+def layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapping[str, int], int]:
+    """A module's record, the place of each counter among those of its kind, and that of POSIX_FOPENS, else -1."""
+    module = MODULES[name]
+    names = stored(module, version)
+    whole, doubles = ([name for name in names if ("_F_" in name) == timed] for timed in (False, True))
+    places = {name: place for each in (whole, doubles) for place, name in enumerate(each)}
+    return dtype_of(module, version, order), places, places.get("POSIX_FOPENS", -1)
+
+
 def read_records(log: Container, region: Region, nprocs: int) -> Records:
     """A module's records; LogError when one belongs to a rank that the job does not have."""
-    module = MODULES[region.name]
-    rows = records_of(log, region, dtype_of(module, region.version, log.order))
-    names = stored(module, region.version)
-    whole, doubles = ([name for name in names if ("_F_" in name) == timed] for timed in (False, True))
-    if "POSIX_FOPENS" in names:
-        rows = rows[rows["i"][:, whole.index("POSIX_FOPENS")] <= 0]
+    dtype, places, fopens = layout(region.name, region.version, log.order)
+    rows = records_of(log, region, dtype)
+    if fopens >= 0:
+        rows = rows[rows["i"][:, fopens] <= 0]
     ranks = rows["rank"].astype("i8")
     if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:
         raise LogError(log.path, f"is damaged: its {region.name} region names a rank outside the {nprocs} of the job")
-    places = {name: place for each in (whole, doubles) for place, name in enumerate(each)}
-    return Records(module.prefix, rows["id"].astype("u8"), ranks, rows["i"], rows["f"], places)
+    times = rows["f"].astype("f8")
+    times = np.where(np.isfinite(times) & (times > 0), times, 0.0)
+    return Records(MODULES[region.name].prefix, rows["id"].astype("u8"), ranks, rows["i"].astype("i8"), times, places)
 
 
 def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:

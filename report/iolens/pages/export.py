@@ -48,7 +48,7 @@ def to_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def to_json(frame: pd.DataFrame, path: Path) -> None:
     """A list of rows."""
-    frame.to_json(path, orient="records", indent=1, double_precision=15)
+    frame.to_json(path, orient="records", indent=1, double_precision=15, date_format="iso")
 
 
 def to_parquet(frame: pd.DataFrame, path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iolens.forest import activity, files, summary
-from iolens.forest.forest import Forest
+from iolens.forest.forest import Forest, printable
 from iolens.pages import words
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document
@@ -13,6 +13,7 @@ from iolens.pages.exhibits.forest import (
     ACTIVITY,
     DAMAGED,
     FILES,
+    FOREST_EXHIBITS,
     HANDED_OVER,
     HEAVIEST,
     HOSTS,
@@ -34,9 +35,27 @@ def write_forest(forest: Forest, path: Path) -> None:
     write_document(path, title(forest), subtitle(forest), laid_out(PAGES, forest), labels(forest))
 
 
+def show_forest(forest: Forest) -> None:
+    """Print the same in the terminal."""
+    from iolens.pages.terminal import screen
+
+    out = screen()
+    out.say(title(forest), "1")
+    out.say(subtitle(forest))
+    for label in labels(forest):
+        out.say(label, "1;31")
+    for sentence in sentences(forest):
+        out.say(sentence)
+    for exhibit in FOREST_EXHIBITS:
+        table = None if exhibit.apart else exhibit.table(forest)
+        if table is not None:
+            print()
+            out.table(table)
+
+
 def title(forest: Forest) -> str:
     """The header of every page."""
-    return f"{forest.folder.resolve().name}: I/O of {words.plural(len(forest.processes), 'process')}"
+    return f"{printable(forest.folder.resolve().name)}: I/O of {words.plural(len(forest.processes), 'process')}"
 
 
 def subtitle(forest: Forest) -> str:
@@ -44,7 +63,7 @@ def subtitle(forest: Forest) -> str:
     jobs = {each.jobid for each in forest.processes}
     job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
     begin = words.moment(min(each.start for each in forest.processes))
-    return f"{forest.folder}{job}, {begin}, {words.duration(activity.end_of(forest))}"
+    return f"{printable(forest.folder)}{job}, {begin}, {words.duration(activity.end_of(forest))}"
 
 
 def labels(forest: Forest) -> list[str]:

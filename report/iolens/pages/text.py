@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from iolens.pages.blocks import Table
 from iolens.pages.cells import NUMBER, middle
+from iolens.pages.exhibits.drilled import INDENT
 
 GAP = 2
 """Blanks between columns."""
@@ -19,7 +20,9 @@ MOST_ROWS = 24
 
 def printable(text: str) -> str:
     """The text without control characters, which would move a terminal's cursor."""
-    return text if text.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in text)
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in INDENT else "?" for letter in text)
 
 
 def paragraph(text: str, width: int, indent: str = "") -> list[str]:

@@ -10,17 +10,19 @@ from iolens.forest.forest import Forest
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import drilled
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INDENT = "\u2003"
 MOST_GROUPS, MOST_FILES, MOST_ROWS = 60, 25, 20
+DEEPEST = 12
+"""Levels of the tree that are set further in than the one above."""
 
 
 def indented(depth: int, name: str) -> str:
     """A group's name as deep as it stands in the tree."""
-    return INDENT * min(int(depth), 12) + name
+    return drilled.indented(min(int(depth), DEEPEST), name)
 
 
 def given_ranks(first: float, last: float) -> str:
@@ -87,7 +89,9 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
         Column("written", "bytes_written", words.size),
         Column("log", "log"),
     ],
-    note="`iolens report` of such a log says more of the process, with advice.",
+    note="`iolens report` of such a log says more of the process, with advice. More than 100 %: threads did I/O side "
+    "by "
+    "side, or a call copied from one file to another, which counts for both.",
 )
 
 WAITING: Exhibit[Forest] = Exhibit(

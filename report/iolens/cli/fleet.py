@@ -1,0 +1,49 @@
+"""`iolens fleet STORE`: who, which application, which file system, what could be saved, and how that changes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.cli.output import add_output, output_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("store", type=Path, metavar="STORE", help="a data set made by `iolens ingest`")
+    add_output(parser, "none: the report goes to the terminal")
+    parser.add_argument(
+        "--sql", metavar="QUERY", help="print the answer to a query of your own as CSV, and nothing else"
+    )
+    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
+    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the document that is asked for, else print the report."""
+    from iolens.fleet.tables import need
+
+    need("fleet", "pyarrow", "duckdb")
+    from iolens.fleet.ask import open_store
+
+    store = open_store(args.store)
+    if args.sql:
+        print(store.sql(args.sql).to_csv(index=False), end="")
+        return 0
+    from iolens.pages.exhibit import frames
+    from iolens.pages.exhibits.fleet import FLEET_EXHIBITS
+    from iolens.pages.export import export
+    from iolens.pages.fleet import show_fleet, write_fleet
+
+    name = args.store.resolve().name
+    if args.output or args.format:
+        document = output_of(args, Path(name))
+        write_fleet(store, document)
+        print(f"report: {document}")
+    else:
+        show_fleet(store)
+    folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+    if any(folders.values()):
+        export(frames(FLEET_EXHIBITS, store), f"{name}.", folders)
+    return 0

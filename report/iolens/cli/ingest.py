@@ -1,0 +1,49 @@
+"""`iolens ingest FOLDER … -o STORE`: take the logs below folders into a data set that `iolens fleet` reports on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+
+def positive(text: str) -> int:
+    """A number of processes."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: give a whole number from 1 on")
+    return int(text)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="logs lie in it or below it")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="STORE", help="folder of the data set")
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=positive,
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help="processes that read logs (default: one for each core)",
+    )
+    parser.add_argument("--no-advice", action="store_true", help="leave out what `iolens advise` finds; quicker")
+    parser.add_argument(
+        "--dask-scheduler",
+        metavar="ADDRESS",
+        help="read on the workers of this Dask cluster (tcp://host:port, or the scheduler's file)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read what is new, and say how much that was."""
+    from iolens.fleet.tables import need
+
+    need("fleet", "pyarrow")
+    if args.dask_scheduler:
+        need("dask", "distributed")
+    from iolens.fleet.ingest import ingest
+
+    taken = ingest(args.folders, args.output, args.jobs, not args.no_advice, args.dask_scheduler)
+    damaged = f", {taken.damaged} could not be read (iolens fleet lists them)" if taken.damaged else ""
+    print(f"{args.output}: {taken.read} logs read, {taken.unchanged} unchanged{damaged}")
+    return 0

@@ -1,0 +1,113 @@
+"""A store asked by SQL: views of the rows that count, and the questions of the report. Bytes, seconds and hours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError, UsageError
+from iolens.fleet.store import is_store, parts_of
+from iolens.fleet.tables import COLUMNS
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
+    sum(read_seconds + write_seconds + meta_seconds) / 3600 AS io_hours,
+    sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written,
+    sum(gain * run_time * nprocs) / 3600 AS saved_hours"""
+"""Of a group of jobs. saved_hours: process hours that the best single remedy of each job can take away at most."""
+
+QUESTIONS: Mapping[str, str] = {
+    "totals": f"""SELECT count(DISTINCT uid) AS users, count(DISTINCT application) AS applications,
+        min(start) AS first, max(start) AS last, sum(files)::BIGINT AS files, count(*) FILTER (partial) AS partial,
+        count(*) FILTER (advised) AS advised, {SUMS} FROM jobs""",
+    "users": f'SELECT "user", {SUMS} FROM jobs GROUP BY ALL ORDER BY io_hours DESC, "user"',
+    "applications": f"""SELECT application, count(DISTINCT uid) AS users, {SUMS} FROM jobs
+        GROUP BY application ORDER BY io_hours DESC, application""",
+    "file_systems": """SELECT mount, file_system, count(DISTINCT (part, log_id)) AS jobs, count(DISTINCT path) AS files,
+        sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written, sum(opens)::BIGINT AS opens,
+        sum(seconds) / 3600 AS io_hours FROM files GROUP BY mount, file_system ORDER BY io_hours DESC, mount""",
+    "offenders": """SELECT j.application, j."user", j.jobid, j.start, j.run_time, j.nprocs, j.gain,
+        j.gain * j.run_time * j.nprocs / 3600 AS saved_hours, arg_max(f.title, f.gain) AS remedy_for, j.log
+        FROM jobs j JOIN findings f USING (part, log_id) WHERE j.gain > 0 AND f.gain IS NOT NULL
+        GROUP BY ALL ORDER BY saved_hours DESC, j.log""",
+    "rules": """SELECT f.rule, any_value(f.title) AS title, count(*) AS jobs, count(DISTINCT j.application) AS
+    applications, count(*) FILTER (f.gain IS NOT NULL) AS bounded, sum(f.gain * j.run_time * j.nprocs) / 3600 AS
+    saved_hours FROM findings f JOIN jobs j USING (part, log_id) GROUP BY f.rule ORDER BY saved_hours DESC NULLS LAST,
+    f.rule""",
+    "trend": f"SELECT date_trunc('month', start) AS month, {SUMS} FROM jobs GROUP BY month ORDER BY month",
+    "damaged": "SELECT log, status, reason FROM logs WHERE status <> 'ok' ORDER BY log",
+}
+"""What the report asks; each answer is a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """A store that can be asked; the answers are of the moment in which it was opened."""
+
+    folder: Path
+
+    @cached_property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """With the views logs, jobs, files and findings: of each log the state that was taken in last."""
+        import duckdb
+
+        link = duckdb.connect()
+        link.execute("SET TimeZone = 'UTC'")
+        parts = parts_of(self.folder)
+        for table, columns in COLUMNS.items():
+            files = [str(self.folder / table / f"{part}.parquet") for part in parts]
+            rows = "read_parquet($files)" if files else empty(columns)
+            link.execute(f"CREATE VIEW every_{table} AS SELECT * FROM {listed(rows, files)}")
+        link.execute(
+            "CREATE TABLE logs AS SELECT * FROM every_logs "
+            "QUALIFY row_number() OVER (PARTITION BY log ORDER BY part DESC) = 1"
+        )
+        for table in COLUMNS:
+            if table != "logs":
+                now = "(SELECT part, log_id FROM logs)"
+                link.execute(
+                    f"CREATE VIEW {table} AS SELECT t.* FROM every_{table} t SEMI JOIN {now} USING (part, log_id)"
+                )
+        return link
+
+    def ask(self, question: str) -> pd.DataFrame:
+        """The answer to one of QUESTIONS."""
+        return self.sql(QUESTIONS[question])
+
+    def sql(self, query: str) -> pd.DataFrame:
+        """The answer to any query; UsageError when it is wrong."""
+        import duckdb
+
+        try:
+            frame: pd.DataFrame = self.connection.sql(query).to_arrow_table().to_pandas()
+            return frame
+        except AttributeError:
+            raise UsageError("the query gives no rows; begin it with SELECT") from None
+        except duckdb.Error as error:
+            raise UsageError(f"the query cannot be answered: {str(error).splitlines()[0]}") from error
+
+
+def listed(rows: str, files: list[str]) -> str:
+    """A query's files as a list of texts."""
+    names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
+    return rows.replace("$files", f"[{names}]")
+
+
+def empty(columns: Mapping[str, str]) -> str:
+    """A table without rows."""
+    kinds = {"string": "VARCHAR", "int64": "BIGINT", "float64": "DOUBLE", "bool": "BOOLEAN"}
+    cells = ", ".join(f'NULL::{kinds.get(kind, "TIMESTAMPTZ")} AS "{name}"' for name, kind in columns.items())
+    return f"(SELECT {cells} WHERE false)"
+
+
+def open_store(folder: Path) -> Store:
+    """A store that is there; IolensError when the folder is none."""
+    if not is_store(folder):
+        raise IolensError(f"{folder}: this folder is no store; make one with: iolens ingest LOGS -o {folder}")
+    return Store(folder)

@@ -1,0 +1,179 @@
+"""Take logs into a store: those that are new or have changed, in batches, by several processes or a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.errors import IolensError, UsageError
+from iolens.fleet.rows import Met, rows_of
+from iolens.fleet.store import Part, known_logs, make_store
+from iolens.log.container import LogError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SUFFIX = ".darshan"
+SNAPSHOT = ".snapshot-"
+"""In the name of a log that was made while its job was running; the job's own log comes later."""
+BATCH_LOGS, BATCH_BYTES = 500, 64 << 20
+"""A batch is written as one part of the store: no more logs, or bytes of them, than these."""
+PATIENCE = "30s"
+"""How long a scheduler may take to answer."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one worker does: logs to read into a part of a store."""
+
+    store: str
+    part: str
+    logs: tuple[Met, ...]
+    advice: bool
+
+
+@dataclass(frozen=True)
+class Taken:
+    """How many logs were read, how many could not be, and how many were there unchanged."""
+
+    read: int = 0
+    damaged: int = 0
+    unchanged: int = 0
+
+    def __add__(self, other: Taken) -> Taken:
+        return Taken(self.read + other.read, self.damaged + other.damaged, self.unchanged + other.unchanged)
+
+
+def ingest(
+    folders: Sequence[Path], store: Path, processes: int = 1, advice: bool = True, scheduler: str | None = None
+) -> Taken:
+    """Read what is new into the store, which is made when it is not there; `scheduler`: a Dask scheduler's address, or
+    the file that it wrote."""
+    for folder in folders:
+        if not folder.exists():
+            raise UsageError(f"{folder}: there is no such folder")
+    make_store(store)
+    known = known_logs(store)
+    skipped = [0]
+    batches = batches_of(new_logs(folders, known, skipped), store, advice)
+    run = on_dask(scheduler) if scheduler else on_processes(processes) if processes > 1 else map_here
+    taken = sum(run(batches), Taken())
+    return taken + Taken(unchanged=skipped[0])
+
+
+def logs_in(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The logs in a folder and below it, in order, without links to folders."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda one: one.name)
+    except OSError as error:
+        raise IolensError(f"{folder}: cannot be read ({error.strerror})") from error
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from logs_in(Path(entry.path))
+        elif entry.name.endswith(SUFFIX) and SNAPSHOT not in entry.name:
+            yield entry
+
+
+def new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
+    """Logs that the store has not, or had before they changed; each once. `skipped` counts the others."""
+    seen: set[str] = set()
+    for folder in folders:
+        for entry in logs_in(folder.resolve()):
+            if entry.path in seen:
+                continue
+            seen.add(entry.path)
+            state = entry.stat()
+            log = Met(entry.path, state.st_size, state.st_mtime_ns)
+            if known.get(log.name) == (log.bytes, log.mtime_ns):
+                skipped[0] += 1
+            else:
+                yield log
+
+
+def batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch]:
+    """Logs in batches; the parts' names are in the order of their time."""
+    begin = f"{time.time_ns():020d}-{os.getpid()}"
+    held: list[Met] = []
+    number = size = 0
+    for log in logs:
+        if held and (len(held) >= BATCH_LOGS or size + log.bytes > BATCH_BYTES):
+            yield Batch(str(store.resolve()), f"{begin}-{number:06d}", tuple(held), advice)
+            held, size, number = [], 0, number + 1
+        held.append(log)
+        size += log.bytes
+    if held:
+        yield Batch(str(store.resolve()), f"{begin}-{number:06d}", tuple(held), advice)
+
+
+def take(batch: Batch) -> Taken:
+    """Read the logs of a batch into a part. A damaged log is listed; one that may not be opened is tried again
+    later.
+    """
+    read = damaged = 0
+    with Part(Path(batch.store), batch.part) as part:
+        for met in batch.logs:
+            try:
+                part.add(met, rows_of(met, batch.advice))
+                read += 1
+            except LogError as error:
+                reason = str(error).removeprefix(f"{met.log}: ")
+                part.add(met, None, "closed" if reason.startswith("cannot be read") else "damaged", reason)
+                damaged += 1
+    return Taken(read, damaged)
+
+
+def map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
+    """One batch after the other."""
+    return map(take, batches)
+
+
+def on_processes(count: int) -> Any:
+    """Batches by several processes, two for each in hand, so that memory stays flat whatever there is to read."""
+
+    def run(batches: Iterable[Batch]) -> Iterator[Taken]:
+        from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+            waiting: set[Future[Taken]] = set()
+            for batch in batches:
+                waiting.add(pool.submit(take, batch))
+                if len(waiting) >= 2 * count:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    yield from (each.result() for each in done)
+            yield from (each.result() for each in waiting)
+
+    return run
+
+
+def on_dask(scheduler: str) -> Any:
+    """Batches on the workers of a Dask cluster, which see logs and store under the same paths."""
+
+    def run(batches: Iterable[Batch]) -> Iterator[Taken]:
+        from distributed import as_completed
+
+        with connected(scheduler) as client:
+            work = as_completed(client.map(take, list(batches), pure=False))
+            for each in work:
+                yield each.result()
+
+    return run
+
+
+def connected(scheduler: str) -> AbstractContextManager[Client]:
+    """A client of the scheduler; IolensError when it does not answer."""
+    from distributed import Client
+
+    try:
+        where = {"scheduler_file" if Path(scheduler).is_file() else "address": scheduler}
+        client: AbstractContextManager[Client] = Client(**where, timeout=PATIENCE)
+        return client
+    except (OSError, ValueError, TimeoutError) as error:
+        raise IolensError(f"no Dask scheduler answers at {scheduler} ({error})") from error

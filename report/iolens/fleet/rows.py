@@ -1,0 +1,150 @@
+"""From one log to its rows: of the job, of its files, of what the advice finds."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iolens.advise.finding import Finding
+from iolens.advise.judge import findings
+from iolens.advise.limits import DEFAULTS
+from iolens.forest.forest import printable
+from iolens.forest.label import label
+from iolens.forest.process import JOB_FOLDER
+from iolens.forest.uses import Uses, uses_of
+from iolens.log.reader import read_log
+from iolens.log.scan import Scan, scan
+from iolens.metrics.files import mounts_of
+
+NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
+"""USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…: a log's name."""
+
+BESIDE_IO = {"mpi_calls", "samples"}
+"""Private regions without which only I/O can be advised on."""
+
+
+@dataclass(frozen=True)
+class Met:
+    """A log as it was met: its path, size in bytes, and time of change."""
+
+    log: str
+    bytes: int
+    mtime_ns: int
+
+    @property
+    def name(self) -> str:
+        """Its path as text, by which a store knows it."""
+        return printable(self.log)
+
+    @property
+    def key(self) -> int:
+        """A number for this state of the log."""
+        text = f"{self.name}\0{self.bytes}\0{self.mtime_ns}"
+        return int.from_bytes(
+            hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One job as a row, its files as columns, its findings as rows; without `part`."""
+
+    job: Mapping[str, Any]
+    files: Mapping[str, Any]
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+
+def rows_of(met: Met, advice: bool) -> Rows:
+    """Read a log; LogError when it is damaged or no log."""
+    found = scan(Path(met.log))
+    uses = uses_of(found)
+    seen = [one for one in advised(found) if one.severity != "note"] if advice else []
+    gains = [one.gain for one in seen if one.gain is not None]
+    said = [
+        {
+            "log_id": met.key,
+            "rule": one.id,
+            "severity": one.severity,
+            "title": one.title,
+            "evidence": one.evidence,
+            "gain": one.gain,
+        }
+        for one in seen
+    ]
+    job = {**job_row(met, found, uses), "advised": advice, "gain": max(gains, default=0.0) if advice else None}
+    return Rows(job, file_columns(met.key, found, uses), said)
+
+
+def advised(found: Scan) -> list[Finding]:
+    """What the advice finds; the whole log is read only where there is enough I/O for any of it to speak.
+
+    The I/O of the slowest rank, which the rules ask for, is at most the sum over all records of all layers.
+    """
+    spent = sum(
+        float(records.seconds(f"F_{kind}_TIME").sum())
+        for records in found.records.values()
+        for kind in ("READ", "WRITE", "META")
+    )
+    least = DEFAULTS["least_seconds"]
+    beside = found.facts.run_time >= least and bool(BESIDE_IO & found.regions)
+    return findings(read_log(found.path)) if spent >= least or beside else []
+
+
+def job_row(met: Met, found: Scan, uses: Uses) -> dict[str, Any]:
+    """The row of the table `jobs`, but for the advice."""
+    facts = found.facts
+    return {
+        "log_id": met.key,
+        "log": met.name,
+        "uid": facts.uid,
+        "user": user_of(found),
+        "jobid": facts.jobid,
+        "application": label(facts.command, False),
+        "command": facts.command,
+        "start": round(facts.start * 1e6),
+        "run_time": facts.run_time,
+        "nprocs": facts.nprocs,
+        "hosts": max(1, len(found.info.get("hosts", ()))),
+        "partial": bool(found.partial),
+        "storage": str(found.info.get("storage") or ""),
+        "files": len(uses.id),
+        "opens": int(uses.opens.sum()),
+        "bytes_read": int(uses.bytes_read.sum()),
+        "bytes_written": int(uses.bytes_written.sum()),
+        "read_seconds": float(uses.read_seconds.sum()),
+        "write_seconds": float(uses.write_seconds.sum()),
+        "meta_seconds": float(uses.meta_seconds.sum()),
+    }
+
+
+def user_of(found: Scan) -> str:
+    """The user's name from the log's name or folder, as iolens and Darshan make them; else the number."""
+    named = NAME.match(found.path.name)
+    if named:
+        return named[1]
+    tree = found.path.parents
+    return tree[3].name if len(tree) > 4 and JOB_FOLDER.match(tree[1].name) else str(found.facts.uid)
+
+
+def file_columns(key: int, found: Scan, uses: Uses) -> dict[str, Any]:
+    """The columns of the table `files`: lists and arrays of the same length."""
+    paths = [found.names.get(each) or f"record {each}" for each in uses.id.tolist()]
+    kinds = {mount.point: mount.kind for mount in found.facts.mounts}
+    mounts = mounts_of(paths, kinds)
+    return {
+        "log_id": [key] * len(paths),
+        "path": paths,
+        "mount": mounts,
+        "file_system": [kinds.get(mount, "") for mount in mounts],
+        "size": uses.size,
+        "opens": uses.opens,
+        "reads": uses.reads,
+        "writes": uses.writes,
+        "bytes_read": uses.bytes_read,
+        "bytes_written": uses.bytes_written,
+        "seconds": uses.read_seconds + uses.write_seconds + uses.meta_seconds,
+    }

@@ -1,0 +1,93 @@
+"""The tables of a store: their columns, which are those of its Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA = 1
+"""Of the store; another one is not read."""
+
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "logs": {
+        "part": "string",
+        "log_id": "int64",
+        "log": "string",
+        "bytes": "int64",
+        "mtime_ns": "int64",
+        "status": "string",
+        "reason": "string",
+    },
+    "jobs": {
+        "part": "string",
+        "log_id": "int64",
+        "log": "string",
+        "uid": "int64",
+        "user": "string",
+        "jobid": "int64",
+        "application": "string",
+        "command": "string",
+        "start": "timestamp[us, tz=UTC]",
+        "run_time": "float64",
+        "nprocs": "int64",
+        "hosts": "int64",
+        "partial": "bool",
+        "storage": "string",
+        "files": "int64",
+        "opens": "int64",
+        "bytes_read": "int64",
+        "bytes_written": "int64",
+        "read_seconds": "float64",
+        "write_seconds": "float64",
+        "meta_seconds": "float64",
+        "advised": "bool",
+        "gain": "float64",
+    },
+    "files": {
+        "part": "string",
+        "log_id": "int64",
+        "path": "string",
+        "mount": "string",
+        "file_system": "string",
+        "size": "int64",
+        "opens": "int64",
+        "reads": "int64",
+        "writes": "int64",
+        "bytes_read": "int64",
+        "bytes_written": "int64",
+        "seconds": "float64",
+    },
+    "findings": {
+        "part": "string",
+        "log_id": "int64",
+        "rule": "string",
+        "severity": "string",
+        "title": "string",
+        "evidence": "string",
+        "gain": "float64",
+    },
+}
+"""A row a log that was met, one that was read, a file of it, a finding of the advice. `part` names the Parquet files
+that a row stands in, `log_id` one state of a log. Bytes and seconds, over all ranks; `gain` is the largest part of the
+run time (0 to 1) that one remedy can take away, null where nothing bounds it or no advice was asked for."""
+
+
+def need(extra: str, *packages: str) -> None:
+    """UsageError that names the extra when a package is not installed."""
+    absent = [name for name in packages if find_spec(name) is None]
+    if absent:
+        raise UsageError(f'the Python package {absent[0]} is needed for this: pip install "iolens[{extra}]"')
+
+
+def schema_of(table: str) -> pa.Schema:
+    """The columns as Arrow has them."""
+    import pyarrow as pa
+
+    special = {"timestamp[us, tz=UTC]": pa.timestamp("us", tz="UTC"), "bool": pa.bool_()}
+    return pa.schema([(name, special.get(kind) or pa.type_for_alias(kind)) for name, kind in COLUMNS[table].items()])

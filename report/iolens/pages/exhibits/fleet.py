@@ -1,0 +1,170 @@
+"""Many jobs of a store: users, applications, file systems, what could be saved, and the months."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from iolens.fleet.ask import QUESTIONS, Store
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 20
+"""Rows that a page has room for."""
+
+LEAST = 0.001
+"""Hours below which nobody cares how many."""
+
+
+def hours(value: float) -> str:
+    """Hours with three digits."""
+    return f"< {LEAST}" if 0 < value < LEAST else words.guarded(value)
+
+
+MOVED = (
+    Column("jobs", "jobs", words.count),
+    Column("process hours", "process_hours", hours),
+    Column("in I/O, h", "io_hours", hours),
+    Column("of all", ("io_hours", "process_hours"), words.percent),
+    Column("read", "bytes_read", words.size),
+    Column("written", "bytes_written", words.size),
+    Column("could save, h", "saved_hours", hours),
+)
+
+
+def answer(question: str) -> Callable[[Store], pd.DataFrame]:
+    """A metric that asks one of the questions."""
+
+    def metric(store: Store) -> pd.DataFrame:
+        return store.ask(question)
+
+    metric.__doc__ = f"{' '.join(QUESTIONS[question].split())} (DuckDB, on the tables of iolens.fleet.tables)."
+    return metric
+
+
+def first(question: str) -> Callable[[Store], pd.DataFrame]:
+    """The same, as many rows as a page has room for."""
+
+    def metric(store: Store) -> pd.DataFrame:
+        return store.ask(question).head(MOST)
+
+    metric.__doc__ = answer(question).__doc__
+    return metric
+
+
+def day(value: pd.Timestamp) -> str:
+    """A date, in UTC."""
+    return f"{value:%Y-%m-%d}"
+
+
+TOTALS: Exhibit[Store] = Exhibit(name="totals", title="All jobs", metric=answer("totals"))
+
+USERS: Exhibit[Store] = Exhibit(
+    name="users", title="Who", metric=first("users"), whole=answer("users"), columns=[Column("user", "user"), *MOVED]
+)
+
+APPLICATIONS: Exhibit[Store] = Exhibit(
+    name="applications",
+    title="Which application",
+    metric=first("applications"),
+    whole=answer("applications"),
+    columns=[Column("application", "application"), Column("users", "users", words.count), *MOVED],
+    note="In I/O: time in read, write and metadata calls, summed over processes; with threads it may be more than "
+    "all. Could save: process hours that the "
+    "best "
+    "single remedy of each job can take away at most; remedies of one job are not added up.",
+)
+
+FILE_SYSTEMS: Exhibit[Store] = Exhibit(
+    name="file_systems",
+    title="Which file system",
+    metric=first("file_systems"),
+    whole=answer("file_systems"),
+    columns=[
+        Column("mount point", "mount"),
+        Column("type", "file_system"),
+        Column("jobs", "jobs", words.count),
+        Column("files", "files", words.count),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        Column("opens", "opens", words.count),
+        Column("in I/O, h", "io_hours", hours),
+    ],
+)
+
+OFFENDERS: Exhibit[Store] = Exhibit(
+    name="offenders",
+    title="Jobs with most to save",
+    metric=first("offenders"),
+    whole=answer("offenders"),
+    columns=[
+        Column("application", "application"),
+        Column("user", "user"),
+        Column("job", "jobid", str),
+        Column("day", "start", day),
+        Column("processes", "nprocs", words.count),
+        Column("run time", "run_time", words.duration),
+        Column("at most", "gain", words.share),
+        Column("hours", "saved_hours", hours),
+        Column("by", "remedy_for"),
+    ],
+    note="At most: of the run time, by the remedy for what is named on the right; hours are that times processes. "
+    "`iolens advise` of the log (column `log` of an export) has the remedy.",
+    absent=lambda _: "Jobs with most to save: none. No finding of the advice has a bound above nothing.",
+)
+
+RULES: Exhibit[Store] = Exhibit(
+    name="rules",
+    title="What is found most",
+    metric=first("rules"),
+    whole=answer("rules"),
+    columns=[
+        Column("finding", "title"),
+        Column("jobs", "jobs", words.count),
+        Column("applications", "applications", words.count),
+        Column("could save, h", "saved_hours", hours),
+    ],
+    note="Process hours at most, over the jobs whose log bounds the gain; findings of one job overlap and must not "
+    "be added.",
+)
+
+
+def trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """The months."""
+    from iolens.figures.trend import trend
+
+    if len(found) > 1:
+        yield FigureBlock(trend(found), "", title="Month by month")
+
+
+TREND: Exhibit[Store] = Exhibit(
+    name="trend",
+    title="Month by month",
+    metric=answer("trend"),
+    columns=[Column("month", "month", lambda value: f"{value:%Y-%m}"), *MOVED],
+    draw=trend_figure,
+)
+
+DAMAGED: Exhibit[Store] = Exhibit(
+    name="damaged",
+    title="Logs that could not be read",
+    metric=first("damaged"),
+    whole=answer("damaged"),
+    columns=[Column("log", "log"), Column("reason", "reason")],
+)
+
+FLEET_EXHIBITS: tuple[Exhibit[Store], ...] = (
+    TOTALS,
+    APPLICATIONS,
+    USERS,
+    FILE_SYSTEMS,
+    OFFENDERS,
+    RULES,
+    TREND,
+    DAMAGED,
+)
+"""In the order in which a terminal shows them."""

@@ -1,0 +1,103 @@
+"""The report on a store: which exhibits stand on which page, and the same in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iolens.fleet.ask import Store
+from iolens.pages import words
+from iolens.pages.blocks import Block, Row, Table, Text
+from iolens.pages.document import write_document
+from iolens.pages.exhibits.fleet import (
+    APPLICATIONS,
+    DAMAGED,
+    FILE_SYSTEMS,
+    FLEET_EXHIBITS,
+    OFFENDERS,
+    RULES,
+    TREND,
+    USERS,
+    day,
+    hours,
+)
+from iolens.pages.layout import Layout, laid_out
+
+
+def write_fleet(store: Store, path: Path) -> None:
+    """Write the document, a PDF or an HTML page; IolensError when it cannot be written."""
+    write_document(path, title(store), str(store.folder), laid_out(PAGES, store))
+
+
+def show_fleet(store: Store) -> None:
+    """Print the same in the terminal."""
+    from iolens.pages.terminal import screen
+
+    out = screen()
+    out.say(title(store), "1")
+    for sentence in sentences(store):
+        out.say(sentence)
+    for exhibit in FLEET_EXHIBITS:
+        table = exhibit.table(store)
+        if table is not None:
+            print()
+            out.table(table)
+
+
+def title(store: Store) -> str:
+    """The header of every page."""
+    return f"{store.folder.resolve().name}: I/O of {words.plural(int(store.ask('totals')['jobs'][0]), 'job')}"
+
+
+def sentences(store: Store) -> list[str]:
+    """What is to be known first."""
+    total = store.ask("totals").iloc[0]
+    if not total["jobs"]:
+        return ["No job: no log that could be read was ingested."]
+    said = [
+        f"I/O took {words.percent(total['io_hours'], total['process_hours'])} of the processes' time: "
+        f"{hours(total['io_hours'])} of {hours(total['process_hours'])} hours."
+    ]
+    if total["advised"]:
+        saved = total["saved_hours"]
+        said.append(
+            f"At most {hours(saved)} process hours ({words.percent(saved, total['process_hours'])}) could be "
+            "saved "
+            "by the best remedy of each job."
+        )
+    missing = int(total["jobs"] - total["advised"])
+    if missing:
+        said.append(
+            f"{words.plural(missing, 'job')} were ingested without advice, so what they could save is not known."
+        )
+    return said
+
+
+def overview(store: Store) -> list[Block]:
+    """The first lines of the document."""
+    total = store.ask("totals").iloc[0]
+    lead, *others = sentences(store)
+    blocks: list[Block] = [Text(lead, "lead"), *(Text(each) for each in others)]
+    if not total["jobs"]:
+        return blocks
+    left = [
+        ["jobs", words.count(total["jobs"])],
+        ["users", words.count(total["users"])],
+        ["applications", words.count(total["applications"])],
+        ["first, last", f"{day(total['first'])}, {day(total['last'])}"],
+    ]
+    right = [
+        ["read", words.size(total["bytes_read"])],
+        ["written", words.size(total["bytes_written"])],
+        ["files", words.count(total["files"])],
+        ["logs that are not whole", words.count(total["partial"])],
+    ]
+    return [*blocks, Row([Table("", ["", ""], left), Table("", ["", ""], right)])]
+
+
+PAGES: tuple[Layout[Store], ...] = (
+    Layout("All jobs", [overview, TREND.figures, APPLICATIONS.tables]),
+    Layout("What could be saved", [OFFENDERS.tables, RULES.tables]),
+    Layout("Who and where", [USERS.tables, FILE_SYSTEMS.tables]),
+    Layout("Time and logs", [TREND.tables, DAMAGED.tables]),
+)
+"""From top to bottom."""

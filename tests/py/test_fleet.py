@@ -1,0 +1,166 @@
+"""Many logs as a data set: every sum that of the logs, nothing read twice, nothing lost, and asked by SQL."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+from pathlib import Path
+
+import iolens
+import pytest
+from iolens.advise.judge import findings
+from iolens.cli.main import main
+from iolens.errors import IolensError
+from iolens.fleet import tables
+from iolens.fleet.ask import open_store
+from iolens.fleet.ingest import Taken, ingest
+from iolens.fleet.store import parts_of
+from iolens.metrics.files import all_files
+
+pytest.importorskip("duckdb", reason="duckdb is not installed; `./setup.sh test` does it")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed; `./setup.sh test` does it")
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+SOME = (
+    *("darshan/imbalanced-io", "darshan/mpi-io-test-ppc64-3.0.0", "darshan/mpi-io-test-x86_64-3.1.0"),
+    *("darshan/partial_data_stdio", "darshan/noposix", "darshan/empty_log", "iolens/mpi_calls", "iolens/hdf5_calls"),
+    "darshan/treddy_mpi-io-test_id4373053_6-2-60198-9815401321915095332_1",
+)
+"""Old and new ones, of both byte orders, with and without findings."""
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Copies of some sample logs, in a folder of their own."""
+    folder = tmp_path_factory.mktemp("logs")
+    return sorted(Path(shutil.copy(DATA / f"{name}.darshan", folder)) for name in SOME)
+
+
+@pytest.fixture(scope="module")
+def store(logs: list[Path]) -> Path:
+    """All of them, by another process."""
+    folder = logs[0].parent.parent / f"{logs[0].parent.name}-store"
+    assert ingest([logs[0].parent], folder, processes=2) == Taken(read=len(logs))
+    return folder
+
+
+def test_jobs_files_and_findings_are_those_of_the_logs(store: Path, logs: list[Path]) -> None:
+    link = open_store(store)
+    jobs = link.sql("SELECT * FROM jobs").set_index("log")
+    files = link.sql("SELECT log, f.* FROM files f JOIN jobs USING (part, log_id)")
+    found = link.sql("SELECT log, rule, f.gain FROM findings f JOIN jobs USING (part, log_id)")
+    assert sorted(jobs.index) == [str(log) for log in logs]
+    for log in logs:
+        job = iolens.open(log)
+        row, own = jobs.loc[str(log)], files[files["log"] == str(log)]
+        table = all_files(job)
+        assert (row["nprocs"], row["jobid"], row["run_time"]) == (job.nprocs, job.jobid, job.run_time)
+        assert row["start"].timestamp() == pytest.approx(job.start, abs=1e-5)
+        assert sorted(own["path"]) == sorted(table["path"])
+        for name in ("bytes_read", "bytes_written"):
+            assert row[name] == own[name].sum() == table[name].sum()
+        spent = row["read_seconds"] + row["write_seconds"] + row["meta_seconds"]
+        assert spent == pytest.approx(table["seconds_sum"].sum() if len(table) else 0)
+        seen = findings(job)
+        said = sorted(one.id for one in seen if one.severity != "note")
+        assert sorted(found.loc[found["log"] == str(log), "rule"]) == said, log
+        gains = [one.gain for one in seen if one.gain is not None]
+        assert row["gain"] == pytest.approx(max(gains, default=0.0))
+
+
+def test_what_is_there_is_not_read_again_and_what_changed_takes_its_place(tmp_path: Path) -> None:
+    folder, store = tmp_path / "logs", tmp_path / "store"
+    folder.mkdir()
+    for name in ("mpi-io-test-x86_64-3.4.0.darshan", "mpi-io-test-x86_64-3.5.0.darshan"):
+        shutil.copy(DATA / "darshan" / name, folder / name)
+    (folder / "broken.darshan").write_bytes(b"no log")
+    for unread in (".hidden.darshan", "job.snapshot-1.darshan"):
+        (folder / unread).write_bytes(b"no log")
+    assert ingest([folder], store, advice=False) == Taken(read=2, damaged=1)
+    assert ingest([folder, folder], store, advice=False) == Taken(unchanged=3)
+    shutil.copy(DATA / "darshan/imbalanced-io.darshan", folder / "mpi-io-test-x86_64-3.4.0.darshan")
+    shutil.copy(DATA / "iolens/mpi_calls.darshan", folder / "broken.darshan")
+    assert ingest([folder], store, advice=False) == Taken(read=2, unchanged=1)
+    link = open_store(store)
+    assert link.sql("SELECT count(*) AS n FROM every_jobs")["n"].item() == 4
+    assert link.sql("SELECT count(*) AS n, count(DISTINCT log) AS logs FROM jobs").iloc[0].tolist() == [3, 3]
+    assert link.ask("damaged").empty
+    read = link.sql("SELECT sum(bytes_read)::BIGINT AS n FROM jobs")["n"].item()
+    assert read == sum(all_files(iolens.open(log))["bytes_read"].sum() for log in folder.glob("[bm]*"))
+
+
+def test_a_part_that_was_not_finished_does_not_count(store: Path, logs: list[Path], tmp_path: Path) -> None:
+    place = tmp_path / "store"
+    shutil.copytree(store, place)
+    first = parts_of(place)[0]
+    os.rename(place / f"logs/{first}.parquet", place / f"logs/.{first}.parquet")
+    assert open_store(place).sql("SELECT * FROM jobs").empty
+    assert ingest([logs[0].parent], place, advice=False) == Taken(read=len(logs))
+    assert len(open_store(place).sql("SELECT * FROM jobs")) == len(logs)
+
+
+def test_a_dask_cluster_makes_the_same_store(store: Path, logs: list[Path], tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed; `./setup.sh test` does it")
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    place = tmp_path / "store"
+    with distributed.LocalCluster(protocol="tcp", **options) as cluster:
+        command = ["ingest", str(logs[0].parent), "-o", str(place), "--dask-scheduler", cluster.scheduler_address]
+        assert main(command) == 0
+    query = "SELECT log, bytes_read, bytes_written, gain FROM jobs ORDER BY log"
+    assert open_store(place).sql(query).equals(open_store(store).sql(query))
+
+
+def test_the_report_in_the_terminal_as_pdf_and_by_sql(
+    store: Path, logs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["fleet", str(store)]) == 0
+    said = capsys.readouterr().out
+    assert f"I/O of {len(logs)} jobs" in said
+    assert "Jobs with most to save" in said
+    assert main(["fleet", str(store), "-o", "fleet.pdf", "--json", "tables"]) == 0
+    assert Path("fleet.pdf").read_bytes().startswith(b"%PDF")
+    rows = json.loads(Path(f"tables/{store.name}.applications.json").read_text())
+    assert sum(row["jobs"] for row in rows) == len(logs)
+    capsys.readouterr()
+    assert main(["fleet", str(store), "--sql", "SELECT count(*) AS n FROM jobs"]) == 0
+    assert capsys.readouterr().out == f"n\n{len(logs)}\n"
+    assert main(["fleet", str(store), "--sql", "SELEC"]) == 2
+    assert "cannot be answered" in capsys.readouterr().err
+
+
+def test_an_empty_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "logs").mkdir()
+    assert main(["ingest", str(tmp_path / "logs"), "-o", str(tmp_path / "store"), "-j", "1"]) == 0
+    assert main(["fleet", str(tmp_path / "store"), "-o", str(tmp_path / "x.pdf")]) == 0
+    assert main(["fleet", str(tmp_path / "store")]) == 0
+    assert "no log that could be read was ingested" in capsys.readouterr().out
+
+
+def test_wrong_folders_and_missing_packages_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["ingest", str(tmp_path / "none"), "-o", str(tmp_path / "store")]) == 2
+    assert main(["ingest", str(DATA), "-o", str(tmp_path)]) == 2
+    assert main(["fleet", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "there is no such folder" in said
+    assert "no store and not empty" in said
+    assert "make one with: iolens ingest" in said
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
+    assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store")]) == 2
+    assert 'pip install "iolens[fleet]"' in capsys.readouterr().err
+    monkeypatch.setattr(
+        tables, "find_spec", lambda name: None if name == "distributed" else importlib.util.find_spec(name)
+    )
+    assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store"), "--dask-scheduler", "tcp://x:1"]) == 2
+    assert 'pip install "iolens[dask]"' in capsys.readouterr().err
+
+
+def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "store.json").write_text('{"iolens_store": 99}')
+    with pytest.raises(IolensError, match="schema 99"):
+        open_store(tmp_path)
