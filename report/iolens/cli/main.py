@@ -13,7 +13,7 @@ from iolens.errors import IolensError
 
 COMMANDS: dict[str, str] = {
     "run": "run a program under the profiler",
-    "report": "make the summary of a log as PDF or HTML",
+    "report": "make the summary of a log, or of a folder of logs as one job, as PDF or HTML",
     "show": "print the summary of one log in the terminal",
     "apa": "propose from samples what the next run should trace",
     "table": "print any table of a log, as text, CSV or JSON",
