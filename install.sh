@@ -31,7 +31,7 @@ copy_programs() {
     install -d "$root/bin" "$home/bin" "$home/lib" "$root/include" "$root/share/iolens"
     install -m 644 profiler/include/* "$root/include"
     install -m 755 "$workloads"/bin/* "$home/bin"
-    install -m 755 "$build"/bin/{iolens-recover,iolens-selfbench,ost-simulate} "$home/bin"
+    install -m 755 "$build"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay} "$home/bin"
     install -m 755 "$build"/lib/*.so "$home/lib"
     install -m 644 storage/ost.yaml "$root/share/iolens"
     local file

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 8
+#define IOLENS_ADAPTER_ABI 9
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -43,6 +43,19 @@ enum iolens_mpiio_kind {
     IOLENS_SPLIT_WRITE,
     IOLENS_NB_READ,
     IOLENS_NB_WRITE
+};
+
+/* Pieces of `bytes` each: count[0] of them at distances of stride[0], count[1] such groups at distances of
+ * stride[1], and so on; a count of 1 is no group. */
+struct iolens_run {
+    int64_t offset, bytes, count[3], stride[3];
+};
+
+/* What a view lets through: the file type, repeated after `extent` bytes from `displacement` on. `runs` is -1
+ * where the file type is of a kind that is not taken apart. All in bytes. */
+struct iolens_view {
+    int64_t displacement, extent, bytes, runs;
+    const struct iolens_run *run;
 };
 
 /* Calls that Darshan's record has no slot for. */

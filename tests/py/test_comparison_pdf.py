@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from comparison_example import MIB, stripes_model, write_sweep
 from iolens.cli.main import main
+from iolens.errors import IolensError
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
 from iolens.pages.comparison import write_comparison
@@ -197,3 +198,30 @@ def test_nothing_to_compare_is_one_line_and_no_file(tmp_path: Path, capsys: pyte
     assert len(errors) == 2
     assert all(line.startswith("iolens compare: ") for line in errors)
     assert not (tmp_path / "out.pdf").exists()
+
+
+def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Path) -> None:
+    """The file as `iolens predict -o` writes it."""
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, 2)
+    times = {"io": 2.0, "run": 3.0}
+    content = {
+        "schema": 1,
+        "log": "traced.darshan",
+        "model": "machine.yaml",
+        "model_errors": [0.031, 0.082],
+        "remarks": [],
+        "recorded": times,
+        "replayed": {"io": 2.1, "run": 3.1},
+        "exchange": None,
+        "points": [{"stripe_count": 16, "aggregators": 8, "io": 0.525, "run": 1.5}],
+    }
+    (folder / "what-if.json").write_text(json.dumps(content))
+    text = text_of(write_comparison(load_results(folder), tmp_path / "out.pdf", read_log).path)
+    assert "What if: predicted, not measured" in text
+    assert "stripe count 16, aggregators 8" in text
+    assert "-75.0 %" in text
+    assert "misses by +5.0 %" in text
+    assert "3.1 % at the median, 8.2 % at most" in text
+    (folder / "what-if.json").write_text("{}")
+    with pytest.raises(IolensError, match=r"what-if\.json is no file of predictions"):
+        write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)

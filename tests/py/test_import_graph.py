@@ -24,6 +24,7 @@ LAB = {
     "lab.doctor",
     "lab.subjects",
     "lab.tune",
+    "lab.predict",
 }
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -51,10 +52,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "pages": {
         *("errors", "log", "metrics", "advise", "forest", "fleet", "figures"),
-        *("lab.recovery", "lab.storage", "lab.sweep", "lab.tune"),
+        *("lab.recovery", "lab.storage", "lab.sweep", "lab.tune", "lab.predict"),
     },
     "course": {"errors", "metrics", "lab", "lab.sweep"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "fleet", "exports", "pages", "course", *LAB},
+    "lab.predict": {"errors", "log", "metrics", "lab", "lab.storage", "lab.run", "lab.sweep"},
 }
 """A room to the other rooms that its files may import: log and symbols → metrics → figures → pages, metrics → lab →
 pages, and the command line last. In the lab: what all use, then recovery, storage and workloads, one run, launchers,

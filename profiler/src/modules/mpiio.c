@@ -13,6 +13,7 @@
 #include "histogram.h"
 #include "posix.h"
 #include "timer.h"
+#include "traced_events.h"
 
 enum { READ_END, WRITE_END, META_END };
 enum { NOTHING, READING, WRITING };
@@ -72,6 +73,12 @@ static void add_meta(struct iolens_mpiio_file *file, double t0, double t1)
     timer_add(&file->record.doubles[MPIIO_F_META_TIME], &file->last_end[META_END], t0, t1);
 }
 
+static void add_event(const struct iolens_mpiio_file *file, enum traced_event event, double t0, double t1)
+{
+    if (file->dxt)
+        traced_event_add(file->record.base.id, event, -1, t0, t1);
+}
+
 static struct iolens_mpiio_file *file_of(const char *path)
 {
     char absolute[PATH_BYTES];
@@ -94,6 +101,7 @@ IOLENS_EXPORT struct iolens_mpiio_file *iolens_mpiio_open(const char *path, int 
     file->record.ints[MPIIO_HINTS] += hints;
     timer_stamp(&doubles[MPIIO_F_OPEN_START], &doubles[MPIIO_F_OPEN_END], t0, t1);
     add_meta(file, t0, t1);
+    add_event(file, TRACED_MPI_OPEN, t0, t1);
     leave(file);
     return file;
 }
@@ -157,6 +165,7 @@ IOLENS_EXPORT void iolens_mpiio_collective(struct iolens_mpiio_file *file, doubl
     if (!enter(file))
         return;
     collective_add(&file->collectives, t0, t1, access);
+    add_event(file, TRACED_COLLECTIVE, t0, t1);
     leave(file);
 }
 
@@ -178,12 +187,27 @@ IOLENS_EXPORT void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints,
     leave(file);
 }
 
+static void add_view(const struct iolens_mpiio_file *file, const struct iolens_view *view, double t0,
+                     double t1)
+{
+    if (file->dxt)
+        traced_event_add(file->record.base.id, TRACED_VIEW, traced_view_add(view), t0, t1);
+}
+
+IOLENS_EXPORT void iolens_mpiio_seen(const struct iolens_mpiio_file *file, const struct iolens_view *view,
+                                     double t0, double t1)
+{
+    if (file && iolens_active() && !iolens_paused())
+        RECORDER(add_view(file, view, t0, t1));
+}
+
 IOLENS_EXPORT void iolens_mpiio_sync(struct iolens_mpiio_file *file, double t0, double t1)
 {
     if (!enter(file))
         return;
     file->record.ints[MPIIO_SYNCS]++;
     timer_add(&file->record.doubles[MPIIO_F_WRITE_TIME], &file->last_end[WRITE_END], t0, t1);
+    add_event(file, TRACED_MPI_SYNC, t0, t1);
     leave(file);
 }
 
@@ -194,6 +218,7 @@ IOLENS_EXPORT void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0,
     double *doubles = file->record.doubles;
     timer_stamp(&doubles[MPIIO_F_CLOSE_START], &doubles[MPIIO_F_CLOSE_END], t0, t1);
     add_meta(file, t0, t1);
+    add_event(file, TRACED_MPI_CLOSE, t0, t1);
     leave(file);
 }
 

@@ -16,6 +16,7 @@
 #include "lustre.h"
 #include "streams.h"
 #include "timer.h"
+#include "traced_events.h"
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
 
@@ -49,6 +50,7 @@ static int64_t file_alignment(const struct file *file, int fd)
 static void posix_init(void *state, struct file *file, int fd)
 {
     struct posix_state *s = state;
+    s->record.base.id = file->id;
     s->record.ints[POSIX_MEM_ALIGNMENT] = MEMORY_ALIGNMENT;
     s->record.ints[POSIX_FILE_ALIGNMENT] = file_alignment(file, fd);
     s->dxt = dxt_of(file, MODULE_DXT_POSIX);
@@ -137,12 +139,19 @@ static void count_meta(struct posix_state *s, const struct call *c, enum posix_i
     spin_unlock(&s->lock);
 }
 
+static void add_event(const struct posix_state *s, enum traced_event event, const struct call *c)
+{
+    if (s->dxt)
+        traced_event_add(s->record.base.id, event, -1, c->t0, c->t1);
+}
+
 static void count_open(struct posix_state *s, const struct call *c)
 {
     double *doubles = s->record.doubles;
     s->record.ints[POSIX_OPENS]++;
     timer_stamp(&doubles[POSIX_F_OPEN_START], &doubles[POSIX_F_OPEN_END], c->t0, c->t1);
     add_meta(s, c);
+    add_event(s, TRACED_OPEN, c);
 }
 
 static struct file *file_of(int dirfd, const char *path, enum names_end end)
@@ -301,6 +310,7 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
         return;
     s->record.ints[counter]++;
     timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[POSIX_WRITE_END], c->t0, c->t1);
+    add_event(s, TRACED_SYNC, c);
     spin_unlock(&s->lock);
 }
 
@@ -342,6 +352,7 @@ void posix_on_close(const struct call *c, int result)
         s->last_byte_read = s->last_byte_written = 0;
         timer_stamp(&doubles[POSIX_F_CLOSE_START], &doubles[POSIX_F_CLOSE_END], c->t0, c->t1);
         add_meta(s, c);
+        add_event(s, TRACED_CLOSE, c);
         spin_unlock(&s->lock);
     }
     if (open)

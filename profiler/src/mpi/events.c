@@ -5,6 +5,7 @@
 #include "component.h"
 #include "given_hints.h"
 #include "handles.h"
+#include "views.h"
 
 /* Report every key of `info`, as requested by the program or as effective. */
 static void report_hints(struct mpi_file file, MPI_Info info, bool requested)
@@ -78,12 +79,15 @@ void before_close(struct call *c, MPI_File handle)
 
 void on_close(const struct call *c) { iolens_mpiio_close(c->file.record, c->t0, c->t1); }
 
-void on_view(const struct call *c, MPI_File handle, MPI_Datatype filetype, MPI_Info info)
+void on_view(const struct call *c, MPI_File handle, MPI_Offset displacement, MPI_Datatype filetype,
+             MPI_Info info)
 {
     MPI_Count bytes = 0;
     files_set_empty(handle, pmpi.Type_size_x(filetype, &bytes) != MPI_SUCCESS || bytes == 0);
     struct mpi_file file = files_find(handle);
     iolens_mpiio_view(file.record, info != mpi.info_null, c->t0, c->t1);
+    if (iolens_mpiio_traced(file.record))
+        views_report(file.record, displacement, filetype, c->t0, c->t1);
     report_hints(file, info, true);
 }
 

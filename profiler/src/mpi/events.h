@@ -28,7 +28,8 @@ void release(struct call *c);
 
 void before_close(struct call *c, MPI_File handle);
 void on_close(const struct call *c);
-void on_view(const struct call *c, MPI_File handle, MPI_Datatype filetype, MPI_Info info);
+void on_view(const struct call *c, MPI_File handle, MPI_Offset displacement, MPI_Datatype filetype,
+             MPI_Info info);
 void on_info(const struct call *c, MPI_File handle, MPI_Info info);
 void on_other(const struct call *c, MPI_File handle, enum iolens_mpiio_extra which);
 void on_delete(const struct call *c, const char *path);

@@ -40,7 +40,7 @@
        on_open(&c, (MPI_Comm)comm, path, amode, *opened))
 #define ON_CLOSE(ret_t, ...) FN(__VA_ARGS__, before_close(&c, *closed), on_close(&c))
 #define ON_SET_VIEW(ret_t, ...)                                                                              \
-    FN(__VA_ARGS__, NOTHING, on_view(&c, (MPI_File)fh, (MPI_Datatype)filetype, (MPI_Info)info))
+    FN(__VA_ARGS__, NOTHING, on_view(&c, (MPI_File)fh, displacement, (MPI_Datatype)filetype, (MPI_Info)info))
 #define ON_SET_INFO(ret_t, ...) FN(__VA_ARGS__, NOTHING, on_info(&c, (MPI_File)fh, (MPI_Info)info))
 #define ON_SYNC(ret_t, ...)     FN(__VA_ARGS__, NOTHING, on_sync(&c, (MPI_File)fh))
 #define ON_DELETE(ret_t, ...)   FN(__VA_ARGS__, NOTHING, on_delete(&c, path))

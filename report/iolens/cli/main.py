@@ -35,6 +35,8 @@ COMMANDS: dict[str, str] = {
     "workloads": "list the bundled programs, or build them with your MPI",
     "completion": "print the script that lets a shell complete commands and options",
     "doctor": "say what was found on this machine, what works here, and what does not and why",
+    "calibrate": "fit the model of storage to a file system",
+    "predict": "say what a traced run would take at other settings",
     "stripe": "set or get the stripes of a directory or file",
     "io500": "run the phases of IO500 at a small scale and score them",
     "selfbench": "measure what the profiler costs on this machine",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
 from iolens.lab.tune.trail import read_trail
@@ -30,6 +31,7 @@ from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, EFFECTS, INTERACTION, MAP, POINTS, RUNS
 from iolens.pages.exhibits.scaling import SCALING
+from iolens.pages.exhibits.what_if import WHAT_IF
 from iolens.pages.latency import write_latency_comparison
 from iolens.pages.layout import Layout, laid_out
 from iolens.pages.search import search_page, with_trail
@@ -69,7 +71,17 @@ def program_of(results: Results) -> str:
 def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
     """The pages about the sweep as a whole; a figure that the matrix does not allow is left out."""
     comparable = bool(comparison.factors) and comparison.best is not None
-    return [answer_page(results, comparison), *laid_out([*(PAGES if comparable else ()), LAST_PAGE], comparison)]
+    found = laid_out([*(PAGES if comparable else ()), LAST_PAGE], comparison)
+    return [answer_page(results, comparison), *what_if_pages(results), *found]
+
+
+def what_if_pages(results: Results) -> list[Page]:
+    """Predictions that lie with the results (`iolens predict -o`), on a page of their own."""
+    found = read_what_if(results.directory)
+    table = WHAT_IF.table(found) if found else None
+    if found is None or table is None:
+        return []
+    return [Page(WHAT_IF.title, [*WHAT_IF.figures(found), replace(table, title="")])]
 
 
 def answer_page(results: Results, comparison: Comparison) -> Page:

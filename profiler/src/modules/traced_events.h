@@ -1,0 +1,29 @@
+/* What single transfers (DXT) leave open about a traced file: when it was opened, flushed and closed, which
+ * transfers were collective, and through which view. Kept where transfers are traced, from the same memory. */
+#ifndef IOLENS_TRACED_EVENTS_H
+#define IOLENS_TRACED_EVENTS_H
+
+#include <stdint.h>
+
+enum traced_event {
+    TRACED_OPEN,
+    TRACED_SYNC,
+    TRACED_CLOSE,
+    TRACED_MPI_OPEN,
+    TRACED_MPI_SYNC,
+    TRACED_MPI_CLOSE,
+    TRACED_COLLECTIVE, /* a blocking collective transfer */
+    TRACED_VIEW,
+    TRACED_EVENTS
+};
+
+struct iolens_view;
+
+/* An event of the file with this record id that took [t0, t1]; `view`: the number of a view, -1: none. */
+void traced_event_add(uint64_t file, enum traced_event event, int64_t view, double t0, double t1);
+
+/* Keep the description of a view; returns its number on this process, -1 when there is no room for it. A view
+ * like the one before it has the same number. */
+int64_t traced_view_add(const struct iolens_view *view);
+
+#endif

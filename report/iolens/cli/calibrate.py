@@ -1,0 +1,120 @@
+"""`iolens calibrate DIR -o model.yaml`: fit the model of storage to a file system, from a few IOR runs."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import UsageError
+from iolens.lab.say import say
+from iolens.lab.sizes import parse_size
+
+if TYPE_CHECKING:
+    from iolens.lab.predict.calibrate import Calibration
+    from iolens.lab.predict.model import Model
+
+LEAST = 2**20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Seven kinds of short IOR runs: five are fitted, and two predicted, to say how good the model is. Start "
+        "it where the ranks would run: on the compute nodes, in a batch job. Then: iolens predict LOG --model FILE."
+    )
+    parser.add_argument("directory", type=Path, metavar="DIR", help="on the file system, for the files of the runs")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="the model")
+    parser.add_argument("--size", type=size, default="256M", help="bytes of the large runs (256M)")
+    parser.add_argument(
+        "--repeat", type=positive, default=3, metavar="N", help="runs of each kind; the fastest counts (3)"
+    )
+    parser.add_argument(
+        "--start",
+        type=Path,
+        metavar="FILE",
+        help="what is known already: targets, sizes, and where to begin (ost.yaml)",
+    )
+    parser.add_argument(
+        "--targets", type=positive, metavar="N", help="targets of the file system, instead of the start's"
+    )
+    parser.add_argument("--logs", type=Path, metavar="DIR", help="keep logs and output of the runs here")
+
+
+def size(text: str) -> int:
+    """A size of at least 1 MiB."""
+    try:
+        value = parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if value < LEAST:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1M")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, fit, write the model and say how good it is."""
+    from dataclasses import replace
+
+    from iolens.lab.predict.calibrate import calibrate
+    from iolens.lab.predict.model import read_model
+    from iolens.pages.output import written_aside
+
+    if not args.directory.is_dir():
+        raise UsageError(f"{args.directory} is not a directory")
+    start = read_model(args.start)
+    if args.targets:
+        start = replace(start, values={**start.values, "targets": args.targets})
+    with tempfile.TemporaryDirectory() as scratch:
+        logs = args.logs or Path(scratch)
+        found = calibrate(args.directory.resolve(), start, args.size, args.repeat, logs, say)
+    with written_aside(args.output) as aside:
+        aside.write_text(model_text(found, start), encoding="utf-8")
+    print(table(found, start))
+    print(f"calibrate: {args.output}")
+    return 0
+
+
+def model_text(found: Calibration, start: Model) -> str:
+    """The model as a file, with what was fitted and how well."""
+    from iolens.lab.predict.fit import FITTED
+    from iolens.lab.predict.model import ERRORS, as_text
+
+    values = found.fit.model.values
+    seen = [key for key in FITTED if key not in found.fit.unseen]
+    lines = [
+        "# Written by iolens calibrate. Fitted: " + ", ".join(seen) + ".",
+        f"# All other keys are those of {start.origin}.",
+        "# Errors (predicted over measured I/O time, less 1): of the runs that were fitted, "
+        + ", ".join(f"{name}: {error:+.1%}" for name, error in found.fit.errors.items())
+        + "; of others, "
+        + ", ".join(f"{name}: {error:+.1%}" for name, error in found.held_out.items())
+        + ".",
+    ]
+    sizes = sorted(abs(error) for error in {**found.fit.errors, **found.held_out}.values())
+    middle = (sizes[(len(sizes) - 1) // 2] + sizes[len(sizes) // 2]) / 2
+    errors = dict(zip(ERRORS, (middle, sizes[-1]), strict=True))
+    return "\n".join(lines) + "\n" + as_text(values) + as_text(errors)
+
+
+def table(found: Calibration, start: Model) -> str:
+    """Text for a person."""
+    from iolens.lab.predict.fit import FITTED
+
+    lines = [f"{'parameter':16} {'fitted':>12}"]
+    for key in FITTED:
+        note = "  not told by these runs: as it was" if key in found.fit.unseen else ""
+        lines.append(f"{key:16} {found.fit.model.values[key]:12.4g}{note}")
+    lines += ["", f"{'run':32} {'error of I/O time':>18}"]
+    lines += [f"{name:32} {error:>+18.1%}" for name, error in found.fit.errors.items()]
+    lines += [f"{name:32} {error:>+18.1%}  not fitted" for name, error in found.held_out.items()]
+    lines += ["", f"Kept from {start.origin}: all other parameters; write-behind and copies in memory are not fitted."]
+    return "\n".join(lines)

@@ -1,0 +1,141 @@
+"""A few IOR runs on a file system, each of which shows one of its properties, and the model that they give."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.installation import find_program
+from iolens.lab.predict.fit import Fit, Trial, fit
+from iolens.lab.predict.model import Model
+from iolens.lab.predict.predict import placed, recorded_times
+from iolens.lab.predict.recorded import Recorded, read_recorded
+from iolens.lab.predict.replay import Plan, steps_of
+from iolens.lab.predict.settings import Settings, layouts
+from iolens.lab.run import mpi
+from iolens.lab.run.execute import Setup, execute
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import backend_at
+from iolens.lab.storage.layout import Layout
+from iolens.log import read_log
+
+SMALL = 4096
+"""Bytes of a request whose transfer takes next to no time."""
+
+OPERATIONS = 200
+"""Small requests of a run."""
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Run:
+    """An IOR run: what it shows, its ranks and stripes (0: every target), its arguments, and whether the model is
+    fitted to it; the others are predicted, to see how good it is."""
+
+    shows: str
+    ranks: int
+    stripes: int
+    arguments: tuple[str, ...]
+    fitted: bool = True
+
+
+def runs(size: int, stripe: int) -> tuple[Run, ...]:
+    """The runs; large ones write `size` bytes, stripes have `stripe` bytes. All flush before they end, so that a
+    client's memory cannot pass for storage."""
+    block, small = str(size), str(SMALL)
+    many = str(SMALL * OPERATIONS)
+    shared = max(1, size // 4 // stripe)
+    return (
+        Run("bandwidth of a target", 1, 1, ("-b", block, "-t", str(4 * stripe), "-e")),
+        Run("bandwidth of a client's link", 1, 0, ("-b", block, "-t", str(4 * stripe), "-e")),
+        Run("time of a request", 1, 1, ("-b", many, "-t", small, "-z", "-Y")),
+        Run("requests in flight", 1, 1, ("-b", many, "-t", small, "-z", "-e")),
+        Run("locks that change hands", 2, 1, ("-b", str(stripe // 4), "-t", str(stripe // 4), "-s", "32", "-e")),
+        Run("shared file, 4 ranks", 4, 4, ("-b", str(stripe), "-t", str(stripe), "-s", str(shared), "-e"), False),
+        Run("file per process", 4, 1, ("-F", "-b", str(stripe * shared), "-t", str(stripe), "-e"), False),
+    )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The fitted model, and what it says of runs that it was not fitted to: predicted over measured, less 1."""
+
+    fit: Fit
+    held_out: dict[str, float]
+
+
+def calibrate(
+    directory: Path, start: Model, size: int, repeat: int, folder: Path, say: Callable[[str], None]
+) -> Calibration:
+    """Run and fit. Of `repeat` runs the fastest counts, since other users only add time; logs are kept in `folder`.
+    Raises where the directory has no stripes to set, or a run fails."""
+    backend = backend_at(directory)
+    if backend.set_stripes is None:
+        raise IolensError(
+            f"{directory} is on storage without stripes; calibrate on Lustre, BeeGFS, CephFS or emulated targets"
+        )
+    targets = int(start.values["targets"])
+    fitted: list[Trial] = []
+    others: list[Trial] = []
+    for run in runs(size, int(start.values["stripe_size"])):
+        stripes = run.stripes or targets
+        layout = Layout(min(stripes, targets), int(start.values["stripe_size"]))
+        tries = [one_run(run, layout, directory, backend, folder) for _ in range(repeat)]
+        best = min(tries, key=lambda recorded: recorded_times(recorded).io)
+        trial = trial_of(run.shows, best, start)
+        (fitted if run.fitted else others).append(trial)
+        say(f"{run.shows}: {trial.measured:.3f} s in I/O")
+    found = fit(fitted, start)
+    return Calibration(found, errors_of(others, found.model))
+
+
+def trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
+    """A recorded run for the fit, at its own settings."""
+    plan = Plan(Settings(), layouts(recorded, Settings(), int(model.values["targets"])), None)
+    own = placed(model, recorded)["ranks_per_client"]
+    ranks = None if recorded.emulated else int(own)
+    return Trial(name, steps_of(recorded, plan), recorded_times(recorded).io, ranks)
+
+
+def errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
+    """Predicted over measured, less 1."""
+    import tempfile
+
+    from iolens.lab.predict.fit import seconds
+
+    with tempfile.TemporaryDirectory() as name:
+        return {trial.name: seconds(trial, model.values, Path(name)) / trial.measured - 1 for trial in trials}
+
+
+def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder: Path) -> Recorded:
+    """Run IOR, traced, on fresh files with this layout; raises when it failed or must not be compared."""
+    place = directory / f"iolens-calibrate-{uuid.uuid4().hex[:8]}"
+    place.mkdir()
+    try:
+        if backend.set_stripes is not None:
+            backend.set_stripes(place, layout)
+        job = f"job-{uuid.uuid4().hex[:12]}"
+        program = find_program("ior")
+        flavour = mpi.flavour_of_program(program)
+        words = [mpi.find_launcher(flavour), "-np", str(run.ranks), str(program), "-a", "POSIX", "-w", *run.arguments]
+        words += ["-o", str(place / "data")]
+        application = {"DXT_ENABLE_IO_TRACE": "1", **backend.environment(directory, job)}
+        launcher = mpi.environment(flavour, ranks=run.ranks, io_component=None)
+        logs = folder / job
+        logs.mkdir(parents=True)
+        setup = Setup("iolens", logs, backend, application, launcher)
+        outcome = execute(words, setup, logs / "stdout.txt", logs / "stderr.txt")
+        health = backend.health(directory, job)
+        backend.end(directory, job)
+        if outcome.exit_code != 0 or not outcome.logs:
+            raise IolensError(f"the run for {run.shows} failed; its output is in {logs}")
+        if not health.valid:
+            raise IolensError(f"the run for {run.shows} must not be compared: {health.reason}")
+        return read_recorded(read_log(outcome.logs[0]))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)

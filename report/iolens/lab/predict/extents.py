@@ -1,0 +1,96 @@
+"""Pieces of a file as two arrays: where they begin, and how long they are (bytes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Extents:
+    """Pieces in the order of the file, none empty, none overlapping: begins and lengths (bytes), of equal size."""
+
+    begin: np.ndarray
+    length: np.ndarray
+
+    @property
+    def end(self) -> np.ndarray:
+        """Behind the last byte of each piece."""
+        ends: np.ndarray = self.begin + self.length
+        return ends
+
+    @property
+    def bytes(self) -> int:
+        """Of all pieces together."""
+        return int(self.length.sum())
+
+    def clip(self, begin: int, end: int) -> Extents:
+        """The parts that lie in [begin, end)."""
+        first = int(np.searchsorted(self.end, begin, side="right"))
+        last = int(np.searchsorted(self.begin, end, side="left"))
+        begins = np.maximum(self.begin[first:last], begin)
+        ends = np.minimum(self.end[first:last], end)
+        return Extents(begins, ends - begins)
+
+
+NOTHING = Extents(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def piece(offset: int, length: int) -> Extents:
+    """One piece, or nothing where the length is 0."""
+    return Extents(np.array([offset]), np.array([length])) if length > 0 else NOTHING
+
+
+def union(parts: Iterable[Extents]) -> Extents:
+    """The bytes that any of the parts has; pieces that touch are one."""
+    known = [part for part in parts if len(part.begin)]
+    if not known:
+        return NOTHING
+    begin = np.concatenate([part.begin for part in known])
+    end = np.concatenate([part.end for part in known])
+    order = np.argsort(begin, kind="stable")
+    begin, reach = begin[order], np.maximum.accumulate(end[order])
+    fresh = np.concatenate([[True], begin[1:] > reach[:-1]])
+    last = np.concatenate([np.flatnonzero(fresh)[1:] - 1, [len(begin) - 1]])
+    return Extents(begin[fresh], reach[last] - begin[fresh])
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A file view: one file type's pieces, repeated every `extent` bytes from `displacement` on."""
+
+    displacement: int
+    extent: int
+    pieces: Extents
+
+    @cached_property
+    def before(self) -> np.ndarray:
+        """Bytes that the file type lets through before each piece, and at last all of them."""
+        return np.concatenate([[0], np.cumsum(self.pieces.length)])
+
+    def place(self, offset: int) -> int:
+        """How many bytes the view lets through before the byte of the file at `offset`."""
+        first = int(self.pieces.begin[0])
+        tile, within = divmod(offset - self.displacement - first, self.extent)
+        within += first
+        at = max(0, int(np.searchsorted(self.pieces.begin, within, side="right")) - 1)
+        inside = min(max(0, within - int(self.pieces.begin[at])), int(self.pieces.length[at]))
+        return int(tile * self.before[-1] + self.before[at] + inside)
+
+    def extents(self, offset: int, length: int) -> Extents:
+        """The pieces of `length` bytes of data of which the first lies at `offset`."""
+        if length <= 0 or not len(self.pieces.begin):
+            return NOTHING
+        first = self.place(offset)
+        size = int(self.before[-1])
+        tiles = np.arange(first // size, (first + length - 1) // size + 1)
+        begin = (self.displacement + tiles[:, None] * self.extent + self.pieces.begin).ravel()
+        through = (tiles[:, None] * size + self.before[:-1]).ravel()
+        lengths = np.tile(self.pieces.length, len(tiles))
+        low = np.clip(first - through, 0, lengths)
+        high = np.clip(first + length - through, 0, lengths)
+        used = high > low
+        return union([Extents((begin + low)[used], (high - low)[used])])

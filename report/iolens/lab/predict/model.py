@@ -1,0 +1,71 @@
+"""The parameters of the model of storage, as files: the keys of storage/ost.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iolens.errors import UsageError
+from iolens.lab.installation import storage_config
+from iolens.lab.sizes import parse_size
+
+SIZES = ("rpc_size", "dirty_per_target", "stripe_size")
+"""Keys whose values may have a suffix."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Values by the keys of ost.yaml (MB/s, microseconds, bytes), where they come from, and, of a calibrated model, the
+    median and the largest error (shares) of what it says of the runs that it was fitted to."""
+
+    values: Mapping[str, float]
+    origin: str
+    errors: tuple[float, float] | None = None
+    remarks: tuple[str, ...] = field(default=())
+
+
+ERRORS = ("fit_error_median", "fit_error_largest")
+"""Keys that a calibrated model has beside those of ost.yaml."""
+
+
+def read_model(path: Path | None = None) -> Model:
+    """The model in a file, else the emulated storage's own; UsageError names the line that is wrong."""
+    source = path or storage_config()
+    try:
+        text = source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text"
+        raise UsageError(f"{source}: {reason}") from error
+    usual = read_model() if path else None
+    values: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        key, colon, value = line.partition("#")[0].partition(":")
+        key, value = key.strip(), value.strip()
+        if not key:
+            continue
+        if not colon or (usual and key not in usual.values and key not in ERRORS):
+            raise UsageError(f"{source}, line {number}: no key of a model: {key}")
+        values[key] = number_of(value, f"{source}, line {number}: {key}")
+    missing = [key for key in (usual.values if usual else ()) if key not in values]
+    if missing:
+        raise UsageError(f"{source}: the key {missing[0]} is missing")
+    errors = (values.pop(ERRORS[0], -1.0), values.pop(ERRORS[1], -1.0))
+    return Model(values, str(source), errors if min(errors) >= 0 else None)
+
+
+def number_of(text: str, where: str) -> float:
+    """A number, or a size with a suffix."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(parse_size(text))
+    except ValueError as error:
+        raise UsageError(f"{where} must be a number, not {text!r}") from error
+
+
+def as_text(values: Mapping[str, float]) -> str:
+    """The values as lines of a configuration."""
+    return "".join(f"{key}: {value:.10g}\n" for key, value in values.items())

@@ -1,0 +1,82 @@
+"""What a traced run would take at other settings."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.lab.predict.model import Model, as_text
+from iolens.lab.predict.recorded import Recorded
+from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
+from iolens.lab.predict.settings import Settings, layouts
+from iolens.lab.predict.steps import Played, play
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds in I/O calls on striped files (closes included) of the slowest rank, and of the whole run."""
+
+    io: float
+    run: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A run at other settings. `recorded` is what was measured, `replayed` the same settings through the model, so that
+    their difference tells what the model misses there; `predicted` is at `settings`."""
+
+    settings: Settings
+    recorded: Times
+    replayed: Times
+    predicted: Times
+    exchange: float | None
+
+    @property
+    def own_error(self) -> float:
+        """Of the replay at the settings that were recorded: its I/O time over the measured one, less 1."""
+        return self.replayed.io / self.recorded.io - 1 if self.recorded.io > 0 else 0.0
+
+
+def recorded_times(recorded: Recorded) -> Times:
+    """As measured."""
+    io = max((sum(call.end - call.start for call in calls) for calls in recorded.ranks.values()), default=0.0)
+    return Times(io, recorded.run_time)
+
+
+def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float | None) -> Times:
+    """The run at the settings, by the model."""
+    plan = Plan(settings, layouts(recorded, settings, int(model.values["targets"])), exchange)
+    program = steps_of(recorded, plan)
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "model.yaml"
+        config.write_text(as_text(placed(model, recorded)), encoding="utf-8")
+        played = play(program, config)
+    last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
+    return Times(io_seconds(played), recorded.run_time - last + played.end)
+
+
+def placed(model: Model, recorded: Recorded) -> Mapping[str, float]:
+    """The model's values, with the run's own ranks on a node where it ran on real nodes."""
+    if recorded.emulated:
+        return model.values
+    return {**model.values, "ranks_per_client": -(-recorded.nprocs // recorded.nodes)}
+
+
+def io_seconds(played: Played) -> float:
+    """Between the marks before and behind calls, of the slowest rank."""
+    sums = [sum(seconds if tag % 2 else -seconds for tag, seconds in marks) for marks in played.marks.values()]
+    return max(sums, default=0.0)
+
+
+def predict(recorded: Recorded, model: Model, settings: Settings) -> Prediction:
+    """The run at the settings; raises IolensError with the reason where the log cannot tell."""
+    exchange = exchange_bandwidth(recorded)
+    return Prediction(
+        settings=settings,
+        recorded=recorded_times(recorded),
+        replayed=replay(recorded, model, Settings(), exchange),
+        predicted=replay(recorded, model, settings, exchange),
+        exchange=exchange,
+    )

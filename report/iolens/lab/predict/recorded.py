@@ -1,0 +1,348 @@
+"""A traced run as each rank's calls: what it asked for, when, and through which view."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iolens.errors import IolensError
+from iolens.lab.predict.extents import NOTHING, Extents, View, piece, union
+from iolens.lab.storage.layout import Layout
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+ACCESS, COLLECTIVE, OPEN, CLOSE, FLUSH = "access", "collective", "open", "close", "flush"
+EVENTS = {"open": "access", "sync": FLUSH, "close": FLUSH, "MPI open": OPEN, "MPI sync": FLUSH, "MPI close": CLOSE}
+"""Events of the table `traced_events` that are calls of their own, and of which kind."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """One transfer of a rank below MPI-IO, or a wait for what it wrote (`flush`): bytes, and seconds of the job."""
+
+    start: float
+    end: float
+    writing: bool = False
+    offset: int = 0
+    length: int = 0
+    flush: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of the program: `wanted` are the bytes that a rank of a collective one moves (None: they cannot be told),
+    `inner` what happened below it. `number` counts the calls of this kind on the file and rank, so that those of all
+    ranks can be put together."""
+
+    rank: int
+    kind: str
+    file: int
+    start: float
+    end: float
+    writing: bool = False
+    number: int = 0
+    wanted: Extents | None = NOTHING
+    inner: tuple[Access, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """The calls of each rank on striped files in their order, and what the log says of these files, by record id.
+
+    `hints` are those in force, `asked` those that the program or the user gave. `remarks` are sentences.
+    """
+
+    ranks: Mapping[int, Sequence[Call]]
+    layouts: Mapping[int, Layout]
+    hints: Mapping[int, Mapping[str, str]]
+    asked: Mapping[int, Mapping[str, str]]
+    nprocs: int
+    nodes: int
+    run_time: float
+    emulated: bool
+    component: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def collectives(self) -> dict[tuple[int, int], list[Call]]:
+        """Collective calls by file and number, a call a rank."""
+        found: dict[tuple[int, int], list[Call]] = defaultdict(list)
+        for calls in self.ranks.values():
+            for call in calls:
+                if call.kind == COLLECTIVE:
+                    found[call.file, call.number].append(call)
+        return found
+
+
+def read_recorded(job: Job) -> Recorded:
+    """What the log of a traced run holds for a replay; IolensError, with the reason, where that is not enough."""
+    layouts = read_layouts(job)
+    posix = traced(job, "DXT_POSIX", layouts)
+    mpiio = traced(job, "DXT_MPIIO", layouts)
+    if posix.empty and mpiio.empty:
+        raise IolensError(f"{job.path}: no single transfers of striped files in this log; record it with --dxt")
+    if any(module.partial for module in job.modules if module.name.startswith("DXT")):
+        raise IolensError(f"{job.path}: its traces are not whole; record it with a larger IOLENS_DXT_MEMORY")
+    refuse_unknown(job, layouts)
+    events = read_events(job, layouts)
+    remarks = []
+    if events is None:
+        events = closes(job, posix, mpiio)
+        remarks.append(
+            "The log does not say when files were closed: every rank is taken to close them once, at the end."
+        )
+    collective = whether_collective(job, mpiio, events)
+    calls = {
+        rank: calls_of_rank(
+            rank,
+            posix[posix["rank"] == rank],
+            mpiio[mpiio["rank"] == rank].assign(collective=collective[mpiio["rank"] == rank]),
+            events[events["rank"] == rank],
+            views_of(job, rank),
+        )
+        for rank in sorted({*posix["rank"], *mpiio["rank"], *events["rank"]})
+    }
+    info = job.private.get("job")
+    info = info if isinstance(info, dict) else {}
+    return Recorded(
+        ranks=calls,
+        layouts=layouts,
+        hints=read_hints(job, "effective"),
+        asked=read_hints(job, "requested", "given"),
+        nprocs=job.nprocs,
+        nodes=max(1, len(info.get("hosts", []))),
+        run_time=job.run_time,
+        emulated=job.storage == "emulated",
+        component=str(info.get("io_component_used") or ""),
+        remarks=tuple(remarks),
+    )
+
+
+def read_layouts(job: Job) -> dict[int, Layout]:
+    """The layouts of the job's striped files; raises where none is known, or one is no plain row of stripes."""
+    frame = job.frames.get("LUSTRE")
+    if frame is None or frame.empty:
+        raise IolensError(f"{job.path}: the log knows no stripes of any file, so nothing can be said of other ones")
+    frame = frame.drop_duplicates(["id", "component"])
+    several = frame["id"].duplicated(keep=False)
+    if several.any():
+        raise IolensError(f"{job.path}: files with composite layouts cannot be replayed")
+    return {
+        int(row.id): Layout(max(1, len(row.osts)), int(row.stripe_size), int(row.osts[0]), tuple(row.osts))
+        for row in frame.itertuples()
+        if row.osts
+    }
+
+
+def traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame:
+    """The traced transfers of striped files, in the order of time."""
+    import pandas as pd
+
+    frame = job.frames.get(module)
+    columns = ["id", "rank", "op", "offset", "length", "start", "end"]
+    if frame is None:
+        return pd.DataFrame({column: [] for column in columns}).astype({"id": "uint64", "rank": "int64"})
+    return frame[frame["id"].isin(list(layouts))][columns].sort_values("start", kind="stable", ignore_index=True)
+
+
+def refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
+    """Raise where striped files were used in a way that traces do not show."""
+    mpiio = job.frames.get("MPI-IO")
+    if mpiio is not None:
+        mine = mpiio[mpiio["id"].isin(list(layouts))]
+        kinds = {"NB": "non-blocking", "SPLIT": "split collective"}
+        for kind, words in kinds.items():
+            if mine[[f"MPIIO_{kind}_READS", f"MPIIO_{kind}_WRITES"]].to_numpy().clip(0).sum():
+                raise IolensError(f"{job.path}: n/a: {words} transfers of MPI-IO cannot be replayed")
+    for module, counters in (("STDIO", ("STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN")), ("POSIX", ("POSIX_MMAPS",))):
+        frame = job.frames.get(module)
+        mine = frame[frame["id"].isin(list(layouts))] if frame is not None else None
+        if mine is not None and mine[list(counters)].to_numpy().clip(0).sum():
+            what = "streams (stdio)" if module == "STDIO" else "memory mappings"
+            raise IolensError(f"{job.path}: n/a: what moved through {what} is not traced")
+
+
+def read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
+    """The events of striped files: id, rank, event, view, start, end; None in a log that does not keep them."""
+    frame = job.private.get("traced_events")
+    if frame is None or isinstance(frame, dict) or frame.empty:
+        return None
+    mine = frame[frame["file"].isin(list(layouts))].rename(columns={"file": "id"})
+    words = [word.decode() if isinstance(word, bytes) else str(word) for word in mine["event"]]
+    return mine.assign(event=words).sort_values("start", kind="stable", ignore_index=True)
+
+
+def closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
+    """In place of events: a close of every file by each rank that moved some of it, behind all transfers."""
+    import pandas as pd
+
+    rows = [
+        {"id": key, "rank": rank, "event": "close", "view": -1, "start": end, "end": end}
+        for frame in (traces[:1] if len(traces[0]) else traces[1:])
+        for (key, rank), end in frame.groupby(["id", "rank"])["end"].max().items()
+    ]
+    known = job.frames.get("POSIX")
+    frame = pd.DataFrame(rows)
+    if known is not None and len(frame):
+        last = known.groupby("id")["POSIX_F_CLOSE_END_TIMESTAMP"].max()
+        end = np.maximum(frame["end"], frame["id"].map(last).fillna(0))
+        frame = frame.assign(end=end)
+    return frame
+
+
+def whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> np.ndarray:
+    """Of each traced MPI-IO transfer; raises where the log mixes kinds and does not tell which is which."""
+    table = events[events["event"] == "collective"]
+    if len(table):
+        known = set(zip(table["id"], table["rank"], table["start"], strict=True))
+        keys = zip(mpiio["id"], mpiio["rank"], mpiio["start"], strict=True)
+        return np.array([key in known for key in keys], dtype=bool)
+    counts = job.frames.get("MPI-IO")
+    if counts is None or mpiio.empty:
+        return np.zeros(len(mpiio), dtype=bool)
+    mine = counts[counts["id"].isin(mpiio["id"])].groupby("id")
+    together = mine[["MPIIO_COLL_READS", "MPIIO_COLL_WRITES"]].sum().sum(axis=1)
+    alone = mine[["MPIIO_INDEP_READS", "MPIIO_INDEP_WRITES"]].sum().sum(axis=1)
+    if ((together > 0) & (alone > 0)).any():
+        raise IolensError(f"{job.path}: n/a: a file was used collectively and not, and the log does not tell when")
+    found: np.ndarray = mpiio["id"].map(together > 0).to_numpy(dtype=bool)
+    return found
+
+
+def views_of(job: Job, rank: int) -> dict[int, View | None]:
+    """The views of a rank by number; None for one that the log does not describe."""
+    frame = job.private.get("mpiio_views")
+    if frame is None or isinstance(frame, dict):
+        return {}
+    found: dict[int, View | None] = {}
+    for number, rows in frame[frame["rank"] == rank].groupby("view"):
+        first = rows.iloc[0]
+        unknown = (rows["length"] < 0).any() or first["extent"] <= 0
+        pieces = NOTHING if unknown else union([expand(row) for row in rows.to_dict("records")])
+        described = not unknown and pieces.bytes == first["bytes"]
+        found[int(number)] = View(int(first["displacement"]), int(first["extent"]), pieces) if described else None
+    return found
+
+
+def expand(row: Mapping[Any, Any]) -> Extents:
+    """A row of `mpiio_views` as pieces."""
+    begin = np.array([row["offset"]], dtype=np.int64)
+    for level in ("1", "2", "3"):
+        begin = (begin[None, :] + (np.arange(row[f"count{level}"]) * row[f"stride{level}"])[:, None]).ravel()
+    begin = np.sort(begin)
+    return Extents(begin, np.full(len(begin), row["length"], dtype=np.int64))
+
+
+def calls_of_rank(
+    rank: int, posix: pd.DataFrame, mpiio: pd.DataFrame, events: pd.DataFrame, views: Mapping[int, View | None]
+) -> list[Call]:
+    """One rank's calls in their order. What lies within a call of MPI-IO is below it."""
+    in_force = views_in_force(events, views)
+    tops = [
+        Call(
+            rank,
+            COLLECTIVE if row.collective else ACCESS,
+            int(row.id),
+            row.start,
+            row.end,
+            row.op == "write",
+            wanted=wanted_of(row, in_force),
+        )
+        for row in mpiio.itertuples()
+    ]
+    tops += [
+        Call(rank, EVENTS[row.event], int(row.id), row.start, row.end)
+        for row in events.itertuples()
+        if row.event.startswith("MPI ") and row.event in EVENTS
+    ]
+    tops.sort(key=lambda call: (call.start, call.end))
+    below = [
+        (int(row.id), Access(row.start, row.end, row.op == "write", int(row.offset), int(row.length)))
+        for row in posix.itertuples()
+    ]
+    below += [
+        (int(row.id), Access(row.start, row.end, flush=EVENTS[row.event] == FLUSH))
+        for row in events.itertuples()
+        if row.event in EVENTS and not row.event.startswith("MPI ")
+    ]
+    below.sort(key=lambda pair: pair[1].start)
+    return numbered(put_together(rank, tops, below))
+
+
+def put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
+    """Calls with what happened below them, and what lies below none as a call of its own."""
+    from dataclasses import replace
+
+    begins = [call.start for call in tops]
+    inner: dict[int, list[Access]] = defaultdict(list)
+    own = []
+    for file, access in below:
+        at = int(np.searchsorted(begins, access.start, side="right")) - 1
+        if at >= 0 and access.end <= tops[at].end and tops[at].file == file:
+            inner[at].append(access)
+        else:
+            kind = FLUSH if access.flush else ACCESS
+            own.append(Call(rank, kind, file, access.start, access.end, access.writing, inner=(access,)))
+    whole = [replace(call, inner=tuple(inner[at])) for at, call in enumerate(tops)]
+    return sorted([*whole, *own], key=lambda call: (call.start, call.end))
+
+
+def numbered(calls: Iterable[Call]) -> list[Call]:
+    """The same calls, those of each kind and file counted from 0."""
+    from dataclasses import replace
+
+    counts: dict[tuple[int, str], int] = defaultdict(int)
+    found = []
+    for call in calls:
+        key = call.file, call.kind
+        found.append(replace(call, number=counts[key]))
+        counts[key] += 1
+    return found
+
+
+def views_in_force(
+    events: pd.DataFrame, views: Mapping[int, View | None]
+) -> dict[int, list[tuple[float, bool, View | None]]]:
+    """By file, in the order of time: from when on, whether there is a view other than plain bytes, and that view."""
+    found: dict[int, list[tuple[float, bool, View | None]]] = defaultdict(list)
+    for row in events[events["event"].isin(["MPI open", "MPI view"])].itertuples():
+        seen = row.event == "MPI view"
+        found[int(row.id)].append((row.start, seen, views.get(int(row.view)) if seen else None))
+    return found
+
+
+def wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]]]) -> Extents | None:
+    """The bytes that a traced MPI-IO transfer moves; None where its place or its view is not known."""
+    if row.length <= 0:
+        return NOTHING
+    if row.offset < 0:
+        return None
+    known = views.get(int(row.id), [])
+    at = bisect_right(known, row.start, key=lambda entry: entry[0]) - 1
+    if at < 0 or not known[at][1]:
+        return piece(int(row.offset), int(row.length))
+    view = known[at][2]
+    return view.extents(int(row.offset), int(row.length)) if view else None
+
+
+def read_hints(job: Job, *columns: str) -> dict[int, dict[str, str]]:
+    """Hints by file: the value of the last of these columns that has one."""
+    frame = job.private.get("mpiio_hints")
+    if frame is None or isinstance(frame, dict):
+        return {}
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for row in frame.to_dict("records"):
+        texts = [row[column].decode() if isinstance(row[column], bytes) else str(row[column]) for column in columns]
+        value = next((text for text in reversed(texts) if text), "")
+        if value:
+            key = row["key"].decode() if isinstance(row["key"], bytes) else str(row["key"])
+            found[int(row["file"])][key] = value.strip()
+    return dict(found)

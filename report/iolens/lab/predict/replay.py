@@ -1,0 +1,255 @@
+"""From recorded calls to the steps of a replay at other settings."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.errors import IolensError
+from iolens.lab.predict.extents import Extents, union
+from iolens.lab.predict.recorded import CLOSE, COLLECTIVE, FLUSH, OPEN, Call, Recorded
+from iolens.lab.predict.settings import Settings, collective, uses_two_phases
+from iolens.lab.predict.steps import Program
+from iolens.lab.predict.two_phase import is_interleaved, rounds
+from iolens.lab.storage.layout import Layout
+
+TOGETHER = (COLLECTIVE, OPEN, CLOSE)
+"""Kinds of calls that the ranks of a file make together."""
+
+BEFORE, BEHIND = 0, 1
+"""Tags of marks around a call."""
+
+ALIGNED = 0.5
+"""Ranks are taken to have waited for one another where their next calls begin within this share of the time in which
+their calls before had ended."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What the ranks of a file do together: their calls, in the order of ranks."""
+
+    calls: tuple[Call, ...]
+
+    @property
+    def ranks(self) -> list[int]:
+        """The ranks that take part."""
+        return [call.rank for call in self.calls]
+
+    @property
+    def wanted(self) -> Extents:
+        """The bytes that all of them move; raises where a view is not known."""
+        parts = [call.wanted for call in self.calls]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            raise IolensError(
+                "n/a: the log does not say which bytes a collective call moves: its file view is not described, or "
+                "it goes by a shared file pointer; record the run with --dxt of this version"
+            )
+        return union(known)
+
+    @property
+    def bytes(self) -> int:
+        """Of all ranks together, bytes that two of them move counted twice."""
+        return sum(call.wanted.bytes for call in self.calls if call.wanted is not None)
+
+    @property
+    def interleaved(self) -> bool:
+        """Whether the ranks' ranges overlap, in the order of ranks."""
+        pieces = [call.wanted for call in self.calls if call.wanted is not None and len(call.wanted.begin)]
+        return is_interleaved([(int(part.begin[0]), int(part.end[-1]) - 1) for part in pieces])
+
+
+def groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
+    """Calls that ranks make together, by file, kind and number; raises where collective calls do not fit together."""
+    found: dict[tuple[int, str, int], list[Call]] = defaultdict(list)
+    for rank in sorted(recorded.ranks):
+        for call in recorded.ranks[rank]:
+            if call.kind in TOGETHER:
+                found[call.file, call.kind, call.number].append(call)
+    sizes: dict[int, set[int]] = defaultdict(set)
+    for (file, kind, _), calls in found.items():
+        if kind == COLLECTIVE:
+            sizes[file].add(len(calls))
+            if len({call.writing for call in calls}) > 1:
+                raise IolensError("n/a: the ranks' collective calls on a file are not the same ones")
+    if any(len(each) > 1 for each in sizes.values()):
+        raise IolensError("n/a: the ranks made different numbers of collective calls on a file")
+    return {key: Group(tuple(calls)) for key, calls in found.items()}
+
+
+def exchange_bandwidth(recorded: Recorded) -> float | None:
+    """Bytes per second that ranks and aggregators exchanged in collective calls: all bytes of the calls over the time
+    in which every rank was in the call and none accessed the file. None without collective calls."""
+    moved, seconds = 0, 0.0
+    for (_, kind, _), group in groups_of(recorded).items():
+        begin, end = max(call.start for call in group.calls), max(call.end for call in group.calls)
+        if kind != COLLECTIVE or end <= begin:
+            continue
+        accesses = [access for call in group.calls for access in call.inner]
+        moved += group.bytes
+        seconds += end - begin - covered([(access.start, access.end) for access in accesses], begin, end)
+    return moved / seconds if moved and seconds > 0 else None
+
+
+def covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> float:
+    """Seconds of [begin, end] that lie in any of the spans."""
+    total, reach = 0.0, begin
+    for start, stop in sorted(spans):
+        total += max(0.0, min(stop, end) - max(start, reach))
+        reach = max(reach, min(stop, end))
+    return total
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a replay needs beside the recorded calls."""
+
+    settings: Settings
+    layouts: Mapping[int, Layout]
+    exchange: float | None
+    """Bytes per second; None: exchange takes no time."""
+
+
+def steps_of(recorded: Recorded, plan: Plan) -> Program:
+    """The steps of all ranks. Marks are 0 before and 1 behind each call of a rank."""
+    program = Program(plan.layouts)
+    groups = groups_of(recorded)
+    meetings = waits_for_all(recorded)
+    ended = dict.fromkeys(recorded.ranks, 0.0)
+    left = {rank: deque(calls) for rank, calls in recorded.ranks.items()}
+    while any(left.values()):
+        if meetings and all(not calls or calls[0].start >= meetings[0] for calls in left.values()):
+            program.meet(recorded.ranks)
+            reached = meetings.popleft()
+            ended = {rank: max(end, reached) for rank, end in ended.items()}
+        together = next_calls(left, groups)
+        for one in together:
+            left[one.rank].popleft()
+            program.wait(one.rank, one.start - ended[one.rank])
+            program.mark(one.rank, BEFORE)
+        if together[0].kind in TOGETHER:
+            add_together(program, recorded, plan, Group(together))
+        else:
+            add_alone(program, together[0])
+        for one in together:
+            program.mark(one.rank, BEHIND)
+            ended[one.rank] = one.end
+    return program
+
+
+def next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, int], Group]) -> tuple[Call, ...]:
+    """The earliest call that is next on its rank, with those of other ranks that are made together with it and must be
+    next there, too."""
+    for call in sorted((calls[0] for calls in left.values() if calls), key=lambda call: call.start):
+        if call.kind not in TOGETHER:
+            return (call,)
+        calls = groups[call.file, call.kind, call.number].calls
+        if all(left[one.rank] and left[one.rank][0] is one for one in calls):
+            return calls
+    raise IolensError("n/a: the ranks made their collective calls on several files in different orders")
+
+
+def waits_for_all(recorded: Recorded) -> deque[float]:
+    """Ends of calls after which all ranks waited for one another, outside of I/O: moments at which no rank is in a call
+    and behind which all ranks begin closer together than they had ended."""
+    ranks = [calls for calls in recorded.ranks.values() if calls]
+    if len(ranks) < 2:
+        return deque()
+    begins = [np.array([call.start for call in calls]) for calls in ranks]
+    ends = [np.maximum.accumulate([call.end for call in calls]) for calls in ranks]
+    spans = sorted((call.start, call.end) for calls in ranks for call in calls)
+    found: deque[float] = deque()
+    reach = spans[0][1]
+    for start, end in spans:
+        if start > reach:
+            after = [int(np.searchsorted(begin, reach, side="left")) for begin in begins]
+            if all(0 < at < len(begin) for at, begin in zip(after, begins, strict=True)):
+                first = [float(begin[at]) for at, begin in zip(after, begins, strict=True)]
+                last = [float(each[at - 1]) for at, each in zip(after, ends, strict=True)]
+                if max(first) - min(first) < ALIGNED * (max(last) - min(last)):
+                    found.append(reach)
+        reach = max(reach, end)
+    return found
+
+
+def add_alone(program: Program, call: Call) -> None:
+    """A call of one rank: what happened below it, and the time between that."""
+    if not call.inner:
+        if call.kind == FLUSH:
+            program.flush(call.rank, call.file)
+        elif call.wanted is not None and len(call.wanted.begin):
+            for begin, length in zip(call.wanted.begin.tolist(), call.wanted.length.tolist(), strict=True):
+                program.move(call.rank, call.file, call.writing, begin, length)
+        else:
+            program.wait(call.rank, call.end - call.start)
+        return
+    add_inner(program, call)
+
+
+def add_inner(program: Program, call: Call) -> None:
+    """The accesses below a call, as recorded, with the time between them."""
+    at = call.start
+    for access in call.inner:
+        program.wait(call.rank, access.start - at)
+        if access.flush:
+            program.flush(call.rank, call.file)
+        elif access.length > 0:
+            program.move(call.rank, call.file, access.writing, access.offset, access.length)
+        else:
+            program.wait(call.rank, access.end - access.start)
+        at = max(at, access.end)
+    program.wait(call.rank, call.end - at)
+
+
+def add_together(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
+    """A call of several ranks."""
+    first = group.calls[0]
+    program.meet(group.ranks)
+    if first.kind == OPEN:
+        shortest = min(call.end - call.start for call in group.calls)
+        for rank in group.ranks:
+            program.wait(rank, shortest)
+    elif first.kind == CLOSE:
+        for rank in group.ranks:
+            program.flush(rank, first.file)
+    elif uses_two_phases(recorded, first.file, first.writing, group.interleaved):
+        add_two_phases(program, recorded, plan, group)
+    else:
+        add_apart(program, group)
+
+
+def add_apart(program: Program, group: Group) -> None:
+    """A collective call in which every rank moves its own bytes: as recorded below MPI-IO, which depends on no
+    setting."""
+    for call in group.calls:
+        for access in call.inner:
+            program.move(call.rank, call.file, access.writing, access.offset, access.length)
+
+
+def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
+    """A collective call through aggregators: in every round all ranks exchange data, and aggregators access the file; a
+    part with holes is read before it is written."""
+    first = group.calls[0]
+    how = collective(recorded, plan.settings, first.file, plan.layouts[first.file])
+    for one in rounds(how, group.wanted, first.writing):
+        seconds = one.bytes / plan.exchange if plan.exchange else 0.0
+        program.meet(group.ranks)
+        if first.writing:
+            wait_all(program, group, seconds)
+        for move in one.moves:
+            if move.holes and first.writing:
+                program.move(move.rank, first.file, False, move.begin, move.end - move.begin)
+            program.move(move.rank, first.file, first.writing, move.begin, move.end - move.begin)
+        if not first.writing:
+            program.meet(group.ranks)
+            wait_all(program, group, seconds)
+    program.meet(group.ranks)
+
+
+def wait_all(program: Program, group: Group, seconds: float) -> None:
+    """The same time for all ranks."""
+    for rank in group.ranks:
+        program.wait(rank, seconds)

@@ -1,0 +1,132 @@
+"""Who writes or reads what in a collective call: ROMIO's two-phase method, by its drivers' rules.
+
+`generic` is ADIOI_GEN_WriteStridedColl: the range of a call divided evenly among the aggregators, each part moved in
+pieces of `cb_buffer_size`. `lustre` is ADIOI_LUSTRE_WriteStridedColl: stripe k belongs to aggregator k mod n, and a
+round has one stripe for each; its reads are the generic ones with parts that end with stripes. The workloads' own
+lustre-like transfers, which tests hold to the real driver, follow the same rules in C (workloads/common/file_domain.h).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from iolens.lab.predict.extents import Extents
+
+GENERIC, LUSTRE = "generic", "lustre"
+DRIVERS = (LUSTRE, GENERIC)
+
+
+@dataclass(frozen=True)
+class Collective:
+    """How collective calls are carried out: sizes in bytes; `aggregators` are ranks, in the order of their parts."""
+
+    driver: str
+    aggregators: tuple[int, ...]
+    buffer: int
+    stripe_size: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """What an aggregator moves in a round: [begin, end) in one access; `holes`: it holds bytes that nobody moves."""
+
+    rank: int
+    begin: int
+    end: int
+    holes: bool
+
+
+@dataclass(frozen=True)
+class Round:
+    """Moves that go on at the same time, and the bytes that ranks exchange for them."""
+
+    bytes: int
+    moves: tuple[Move, ...]
+
+
+def aggregators_in_use(driver: str, wanted: int, stripes: int, per_stripe: int = 1) -> int:
+    """Aggregators that get work when `wanted` may have some: with ROMIO's Lustre driver as many as divide the
+    stripes, or up to `per_stripe` (`romio_lustre_co_ratio`) times as many as there are stripes."""
+    if driver != LUSTRE or stripes < 1:
+        return wanted
+    if wanted >= stripes:
+        return stripes * min(wanted // stripes, max(per_stripe, 1))
+    return max(count for count in range(1, wanted + 1) if stripes % count == 0)
+
+
+def places(driver: str, candidates: int, ranks: int) -> tuple[int, ...]:
+    """The ranks of one node that ROMIO takes as candidates: the first ones, or, in the newer ROMIO that comes with the
+    Lustre driver, the first of even blocks of ranks, larger blocks first."""
+    if driver != LUSTRE:
+        return tuple(range(min(candidates, ranks)))
+    size, larger = divmod(ranks, candidates)
+    return tuple(number * size + min(number, larger) for number in range(candidates))
+
+
+def rounds(plan: Collective, wanted: Extents, writing: bool) -> Iterator[Round]:
+    """The rounds of a call in which all ranks together move `wanted`."""
+    if not len(wanted.begin):
+        return
+    by_stripes = plan.driver == LUSTRE and writing
+    parts = stripes_of(plan, wanted) if by_stripes else buffers_of(plan, wanted)
+    for spans in parts:
+        moves, moved = [], 0
+        for rank, begin, end in spans:
+            inside = wanted.clip(begin, end)
+            if not len(inside.begin):
+                continue
+            begin, end = (int(inside.begin[0]), int(inside.end[-1])) if by_stripes else (begin, end)
+            moves.append(Move(rank, begin, end, inside.bytes < end - begin))
+            moved += inside.bytes
+        if moves:
+            yield Round(moved, tuple(moves))
+
+
+Span = tuple[int, int, int]
+"""Rank, begin, end."""
+
+
+def stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
+    """Of each round, a stripe for each aggregator."""
+    size, count = plan.stripe_size, len(plan.aggregators)
+    first, last = int(wanted.begin[0]) // size // count, (int(wanted.end[-1]) - 1) // size // count
+    for row in range(first, last + 1):
+        stripe = row * count
+        yield [(rank, (stripe + i) * size, (stripe + i + 1) * size) for i, rank in enumerate(plan.aggregators)]
+
+
+def buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
+    """Of each round, a buffer of each aggregator's part, from the first byte that is wanted there."""
+    parts = []
+    for rank, begin, end in domains(plan, int(wanted.begin[0]), int(wanted.end[-1])):
+        inside = wanted.clip(begin, end)
+        if len(inside.begin):
+            parts.append((rank, int(inside.begin[0]), int(inside.end[-1])))
+    most = max(-(-(end - begin) // plan.buffer) for _, begin, end in parts)
+    for number in range(most):
+        shift = number * plan.buffer
+        yield [
+            (rank, begin + shift, min(begin + shift + plan.buffer, end))
+            for rank, begin, end in parts
+            if begin + shift < end
+        ]
+
+
+def domains(plan: Collective, begin: int, end: int) -> list[Span]:
+    """The range divided evenly; with the Lustre driver the inner edges move to the nearest end of a stripe."""
+    count = len(plan.aggregators)
+    share = -(-(end - begin) // count)
+    edges = [min(begin + share * i, end) for i in range(count + 1)]
+    if plan.driver == LUSTRE:
+        size = plan.stripe_size
+        inner = [max(begin, min((edge + size // 2) // size * size, end)) for edge in edges[1:-1]]
+        edges = [begin, *inner, end]
+    return [(rank, edges[i], edges[i + 1]) for i, rank in enumerate(plan.aggregators) if edges[i] < edges[i + 1]]
+
+
+def is_interleaved(ranges: list[tuple[int, int]]) -> bool:
+    """Whether a rank's [first, last] bytes begin before those of the rank before it end: where nothing is asked for
+    (`romio_cb_write: automatic`), ROMIO takes two phases only then. Ranks without bytes are left out."""
+    return any(later[0] <= earlier[1] for earlier, later in pairwise(ranges))

@@ -1,0 +1,85 @@
+"""Predictions as a file, so that the comparison of a sweep can show them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab.predict.model import Model
+from iolens.lab.predict.predict import Prediction, Times
+from iolens.lab.predict.recorded import Recorded
+
+NAME = "what-if.json"
+"""Of the file in the folder of a sweep's results."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """Predictions from one traced run, seconds and shares. `points` are changed settings with the times they give;
+    `own_error` is that of the replay at the recorded settings, `model_errors` the median and largest ones of a fitted
+    model."""
+
+    log: str
+    model: str
+    model_errors: tuple[float, float] | None
+    remarks: tuple[str, ...]
+    recorded: Times
+    replayed: Times
+    exchange: float | None
+    points: Sequence[tuple[Mapping[str, int | str], Times]]
+
+    @property
+    def own_error(self) -> float:
+        """Predicted over measured I/O time, less 1."""
+        return self.replayed.io / self.recorded.io - 1 if self.recorded.io > 0 else 0.0
+
+
+def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: Model) -> WhatIf:
+    """The predictions from one log, by one model."""
+    first = predictions[0]
+    return WhatIf(
+        log=log.name,
+        model=model.origin,
+        model_errors=model.errors,
+        remarks=recorded.remarks,
+        recorded=first.recorded,
+        replayed=first.replayed,
+        exchange=first.exchange,
+        points=[(one.settings.changed, one.predicted) for one in predictions if one.settings.changed],
+    )
+
+
+def as_json(found: WhatIf) -> str:
+    """The text of the file."""
+    points = [{**settings, **asdict(times)} for settings, times in found.points]
+    return json.dumps({"schema": 1, **asdict(found), "own_error": found.own_error, "points": points}, indent=2) + "\n"
+
+
+def read_what_if(folder: Path) -> WhatIf | None:
+    """The predictions that lie in a folder of results; None without any. Raises for a file that is none."""
+    path = folder / NAME
+    if not path.exists():
+        return None
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        points = [
+            ({key: value for key, value in point.items() if key not in ("io", "run")}, Times(point["io"], point["run"]))
+            for point in content["points"]
+        ]
+        errors = content["model_errors"]
+        return WhatIf(
+            log=str(content["log"]),
+            model=str(content["model"]),
+            model_errors=(float(errors[0]), float(errors[1])) if errors else None,
+            remarks=tuple(map(str, content["remarks"])),
+            recorded=Times(**content["recorded"]),
+            replayed=Times(**content["replayed"]),
+            exchange=content["exchange"],
+            points=points,
+        )
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise IolensError(f"{path} is no file of predictions; make it again with iolens predict -o") from error

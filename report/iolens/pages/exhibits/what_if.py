@@ -1,0 +1,76 @@
+"""What a sweep's traced run would take at settings that nobody ran: predicted, with the error of the prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.lab.predict.what_if import WhatIf
+from iolens.metrics.settings import level_text, name_text
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECORDED = "as recorded"
+
+
+def points(found: WhatIf) -> pd.DataFrame:
+    """A row for each setting: settings (words), io and run (predicted seconds), change (of the I/O time against the
+    replay at the recorded settings, a share). The first row is that replay."""
+    import pandas as pd
+
+    rows = [(RECORDED, found.replayed.io, found.replayed.run)]
+    rows += [(settings_text(settings), times.io, times.run) for settings, times in found.points]
+    frame = pd.DataFrame(rows, columns=["settings", "io", "run"])
+    return frame.assign(change=frame["io"] / found.replayed.io - 1 if found.replayed.io > 0 else 0.0)
+
+
+def settings_text(settings: Mapping[str, int | str]) -> str:
+    """Changed settings in words."""
+    return ", ".join(f"{name_text(name)} {level_text(name, value)}" for name, value in settings.items())
+
+
+def error_text(found: WhatIf) -> str:
+    """What is known of the error."""
+    text = (
+        f"Predicted, not measured, from the traced run {found.log}, whose measured I/O time of "
+        f"{found.recorded.io:.3g} s its replay at the recorded settings misses by {100 * found.own_error:+.1f} %. "
+    )
+    if found.model_errors:
+        text += (
+            f"The model was fitted to this storage and missed the runs of its calibration by "
+            f"{100 * found.model_errors[0]:.1f} % at the median, {100 * found.model_errors[1]:.1f} % at most. "
+        )
+    else:
+        text += (
+            f"The model's parameters are those of {Path(found.model).name}; how well they fit is not known from here. "
+        )
+    return text + "I/O time: of the slowest rank, closes included. " + " ".join(found.remarks)
+
+
+def strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Predicted times as hatched bars, the measured one as a line."""
+    from iolens.figures.what_if import what_if_strip
+
+    yield FigureBlock(
+        what_if_strip(frame, found.recorded.io, abs(found.own_error)),
+        "I/O time predicted at other settings (hatched), with the error of the replay at the recorded ones.",
+    )
+
+
+WHAT_IF: Exhibit[WhatIf] = Exhibit(
+    name="what_if",
+    title="What if: predicted, not measured",
+    metric=points,
+    columns=[
+        Column("settings", "settings"),
+        Column("predicted I/O s", "io", lambda seconds: f"{seconds:.3g}"),
+        Column("change", "change", lambda share: f"{100 * share:+.1f} %"),
+        Column("predicted run s", "run", lambda seconds: f"{seconds:.3g}"),
+    ],
+    note=error_text,
+    draw=strip,
+)

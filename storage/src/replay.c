@@ -1,0 +1,264 @@
+/* ost-replay: what ranks do, as programs, played through the model at settings of one's choice.
+ *
+ * Standard input is CSV. First a line for each file,
+ *   file,FILE,STRIPE_COUNT,STRIPE_SIZE,FIRST_TARGET
+ * then what each rank does, in its order; lines of ranks may be mixed:
+ *   t,RANK,SECONDS              compute, or anything else that takes as long whatever the storage does
+ *   w,RANK,FILE,OFFSET,BYTES    write; r reads
+ *   f,RANK,FILE                 wait until what the rank's client wrote to the file is on the targets
+ *   m,RANK,PLACE,RANKS          wait until so many ranks are at this place; each place is met once
+ *   k,RANK,TAG                  print TAG,RANK,SECONDS
+ * Printed are the marks, then `end,-1,SECONDS`: when the last rank is through. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "params.h"
+#include "sys.h"
+
+struct step {
+    char kind;
+    int64_t number[3];
+    double seconds;
+};
+
+struct rank {
+    struct step *steps;
+    size_t count, room, next;
+    double now;
+    bool waits;
+};
+
+struct place {
+    int64_t came;
+    double last;
+};
+
+struct replay {
+    struct ost_params params;
+    struct ost_state state;
+    struct ost_layout *layouts;
+    struct ost_object **objects; /* of a file: one for each target */
+    int64_t files;
+    struct rank *ranks;
+    int64_t rank_count;
+    struct place *places;
+    int64_t place_count;
+};
+
+enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+/* Room for items up to number `wanted`, zeroed; ends the program without memory. */
+static void *room_for(void *items, int64_t *count, int64_t wanted, size_t bytes)
+{
+    if (wanted < *count)
+        return items;
+    int64_t grown = 2 * *count > wanted + 1 ? 2 * *count : wanted + 1;
+    char *larger = realloc(items, (size_t)grown * bytes);
+    if (!larger) {
+        fprintf(stderr, "ost-replay: out of memory\n");
+        exit(1);
+    }
+    memset(larger + (size_t)*count * bytes, 0, (size_t)(grown - *count) * bytes);
+    *count = grown;
+    return larger;
+}
+
+static bool add_file(struct replay *replay, const char *line)
+{
+    int64_t file, size;
+    int count, start;
+    if (sscanf(line, "file,%" SCNd64 ",%d,%" SCNd64 ",%d", &file, &count, &size, &start) != 4 || file < 0 ||
+        file >= FILES_MAX || count < 1 || count > replay->params.targets || size < 1 || start < 0)
+        return false;
+    int64_t before = replay->files;
+    replay->layouts = room_for(replay->layouts, &replay->files, file, sizeof *replay->layouts);
+    replay->objects = room_for(replay->objects, &before, file, sizeof *replay->objects);
+    replay->layouts[file] = (struct ost_layout){size, count, start};
+    return true;
+}
+
+static bool known_file(const struct replay *replay, int64_t file)
+{
+    return file >= 0 && file < replay->files && replay->layouts[file].stripe_count > 0;
+}
+
+static bool parse_step(const struct replay *replay, const char *line, int64_t *rank, struct step *step)
+{
+    int end = 0;
+    int64_t *number = step->number;
+    if (sscanf(line, "%c,%" SCNd64 "%n", &step->kind, rank, &end) != 2 || *rank < 0 || *rank >= RANKS_MAX)
+        return false;
+    line += end;
+    switch (step->kind) {
+    case 't':
+        return sscanf(line, ",%lf", &step->seconds) == 1 && step->seconds >= 0;
+    case 'w':
+    case 'r':
+        return sscanf(line, ",%" SCNd64 ",%" SCNd64 ",%" SCNd64, &number[0], &number[1], &number[2]) == 3 &&
+               known_file(replay, number[0]) && number[1] >= 0 && number[2] >= 0;
+    case 'f':
+        return sscanf(line, ",%" SCNd64, &number[0]) == 1 && known_file(replay, number[0]);
+    case 'm':
+        return sscanf(line, ",%" SCNd64 ",%" SCNd64, &number[0], &number[1]) == 2 && number[0] >= 0 &&
+               number[0] < PLACES_MAX;
+    case 'k':
+        return sscanf(line, ",%" SCNd64, &number[0]) == 1;
+    default:
+        return false;
+    }
+}
+
+static bool add_step(struct replay *replay, const char *line)
+{
+    int64_t rank;
+    struct step step = {0};
+    if (!parse_step(replay, line, &rank, &step) || rank / replay->params.ranks_per_client >= OST_MAX_CLIENTS)
+        return false;
+    replay->ranks = room_for(replay->ranks, &replay->rank_count, rank, sizeof *replay->ranks);
+    if (step.kind == 'm')
+        replay->places =
+            room_for(replay->places, &replay->place_count, step.number[0], sizeof *replay->places);
+    struct rank *at = &replay->ranks[rank];
+    int64_t room = (int64_t)at->room;
+    at->steps = room_for(at->steps, &room, (int64_t)at->count, sizeof *at->steps);
+    at->room = (size_t)room;
+    at->steps[at->count++] = step;
+    return true;
+}
+
+static struct ost_object *object_of(struct replay *replay, int64_t file, int target)
+{
+    if (!replay->objects[file]) {
+        int64_t none = 0;
+        replay->objects[file] = room_for(NULL, &none, replay->params.targets - 1, sizeof(struct ost_object));
+    }
+    struct ost_object *object = &replay->objects[file][target];
+    object->key = (uint64_t)file * OST_MAX_TARGETS + (uint64_t)target + 1;
+    return object;
+}
+
+/* As the emulation charges a call: pieces of a write follow one another, those of a read are asked for at
+ * once. */
+static double move(struct replay *replay, const struct step *step, int client, double begin)
+{
+    const struct ost_params *params = &replay->params;
+    double end = begin;
+    for (int64_t done = 0; done < step->number[2];) {
+        struct ost_piece piece = ost_first_piece(&replay->layouts[step->number[0]], params->targets,
+                                                 step->number[1] + done, step->number[2] - done);
+        struct ost_object *object = object_of(replay, step->number[0], piece.target);
+        if (step->kind == 'w')
+            end = ost_write(params, &replay->state, object, client, &piece, end);
+        else
+            end = later(end, ost_read(params, &replay->state, object, client, &piece, begin));
+        done += piece.bytes;
+    }
+    return end;
+}
+
+static double flushed(struct replay *replay, int64_t file, int client, double now)
+{
+    const struct ost_layout *layout = &replay->layouts[file];
+    for (int stripe = 0; stripe < layout->stripe_count; stripe++)
+        now = ost_flushed(object_of(replay, file, (layout->start + stripe) % replay->params.targets), client,
+                          now);
+    return now;
+}
+
+/* The last one to come lets the others go on. */
+static void meet(struct replay *replay, struct rank *rank, const struct step *step)
+{
+    struct place *place = &replay->places[step->number[0]];
+    place->came++;
+    place->last = later(place->last, rank->now);
+    rank->waits = place->came < step->number[1];
+    if (rank->waits)
+        return;
+    rank->now = place->last;
+    for (int64_t other = 0; other < replay->rank_count; other++) {
+        struct rank *waiting = &replay->ranks[other];
+        if (waiting->waits && waiting->steps[waiting->next - 1].number[0] == step->number[0]) {
+            waiting->waits = false;
+            waiting->now = place->last;
+        }
+    }
+}
+
+static void take_step(struct replay *replay, int64_t number)
+{
+    struct rank *rank = &replay->ranks[number];
+    const struct step *step = &rank->steps[rank->next++];
+    int client = (int)(number / replay->params.ranks_per_client);
+    switch (step->kind) {
+    case 't':
+        rank->now += step->seconds;
+        break;
+    case 'f':
+        rank->now = flushed(replay, step->number[0], client, rank->now);
+        break;
+    case 'm':
+        meet(replay, rank, step);
+        break;
+    case 'k':
+        printf("%" PRId64 ",%" PRId64 ",%.9f\n", step->number[0], number, rank->now);
+        break;
+    default:
+        rank->now = move(replay, step, client, rank->now);
+    }
+}
+
+/* The rank whose time it is, or -1. */
+static int64_t next_rank(const struct replay *replay)
+{
+    int64_t next = -1;
+    for (int64_t i = 0; i < replay->rank_count; i++) {
+        const struct rank *rank = &replay->ranks[i];
+        if (!rank->waits && rank->next < rank->count && (next < 0 || rank->now < replay->ranks[next].now))
+            next = i;
+    }
+    return next;
+}
+
+static int play(struct replay *replay)
+{
+    double end = 0;
+    for (int64_t rank; (rank = next_rank(replay)) >= 0;)
+        take_step(replay, rank);
+    for (int64_t i = 0; i < replay->rank_count; i++) {
+        if (replay->ranks[i].waits) {
+            fprintf(stderr, "ost-replay: rank %" PRId64 " waits for ranks that never come\n", i);
+            return 1;
+        }
+        end = later(end, replay->ranks[i].now);
+    }
+    printf("end,-1,%.9f\n", end);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct replay replay;
+    char text[8192], problem[512], line[256];
+    if (argc != 2) {
+        fprintf(stderr, "usage: ost-replay CONFIG < programs.csv\n");
+        return 2;
+    }
+    if (sys_slurp(argv[1], text, sizeof text) < 0) {
+        perror(argv[1]);
+        return 2;
+    }
+    if (ost_params_parse(text, &replay.params, problem, sizeof problem) != 0) {
+        fprintf(stderr, "ost-replay: %s: %s\n", argv[1], problem);
+        return 2;
+    }
+    for (int number = 1; fgets(line, sizeof line, stdin); number++)
+        if (!(strncmp(line, "file,", 5) == 0 ? add_file(&replay, line) : add_step(&replay, line))) {
+            fprintf(stderr, "ost-replay: line %d is no step of a rank: %s", number, line);
+            return 1;
+        }
+    return play(&replay);
+}

@@ -1,0 +1,257 @@
+"""How far `iolens predict` is from real runs: BT-IO, IOR and a checkpoint on emulated storage, every setting of a
+matrix predicted from one traced run at another setting.
+
+    .venv/bin/python tests/bench/predict.py [--repeat N] [--matrix NAME …] [--driver lustre|generic] [--out DIR]
+
+The problems are small (BT-IO class W), and so is the storage: storage/ost.yaml with sizes divided by 16 (stripes of 64
+KiB stand for 1 MiB) and bandwidths by 100, so that times are 6.25 times those of a problem 16 times as large. The
+model's time and not the machine's decides then, and few seconds of it suffice.
+Printed are, by matrix and driver, the median and the largest error of I/O time over the settings that were not traced,
+and beside them the noise of the measurement. A point's measurement is the fastest of its valid runs, since a busy
+machine only adds time; noise is how far the others lie above it, at the median; the fastest traced run predicts.
+The rows of all settings go to DIR/errors.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iolens.errors import IolensError
+from iolens.lab.predict.model import read_model
+from iolens.lab.predict.predict import predict, recorded_times
+from iolens.lab.predict.recorded import Recorded, read_recorded
+from iolens.lab.predict.settings import Settings
+from iolens.lab.storage.emulated import forget_job, make_mount, set_stripes
+from iolens.lab.storage.layout import Layout
+from iolens.log import read_log
+
+ROOT = Path(__file__).resolve().parents[2]
+IOLENS = Path(sys.executable).parent / "iolens"
+STRIPE = 2**16
+MODEL = """\
+targets: 12
+ost_mb_per_s: 2
+ost_rpc_us: 312.5
+rpc_size: 256k
+rpcs_in_flight: 8
+network_us: 625
+dirty_per_target: 2M
+link_mb_per_s: 12.5
+memory_mb_per_s: 40
+lock_us: 1250
+read_ahead: 1
+flush_on_close: 1
+ranks_per_client: 1
+stripe_count: 1
+stripe_size: 64k
+"""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A workload with its arguments, and the settings of its runs; the first one is traced and predicts the others."""
+
+    name: str
+    program: str
+    arguments: tuple[str, ...]
+    settings: tuple[Settings, ...]
+    driver: str
+    ranks: int = 4
+    hints: dict[str, str] = field(default_factory=dict)
+    directory: str = "--directory"
+
+
+def grid(stripes: tuple[int, ...], aggregators: tuple[int, ...], buffers: tuple[int, ...]) -> tuple[Settings, ...]:
+    """All combinations; the one in the middle of each list comes first."""
+    every = [Settings(s, STRIPE, a, b) for s in stripes for a in aggregators for b in buffers]
+    middle = Settings(stripes[len(stripes) // 2], STRIPE, aggregators[len(aggregators) // 2], buffers[-1])
+    return (middle, *(one for one in every if one != middle))
+
+
+def stripes(*counts: int) -> tuple[Settings, ...]:
+    """Stripe counts alone, the first one traced, and one with larger stripes."""
+    return (*(Settings(count, STRIPE) for count in counts), Settings(counts[0], 4 * STRIPE))
+
+
+def matrices() -> Iterator[Matrix]:
+    """All of them, at a small scale."""
+    shared = {"romio_cb_write": "enable", "cb_config_list": "*:*"}
+    btio = ("--class", "W", "--steps", "50", "--io-only", "--write-only")
+    ior = ("-w", "-C")
+    for driver, buffers in (("lustre", (16 * STRIPE,)), ("generic", (STRIPE, 16 * STRIPE))):
+        yield Matrix("BT-IO", "btio", btio, grid((1, 4, 12), (1, 2, 4), buffers), driver, hints=shared)
+        collective = grid((1, 4, 12), (1, 2, 4), buffers[:1])
+        for transfer, count in ((STRIPE, 12), (47008, 17)):
+            words = (*ior, "-a", "MPIIO", "-c", "-b", str(transfer), "-t", str(transfer), "-s", str(count))
+            yield Matrix(f"IOR collective {transfer}", "ior", words, collective, driver, hints=shared, directory="-o")
+    posix = (*ior, "-a", "POSIX")
+    for name, words in (
+        ("IOR shared 64 KiB", ("-b", "64k", "-t", "64k", "-s", "12")),
+        ("IOR shared 47008", ("-b", "47008", "-t", "47008", "-s", "17")),
+        ("IOR file per process", ("-F", "-b", "768k", "-t", "64k")),
+        ("IOR write and read", ("-r", "-b", "64k", "-t", "64k", "-s", "12")),
+    ):
+        yield Matrix(name, "ior", (*posix, *words), stripes(4, 1, 12), "generic", directory="-o")
+    model = ("--nx", "1", "--ny", "1", "--im_world", "90", "--lm", "8", "--num_arrays", "3", "--ntrials", "1")
+    for writers in ("1", "6"):
+        for name, words in (("levels", ()), ("whole fields", ("--gather_3d",)), ("file per writer", ("--split_file",))):
+            arguments = (*model, "--num_writers", writers, *words)
+            yield Matrix(
+                f"checkpoint {name}, {writers}", "checkpoint_simulator", arguments, stripes(4, 1, 12), "generic", 6
+            )
+
+
+def words_of(matrix: Matrix, settings: Settings, folder: Path) -> list[str]:
+    """The command of a run."""
+    hints = dict(matrix.hints)
+    if settings.aggregators:
+        hints["cb_nodes"] = str(settings.aggregators)
+    if settings.cb_buffer_size:
+        hints["cb_buffer_size"] = str(settings.cb_buffer_size)
+    words = ["mpirun", *(["--oversubscribe"] if matrix.driver == "generic" else []), "-np", str(matrix.ranks)]
+    words += [str(ROOT / "build" / "bin" / matrix.program), *matrix.arguments]
+    words += [matrix.directory, str(folder / "f" if matrix.directory == "-o" else folder)]
+    if matrix.program == "ior":
+        given = folder.parent / "hints"
+        given.write_text("".join(f"{key}={value}\n" for key, value in hints.items()), encoding="utf-8")
+        return [*words, "-O", f"hintsFileName={given}"] if hints else words
+    return [*words, *(word for key, value in hints.items() for word in ("--hint", f"{key}={value}"))]
+
+
+def run(matrix: Matrix, settings: Settings, mount: Path, output: Path) -> Recorded | None:
+    """One run; None when it failed or the machine was slower than the storage."""
+    folder = mount / "data"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    set_stripes(folder, Layout(settings.stripe_count or 1, settings.stripe_size or STRIPE))
+    component = "lustre" if matrix.driver == "lustre" else "romio321"
+    command = [str(IOLENS), "run", "--dxt", "--io-component", component, "--storage-mount", str(mount)]
+    command += ["--output", str(output), "--", *words_of(matrix, settings, folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    shutil.rmtree(folder, ignore_errors=True)
+    for state in (mount / ".ost" / "jobs").glob("*.state"):
+        forget_job(mount, state.stem)
+    kept = json.loads((output / "run.json").read_text(encoding="utf-8")) if (output / "run.json").exists() else {}
+    if done.returncode != 0 or kept.get("status") != "ok":
+        print(
+            f"  lost: {matrix.name} {settings.changed}: {kept.get('reason') or done.stderr.strip()[-200:]}", flush=True
+        )
+        return None
+    return read_recorded(read_log(next(output.glob("*.darshan"))))
+
+
+def measure(matrix: Matrix, settings: Settings, mount: Path, out: Path, repeat: int) -> list[Recorded]:
+    """`repeat` valid runs, of twice as many tries."""
+    found: list[Recorded] = []
+    for attempt in range(2 * repeat):
+        output = out / matrix.driver / matrix.name.replace(" ", "_") / "-".join(map(str, settings.changed.values()))
+        recorded = run(matrix, settings, mount, output / str(attempt))
+        found += [recorded] if recorded else []
+        if len(found) == repeat:
+            break
+    return found
+
+
+@dataclass(frozen=True)
+class Row:
+    """A setting: what was measured and predicted, seconds; shares: the error, and the noise of the measurement."""
+
+    matrix: str
+    driver: str
+    settings: str
+    measured: float
+    predicted: float
+    error: float
+    noise: float
+    runs: int
+
+
+def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int) -> Iterator[Row]:
+    """The settings of a matrix, predicted from a run of its first one."""
+    model = read_model(mount.parent / "model.yaml")
+    traced: Recorded | None = None
+    for settings in matrix.settings:
+        runs = sorted(measure(matrix, settings, mount, out, repeat), key=lambda one: recorded_times(one).io)
+        traced = traced or (runs[0] if runs else None)
+        if not runs or not traced:
+            continue
+        times = [recorded_times(one).io for one in runs]
+        try:
+            predicted = predict(traced, model, settings).predicted.io
+        except IolensError as error:
+            print(f"  {matrix.name} {settings.changed}: {error}", flush=True)
+            continue
+        best, later = times[0], times[1:]
+        noise = statistics.median(time / best - 1 for time in later) if later else float("nan")
+        mark = " (traced)" if settings is matrix.settings[0] else ""
+        row = Row(
+            matrix.name,
+            matrix.driver,
+            " ".join(f"{key}={value}" for key, value in settings.changed.items()) + mark,
+            best,
+            predicted,
+            predicted / best - 1,
+            noise,
+            len(runs),
+        )
+        print(
+            f"{row.driver:8} {row.matrix:26} {row.settings:70} measured {best:7.3f} predicted {predicted:7.3f} "
+            f"error {row.error:+7.1%} noise {noise:6.1%}",
+            flush=True,
+        )
+        yield row
+
+
+def main() -> int:
+    """Run what is asked for, print the errors."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=3, help="valid runs of each setting (default 3)")
+    parser.add_argument("--matrix", action="append", default=[], help="a name's beginning; default: all")
+    parser.add_argument("--driver", choices=("lustre", "generic"))
+    parser.add_argument("--out", type=Path, default=Path("/tmp/iolens-predict"), help="logs and errors.csv")
+    parser.add_argument("--data", type=Path, default=Path("/dev/shm"), help="where the files go")
+    args = parser.parse_args()
+    place = args.data / f"iolens-predict-{args.out.name}"
+    place.mkdir(parents=True, exist_ok=True)
+    args.out.mkdir(parents=True, exist_ok=True)
+    (place / "model.yaml").write_text(MODEL, encoding="utf-8")
+    (place / "mount").mkdir(exist_ok=True)
+    mount = make_mount(place / "mount", place / "model.yaml")
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for matrix in matrices():
+        if (args.matrix and not any(map(matrix.name.startswith, args.matrix))) or args.driver not in (
+            None,
+            matrix.driver,
+        ):
+            continue
+        for row in rows_of(matrix, mount, args.out, args.repeat):
+            found[matrix.name.split(" ")[0], matrix.driver].append(row)
+    shutil.rmtree(place, ignore_errors=True)
+    with (args.out / "errors.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(Row.__annotations__)
+        writer.writerows([vars(row).values() for rows in found.values() for row in rows])
+    print(f"\n{'matrix':12} {'driver':8} {'held out':>8} {'median':>8} {'largest':>8} {'noise':>8}")
+    for (name, driver), rows in found.items():
+        held = [row for row in rows if not row.settings.endswith("(traced)")]
+        if held:
+            errors = [abs(row.error) for row in held]
+            noise = statistics.median(row.noise for row in held)
+            print(
+                f"{name:12} {driver:8} {len(held):8} {statistics.median(errors):8.1%} {max(errors):8.1%} {noise:8.1%}"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""Predictions: pieces and views, who writes what, the steps of ranks in the model, and whole logs."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iolens.errors import UsageError
+from iolens.lab.predict.extents import Extents, View, piece, union
+from iolens.lab.predict.fit import Trial, fit, seconds
+from iolens.lab.predict.model import as_text, read_model
+from iolens.lab.predict.steps import Program, play
+from iolens.lab.predict.two_phase import Collective, aggregators_in_use, is_interleaved, places, rounds
+from iolens.lab.storage.layout import Layout
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = ROOT / "storage" / "ost.yaml"
+MIB = 2**20
+
+
+def pairs(extents: Extents) -> list[tuple[int, int]]:
+    return list(zip(extents.begin.tolist(), extents.end.tolist(), strict=True))
+
+
+def test_pieces_that_touch_or_overlap_are_one() -> None:
+    assert pairs(union([piece(10, 5), piece(0, 4), piece(4, 2), piece(12, 8), piece(30, 0)])) == [(0, 6), (10, 20)]
+    assert pairs(union([])) == []
+    assert pairs(union([piece(0, 4), piece(8, 4)]).clip(2, 9)) == [(2, 4), (8, 9)]
+    assert pairs(piece(0, 4).clip(4, 9)) == []
+
+
+def test_a_view_goes_on_behind_its_file_type() -> None:
+    view = View(100, 50, Extents(np.array([5, 20]), np.array([10, 10])))
+    assert pairs(view.extents(105, 20)) == [(105, 115), (120, 130)]
+    assert pairs(view.extents(125, 12)) == [(125, 130), (155, 162)]
+    assert view.place(155) == 20
+
+
+def everything(plan: Collective, wanted: Extents, writing: bool = True) -> dict[int, list[tuple[int, int]]]:
+    found: dict[int, list[tuple[int, int]]] = {}
+    for one in rounds(plan, wanted, writing):
+        for move in one.moves:
+            found.setdefault(move.rank, []).append((move.begin, move.end))
+    return found
+
+
+def test_the_lustre_driver_binds_stripes_to_aggregators() -> None:
+    """As ROMIO's driver writes dumps of BT-IO, class W, on four stripes with two aggregators of four ranks."""
+    assert places("lustre", 2, 4) == (0, 2)
+    plan = Collective("lustre", (0, 2), 16 * MIB, MIB)
+    assert everything(plan, piece(552_960, 552_960)) == {0: [(552_960, MIB)], 2: [(MIB, 1_105_920)]}
+    assert everything(plan, piece(1_658_880, 552_960)) == {2: [(1_658_880, 2 * MIB)], 0: [(2 * MIB, 2_211_840)]}
+
+
+@pytest.mark.parametrize(
+    ("stripes", "wanted", "ratio", "used"), [(4, 3, 1, 2), (4, 4, 1, 4), (2, 6, 2, 4), (1, 4, 1, 1)]
+)
+def test_aggregators_of_the_lustre_driver_divide_the_stripes(stripes: int, wanted: int, ratio: int, used: int) -> None:
+    assert aggregators_in_use("lustre", wanted, stripes, ratio) == used
+    assert aggregators_in_use("generic", wanted, stripes, ratio) == wanted
+
+
+def test_the_generic_driver_divides_evenly_and_moves_buffers() -> None:
+    plan = Collective("generic", (0, 1), 200, MIB)
+    assert everything(plan, piece(1000, 600)) == {0: [(1000, 1200), (1200, 1300)], 1: [(1300, 1500), (1500, 1600)]}
+    first, *_ = rounds(plan, union([piece(0, 100), piece(150, 50), piece(300, 500)]), writing=True)
+    assert [(move.begin, move.end, move.holes) for move in first.moves] == [(0, 200, True), (400, 600, False)]
+    assert first.bytes == 350
+
+
+def test_collective_reads_of_the_lustre_driver_end_with_stripes() -> None:
+    plan = Collective("lustre", (0, 2), 16 * MIB, MIB)
+    assert everything(plan, piece(0, 3 * MIB), writing=False) == {0: [(0, 2 * MIB)], 2: [(2 * MIB, 3 * MIB)]}
+
+
+def test_ranges_in_turn_are_not_interleaved() -> None:
+    assert not is_interleaved([(0, 9), (10, 19), (20, 29)])
+    assert is_interleaved([(0, 9), (5, 19)])
+
+
+def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
+    program = Program({7: Layout(1, MIB, 0)})
+    for rank in (0, 1):
+        program.wait(rank, 0.5 * rank)
+        program.mark(rank, 0)
+    program.meet([0, 1])
+    program.move(0, 7, True, 0, 8 * MIB)
+    program.mark(0, 1)
+    program.flush(0, 7)
+    for rank in (0, 1):
+        program.mark(rank, 2)
+    played = play(program, MODEL)
+    marks = {rank: dict(found) for rank, found in played.marks.items()}
+    assert marks[0][0] == 0
+    assert marks[1][2] == pytest.approx(0.5)
+    assert marks[0][1] < 0.51, "the write returns when it is in the client's memory"
+    assert marks[0][2] == pytest.approx(0.5 + 8 * MIB / 200e6, rel=0.02)
+    assert played.end == marks[0][2]
+
+
+@pytest.mark.parametrize("line", ["w,0,0,0,1", "x,0,1", "t,0,-1", "t,-1,1", "file,0,99,65536,0", "m,0,-1,2"])
+def test_a_wrong_step_is_named(line: str) -> None:
+    done = subprocess.run(
+        [ROOT / "build" / "bin" / "ost-replay", MODEL], input=line + "\n", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "line 1" in done.stderr
+
+
+def test_ranks_that_wait_in_vain_are_named() -> None:
+    program = Program({}, met=0)
+    program.lines.append("m,3,0,2")
+    with pytest.raises(Exception, match="rank 3 waits for ranks that never come"):
+        play(program, MODEL)
+
+
+TRUE = {"ost_mb_per_s": 90.0, "link_mb_per_s": 400.0, "ost_rpc_us": 120.0, "network_us": 300.0, "lock_us": 700.0}
+"""Of a file system that the fit knows nothing of."""
+
+
+def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_each: bool = False) -> Program:
+    """Writes (rank, offset, length) with a flush at the end, or after each."""
+    program = Program({1: Layout(stripes, MIB, 0)})
+    for rank in range(ranks):
+        program.mark(rank, 0)
+    for rank, offset, length in sizes:
+        program.move(rank, 1, True, offset, length)
+        if sync_each:
+            program.flush(rank, 1)
+    for rank in range(ranks):
+        program.flush(rank, 1)
+        program.mark(rank, 1)
+    return program
+
+
+def test_a_fit_recovers_what_it_was_not_told(tmp_path: Path) -> None:
+    """The runs of a calibration, timed by a model with other parameters than those where the fit begins."""
+    start = read_model()
+    scattered = [(0, 2 * MIB * (i * 37 % 101), 4096) for i in range(100)]
+    programs = {
+        "bandwidth": moves(1, 1, [(0, i * 4 * MIB, 4 * MIB) for i in range(32)]),
+        "link": moves(1, 12, [(0, i * 4 * MIB, 4 * MIB) for i in range(64)]),
+        "request": moves(1, 1, scattered, sync_each=True),
+        "in flight": moves(1, 1, scattered),
+        "locks": moves(2, 1, [(i % 2, i * MIB // 4, MIB // 4) for i in range(64)]),
+    }
+    true = {**start.values, **TRUE}
+    found = fit(
+        [Trial(name, each, seconds(Trial(name, each, 1.0), true, tmp_path)) for name, each in programs.items()], start
+    )
+    assert found.unseen == ()
+    assert {key: found.model.values[key] for key in TRUE} == pytest.approx(TRUE, rel=0.03)
+    assert max(map(abs, found.errors.values())) < 0.01
+
+
+def test_a_parameter_that_no_run_shows_stays(tmp_path: Path) -> None:
+    start = read_model()
+    one = moves(1, 1, [(0, i * 4 * MIB, 4 * MIB) for i in range(8)])
+    true = {**start.values, "ost_mb_per_s": 120.0}
+    found = fit([Trial("one", one, seconds(Trial("one", one, 1.0), true, tmp_path))], start)
+    assert {"link_mb_per_s", "lock_us"} <= set(found.unseen)
+    assert found.model.values["lock_us"] == start.values["lock_us"]
+    assert found.model.values["ost_mb_per_s"] == pytest.approx(120, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"), [("nonsense: 1", "no key"), ("lock_us: fast", "line 15"), ("", "is missing")]
+)
+def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
+    text = as_text(read_model().values)
+    text = text.replace("lock_us: 200\n", "") if not line or line.startswith("lock_us") else text
+    (tmp_path / "model.yaml").write_text(text + line + "\n")
+    with pytest.raises(UsageError, match=told):
+        read_model(tmp_path / "model.yaml")
