@@ -13,6 +13,7 @@ import random
 import statistics
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from iolens.lab.sweep.prepare import POINTS, prepare
 from iolens.lab.sweep.progress import Lines
 from iolens.lab.sweep.results import METRICS, read_run
 from iolens.lab.sweep.sweep import run_sweep
+from iolens.lab.tune.search import search_of
 from tune_grids import RUNS, Record, Replay, all_grids, experiment_of, recorded, replay, share_of_best
 
 SEEDS = 20
@@ -66,17 +68,20 @@ def lots(found: Record, runs: int, seed: int) -> str:
 
 
 def tpe(experiment: Experiment, found: Record, runs: int, seed: int) -> str:
-    """The best of so many points that Optuna's tree-structured Parzen estimator asks for, the default first; a point
-    that it asks for again costs nothing."""
+    """The best of so many points that Optuna's tree-structured Parzen estimator asks for, after the default and the
+    rule of thumb; a point that it asks for again costs nothing."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     study = optuna.create_study(
         direction="maximize",
         sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=max(2, runs // 2)),
     )
     by_settings = {tuple(point.settings.values()): point.id for point in points(experiment)}
-    study.enqueue_trial({name: levels[0] for name, levels in experiment.matrix.items()})
+    search = search_of(experiment)
+    for place, _ in search.begin:
+        study.enqueue_trial(dict(search.points[place].settings))
     seen: dict[str, float] = {}
     for _ in range(10 * runs):
         trial = study.ask()
@@ -97,7 +102,8 @@ def typical(found: Record, search: Callable[[int], str]) -> float:
 def replay_all(names: list[str], against: bool) -> None:
     """A line a grid, then a summary of those that the search was developed on and of those held out."""
     done: dict[bool, list[Replay]] = {False: [], True: []}
-    print(f"{'grid':34} runs  of  chosen / best" + ("   random  Optuna, as many runs" if against else ""))
+    rivals: dict[str, list[float]] = {"random": [], "Optuna": []}
+    print(f"{'grid':34} runs  of  {'chosen / best':35}" + ("  random  Optuna, as many runs" if against else ""))
     with tempfile.TemporaryDirectory() as folder:
         for name in names or list(recorded()):
             experiment, found = experiment_of(name, Path(folder)), recorded()[name]
@@ -107,8 +113,13 @@ def replay_all(names: list[str], against: bool) -> None:
             if against:
                 luck = typical(found, lambda seed, found=found, one=one: lots(found, one.runs, seed))
                 parzen = typical(found, lambda seed, e=experiment, f=found, one=one: tpe(e, f, one.runs, seed))
-                others = f"          {luck:.3f}   {parzen:.3f}"
-            print(f"{name:34} {one.runs:4} {one.settings:3}  {one.share:.3f} {one.chosen:24}{others}", flush=True)
+                others = f"  {luck:.3f}   {parzen:.3f}"
+                rivals["random"].append(luck)
+                rivals["Optuna"].append(parzen)
+            print(f"{name:34} {one.runs:4} {one.settings:3}  {one.share:.3f} {one.chosen:29}{others}", flush=True)
+    for rival, shares in rivals.items():
+        if shares:
+            print(f"{rival}: within 5 % in {sum(one >= NEAR for one in shares)} of {len(shares)} at the median search")
     for held_out, some in done.items():
         if some:
             near, runs = sum(one.share >= NEAR for one in some), sorted(one.runs for one in some)

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.errors import UsageError
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import points
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
 from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of
-from tune_grids import experiment_of, recorded, replay
+from iolens.lab.values import Change
+from tune_grids import all_grids, experiment_of, recorded, replay
 
 FEW = ("btio-lustre-nearline", "ior-lustre-flash", "ior-generic-dear-locks", "btio-like-thin-links")
 """Of the recorded grids those that every run of the tests replays; `tests/bench/tune.py replay` does all."""
@@ -39,7 +41,8 @@ def test_a_search_of_a_recorded_grid_finds_its_best_with_few_runs(name: str, tmp
 
 
 def test_every_grid_that_was_recorded_is_whole(tmp_path: Path) -> None:
-    assert len(recorded()) >= 10
+    assert len(recorded()) == len(all_grids()) == 20
+    assert sum(bool(one.get("held_out")) for one in all_grids().values()) == 10
     for name, record in recorded().items():
         assert {point.id for point in points(experiment_of(name, tmp_path))} == set(record)
         assert all(value > 0 for values in record.values() for value in values)
@@ -170,3 +173,19 @@ def test_what_cannot_be_tuned_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit) as caught:
         main(["tune", str(path), "--budget", "soon"])
     assert caught.value.code == 2
+
+
+def test_a_matrix_that_is_too_large_is_refused() -> None:
+    with pytest.raises(UsageError, match="has 6000 settings, and a search takes at most 5000"):
+        search_of(grid(matrix={"stripe_count": tuple(range(1, 101)), "cb_buffer_size": tuple(range(1, 61))}))
+
+
+def test_own_factors_are_searched_too() -> None:
+    own = {"variant": {"shared": Change(), "own files": Change(arguments=("-F",))}}
+    experiment = grid(matrix={"variant": ("shared", "own files"), "stripe_count": (1, 2, 4, 8)}, own=own)
+    search = search_of(experiment)
+    speeds = [one.stripes * (3.0 if one.own[0][1] == "own files" else 1.0) for one in search.features]
+    measured: dict[int, float] = {}
+    while len(measured) < 4 and (choice := search.next(measured)):
+        measured[choice.place] = speeds[choice.place]
+    assert max(measured.values()) == max(speeds)

@@ -30,7 +30,7 @@ def budget(text: str) -> Budget:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("experiment", type=Path, metavar="experiment.yaml")
+    parser.add_argument("experiment", type=Path, metavar="experiment.yaml", help="the sweep to search")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as confirm=5"
     )
@@ -76,18 +76,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def confirmations(experiment: Experiment) -> int:
-    """Fresh runs of the best and of the default each."""
-    return experiment.repetitions if experiment.confirm is None else experiment.confirm
+def confirmations(experiment: Experiment) -> str:
+    """How the result will be confirmed, in words."""
+    count = experiment.repetitions if experiment.confirm is None else experiment.confirm
+    if not count:
+        return "no fresh runs to confirm the best (confirm: 0)"
+    return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
 
 
 def announce(tuning: Tuning) -> None:
     """What is about to happen."""
     experiment, trail = tuning.sweep.experiment, tuning.trail
-    known = f", {len(tuning.measured)} of them known from earlier runs" if tuning.measured else ""
+    known = f" ({len(tuning.measured)} known from earlier runs)" if tuning.measured else ""
     print(
-        f"{experiment.title}: a search among {trail.settings} settings{known}; at most {tuning.budget}, then "
-        f"{confirmations(experiment)} fresh runs each of the best and of the default, into {tuning.sweep.folder}"
+        f"{experiment.title}: a search in a matrix of {trail.settings}{known}, at most {tuning.budget}; then "
+        f"{confirmations(experiment)}; into {tuning.sweep.folder}"
     )
 
 
@@ -107,7 +110,7 @@ def preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pat
     )
     print(
         f"\nThe model chooses further ones of {len(search.points)} settings by what these give: {allowed} in all. Then "
-        f"{confirmations(experiment)} fresh runs each of the best and of the default.\n"
+        f"{confirmations(experiment)}.\n"
         f"{need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
     )
 

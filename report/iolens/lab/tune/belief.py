@@ -69,7 +69,10 @@ def kernel(settings: Sequence[Features]) -> Array:
     """Covariance of the departures of all settings."""
     numbers = np.log2([[one.stripes, one.stripe_size, one.writers, one.buffer] for one in settings])
     apart = np.square(numbers[:, None, :] - numbers[None, :, :]).sum(axis=2)
-    own = np.array([[sum(a != b for a, b in zip(x.own, y.own, strict=True)) for y in settings] for x in settings])
+    own = np.zeros(apart.shape)
+    for levels in zip(*(one.own for one in settings), strict=True):
+        place = np.array([sorted(set(levels)).index(level) for level in levels])
+        own += place[:, None] != place[None, :]
     return np.asarray(DEPARTURE**2 * np.exp(-0.5 * apart / REACH**2) * OTHER_LEVEL**own)
 
 

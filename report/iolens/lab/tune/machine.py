@@ -40,7 +40,7 @@ OWN_SPREAD = 0.8
 """How far a level of an experiment's own factor may change a part: the standard deviation of its logarithm."""
 
 MACHINES = 4096
-MOST_CELLS = 20_000_000
+MOST_CELLS = 2_000_000
 """Machines drawn, and machines times settings at most, of large matrices."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iolens.errors import UsageError
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Point, points
 from iolens.lab.tune.belief import Belief, believe, kernel
@@ -18,6 +19,9 @@ from iolens.metrics.settings import SETTINGS
 SEED = 1
 WORTH_A_RUN = 0.005
 """The expected gain over the best so far, as a share of it, below which no further run is made."""
+
+MOST_SETTINGS = 5000
+"""What the covariance of their departures leaves room for in memory."""
 
 DEFAULT, RULE, MODEL = "default", "rule of thumb", "model"
 
@@ -81,8 +85,12 @@ class Search:
 
 
 def search_of(experiment: Experiment) -> Search:
-    """The search of an experiment's matrix."""
+    """The search of an experiment's matrix; raises UsageError for one that is too large."""
     found = points(experiment)
+    if len(found) > MOST_SETTINGS:
+        raise UsageError(
+            f"the matrix has {len(found)} settings, and a search takes at most {MOST_SETTINGS}: thin it out"
+        )
     settings = tuple(features_of(experiment, point) for point in found)
     machines = draw(settings, SEED)
     return Search(
