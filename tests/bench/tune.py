@@ -99,7 +99,7 @@ def typical(found: Record, search: Callable[[int], str]) -> float:
     return statistics.median(share_of_best(found, search(seed)) for seed in range(SEEDS))
 
 
-def replay_all(names: list[str], against: bool) -> None:
+def replay_all(names: list[str], against: bool, take: int) -> None:
     """A line a grid, then a summary of those that the search was developed on and of those held out."""
     done: dict[bool, list[Replay]] = {False: [], True: []}
     rivals: dict[str, list[float]] = {"random": [], "Optuna": []}
@@ -107,7 +107,7 @@ def replay_all(names: list[str], against: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in names or list(recorded()):
             experiment, found = experiment_of(name, Path(folder)), recorded()[name]
-            one = replay(experiment, found)
+            one = replay(experiment, found, take - 1)
             done[bool(all_grids()[name].get("held_out"))].append(one)
             others = ""
             if against:
@@ -138,9 +138,12 @@ def main() -> None:
     parser.add_argument("words", nargs="*", metavar="DIR | GRID")
     parser.add_argument("--repetitions", type=int, default=2)
     parser.add_argument("--against", action="store_true", help="with replay: random search and Optuna, too")
+    parser.add_argument(
+        "--take", type=int, default=1, help="with replay: which of a setting's runs the search gets [1]"
+    )
     args = parser.parse_args()
     if args.action == "replay":
-        replay_all(args.words, args.against)
+        replay_all(args.words, args.against, args.take)
     elif args.action == "record":
         record(Path(args.words[0]), args.words[1:], args.repetitions)
     else:
