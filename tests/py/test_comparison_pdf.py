@@ -79,11 +79,15 @@ def test_several_sweeps_are_compared_with_the_sweep_as_a_setting(
     assert float(effect["low"]) > 1.5
 
 
-def test_sweeps_of_different_settings_are_not_paired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sweeps_of_different_settings_stand_beside_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     one = write_sweep(tmp_path / "one", {"stripe_count": [1, 4]}, 1)
-    two = write_sweep(tmp_path / "two", {"aggregators": [1, 4]}, 1)
-    assert main(["compare", str(one), str(two)]) == 2
-    assert "their points cannot be paired" in " ".join(capsys.readouterr().err.split())
+    two = write_sweep(tmp_path / "two", {"aggregators": [1]}, 1)
+    assert main(["compare", str(one), str(two), "-o", str(tmp_path / "both.html")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "C (two) against A" in said
+    assert "one: 4 stripes" in said
 
 
 def test_the_pdf_says_what_matters(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from iolens.cli.output import add_output, output_of
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
+    from iolens.lab.sweep.results import Results
     from iolens.pages.comparison_summary import ComparisonSummary
 
 
@@ -18,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
         "One sweep's folder: the comparison of its settings. Several sweeps of the same settings: the same, with the "
-        "sweep as one more setting. Anything else, two or more: logs, folders of runs or of repetitions, and outputs "
-        "of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), mdtest, MAPL's simulators, OSU micro-benchmarks, each held "
-        "against the first."
+        "sweep as one more setting. Sweeps of other settings: each setting beside the others. Anything else, two or "
+        "more: logs, folders of runs or of repetitions, and outputs of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), "
+        "mdtest, MAPL's simulators, OSU micro-benchmarks, each held against the first."
     )
     parser.add_argument(
         "paths", type=Path, nargs="+", metavar="PATH", help="a sweep's folder, or two or more logs, outputs, folders"
@@ -40,27 +41,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the document and the tables, print the verdict; 0 when done."""
-    from iolens.lab.sweep.merged import is_sweep
+    from iolens.lab.sweep.merged import can_be_paired, is_sweep
+    from iolens.lab.sweep.results import load_results
 
     if args.device_rate < 0:
         raise UsageError(f"--device-rate {args.device_rate:g}: a rate is more than 0 MiB/s")
-    if len(args.paths) == 1 or all(map(is_sweep, args.paths)):
-        compare_sweeps(args)
+    if len(args.paths) > 1 and not all(map(is_sweep, args.paths)):
+        compare_subjects(args)
+        return 0
+    sweeps = [load_results(path) for path in args.paths]
+    if can_be_paired(sweeps):
+        compare_sweeps(args, sweeps)
     else:
         compare_subjects(args)
     return 0
 
 
-def compare_sweeps(args: argparse.Namespace) -> None:
-    """The comparison of the settings of one sweep, or of several."""
+def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
+    """The comparison of the settings of one sweep, or of several that vary the same."""
     from iolens.lab.sweep.merged import merged
-    from iolens.lab.sweep.results import load_results
     from iolens.log import read_log
     from iolens.pages.comparison import write_comparison
     from iolens.pages.export import export
 
     paths: Sequence[Path] = args.paths
-    sweeps = [load_results(path) for path in paths]
     output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
     summary = write_comparison(sweeps[0] if len(sweeps) == 1 else merged(sweeps), output, read_log)
     export(summary.frames, "comparison-", folders(args))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iolens.figures.compare_style import level_colours
 
-LABEL = 30
+LABEL = 40
 """Characters of a subject's name in a legend."""
 
 

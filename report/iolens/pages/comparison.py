@@ -18,6 +18,7 @@ from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, remedy
+from iolens.pages.comparison_sides import side_pages
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import (
     bound_sentences,
@@ -51,7 +52,14 @@ def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) 
     answer, *others = sweep_pages(results, comparison)
     trail = read_trail(results.directory)
     searched = [search_page(trail)] if trail else []
-    pages = [answer, *searched, *others, *job_pages(comparison, read), audit_page(evidence)]
+    pages = [
+        answer,
+        *searched,
+        *others,
+        *side_pages(comparison, read),
+        *job_pages(comparison, read),
+        audit_page(evidence),
+    ]
     write_document(path, results.title, subtitle(results, comparison), pages, labels)
     return ComparisonSummary(
         path=path,

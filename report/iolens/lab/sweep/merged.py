@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from iolens.errors import UsageError
-from iolens.lab.sweep.results import CONFIRM, METRICS, Results
+from iolens.lab.sweep.results import CONFIRM, Results
 from iolens.metrics.settings import NamedLevel
 
 APART = (CONFIRM, "first")
@@ -27,25 +26,19 @@ def is_sweep(path: Path) -> bool:
     return len(settings) > 1
 
 
-def merged(sweeps: Sequence[Results]) -> Results:
-    """The runs of all sweeps, each in its own level of `experiment`, the first of them the baseline.
+def can_be_paired(sweeps: Sequence[Results]) -> bool:
+    """Whether the sweeps vary the same settings and measure the same, so that each point of one has its like."""
+    return all(set(one.settings) == set(sweeps[0].settings) and one.metric == sweeps[0].metric for one in sweeps)
 
-    Raises UsageError when they vary different settings or measure different things, for then no point has its like.
+
+def merged(sweeps: Sequence[Results]) -> Results:
+    """The runs of all sweeps, which `can_be_paired`, each in its own level of `experiment`, the first the baseline.
+
     Their complete first runs, and the fresh ones that confirm each one's best setting, are left out.
     """
     import pandas as pd
 
     first = sweeps[0]
-    for other in sweeps[1:]:
-        if set(other.settings) != set(first.settings):
-            ours, theirs = (", ".join(one.settings) or "nothing" for one in (first, other))
-            raise UsageError(
-                f"{first.directory} varies {ours}, and {other.directory} {theirs}: their points cannot be paired; "
-                "give folders of single settings"
-            )
-        if other.metric != first.metric:
-            names = [METRICS[one.metric][1] for one in (first, other)]
-            raise UsageError(f"{first.directory} measures {names[0]}, and {other.directory} {names[1]}")
     labels = names_of(sweeps)
     levels = [NamedLevel(label, place) for place, label in enumerate(labels)]
     runs = pd.concat(
