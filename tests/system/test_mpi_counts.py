@@ -200,7 +200,7 @@ def test_fortran(tmp_path: Path, way: str) -> None:
     program = tmp_path / "fortran"
     source = ROOT / "tests/c/mpi_counts_fortran.F90"
     subprocess.run([compiler, "-cpp", f"-D{way}", source, "-o", program], check=True)
-    done = run(program, "usual", tmp_path, ranks=2, IOLENS_CALLERS="3")
+    done = run(program, "usual", tmp_path, ranks=2)
     assert done.returncode == 0, done.stderr
     found = counted(the_log(tmp_path))
     names = ["Init", "Irecv", "Isend", "Waitall", "Allreduce", "Comm_dup", "Bcast", "Barrier", "Comm_free", "Finalize"]
@@ -214,7 +214,10 @@ def test_fortran(tmp_path: Path, way: str) -> None:
         assert found["CALL", rank, "MPI_Allreduce"] == (1, 80, 80, 1)
         assert found["CALL", rank, "MPI_Bcast"] == ((1, 24, 0, 1) if rank else (1, 0, 24, 0))
     assert found["PEER", 0, "1"] == (2, 1200, 1, 400)
-    assert "fortran" in set(read_log(the_log(tmp_path)).private["objects"]["path"].str.rsplit("/").str[-1])
+    private = read_log(the_log(tmp_path)).private
+    sites = private["mpi_sites"].merge(private["call_nodes"], on=["rank", "node"])
+    callers = sites.merge(private["objects"], on=["rank", "object"])["path"].str.rsplit("/").str[-1]
+    assert (len(callers), set(callers)) == (len(private["mpi_sites"]), {"fortran"})
 
 
 def test_ranks_that_are_left_out_are_not_waited_for(compiled: Callable[[str], Path], tmp_path: Path) -> None:

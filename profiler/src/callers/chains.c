@@ -1,56 +1,104 @@
 #include "chains.h"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <unwind.h>
+#include <string.h>
 
+#include "../unwind/unwind.h"
 #include "call_nodes.h"
 
-/* The compiler's unwinder, which reads the unwind tables of all objects; without it a chain ends at once. */
-static struct {
-    bool looked_for;
-    _Unwind_Reason_Code (*walk)(_Unwind_Trace_Fn, void *);
-    _Unwind_Ptr (*address)(struct _Unwind_Context *);
-} iolens_unwinder;
+enum { OWN_FRAMES = 8, MOST_BINDINGS = 4 };
 
-static bool has_unwinder(void)
+/* Of Open MPI, of MPICH and its kin. */
+static const char *const BINDINGS[] = {"libmpi_mpifh", "libmpi_usempi", "libmpifort", "libmpichf",
+                                       "libfmpich"};
+
+static struct {
+    size_t number;
+    struct {
+        uintptr_t low, high;
+    } range[MOST_BINDINGS];
+} iolens_bindings;
+
+static bool is_binding(const char *path)
 {
-    if (!iolens_unwinder.looked_for) {
-        void *library = dlopen("libgcc_s.so.1", RTLD_LAZY);
-        void *walk = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
-        iolens_unwinder.address =
-            (__typeof__(iolens_unwinder.address))(library ? dlsym(library, "_Unwind_GetIP") : NULL);
-        iolens_unwinder.walk = (__typeof__(iolens_unwinder.walk))(iolens_unwinder.address ? walk : NULL);
-        iolens_unwinder.looked_for = true;
-    }
-    return iolens_unwinder.walk;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof BINDINGS / sizeof *BINDINGS; i++)
+        if (strncmp(name, BINDINGS[i], strlen(BINDINGS[i])) == 0)
+            return true;
+    return false;
 }
 
-struct chain {
-    uintptr_t caller;
-    int depth, known;
-    uintptr_t frame[CHAIN_MOST];
-};
+static int note_binding(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    for (int i = 0; i < info->dlpi_phnum && is_binding(info->dlpi_name); i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || iolens_bindings.number == MOST_BINDINGS)
+            continue;
+        uintptr_t low = info->dlpi_addr + part->p_vaddr;
+        iolens_bindings.range[iolens_bindings.number].low = low;
+        iolens_bindings.range[iolens_bindings.number++].high = low + part->p_memsz;
+    }
+    return 0;
+}
+
+void chains_start(void)
+{
+    iolens_bindings.number = 0;
+    dl_iterate_phdr(note_binding, NULL);
+    unwind_start();
+}
+
+static bool in_binding(uintptr_t address)
+{
+    for (size_t i = 0; i < iolens_bindings.number; i++)
+        if (address >= iolens_bindings.range[i].low && address < iolens_bindings.range[i].high)
+            return true;
+    return false;
+}
 
 /* The recorder's own frames lie in front of the caller. */
-static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *given)
+struct chain {
+    uintptr_t frame[CHAIN_MOST + OWN_FRAMES + MOST_BINDINGS];
+    size_t first, end;
+};
+
+static void find_chain(struct chain *chain, uintptr_t caller, size_t depth)
 {
-    struct chain *chain = given;
-    uintptr_t address = iolens_unwinder.address(context);
-    if (chain->known > 0 || address == chain->caller)
-        chain->frame[chain->known++] = address;
-    return chain->known < chain->depth ? _URC_NO_REASON : _URC_END_OF_STACK;
+    static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));
+    if (stack.high == 0)
+        stack = unwind_stack();
+    struct unwound found =
+        unwind_callers((uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0), stack,
+                       chain->frame, depth + OWN_FRAMES + MOST_BINDINGS);
+    chain->first = 0;
+    while (chain->first < found.count && chain->frame[chain->first] != caller)
+        chain->first++;
+    while (chain->first < found.count && in_binding(chain->frame[chain->first]))
+        chain->first++;
+    chain->end = chain->first + depth < found.count ? chain->first + depth : found.count;
+}
+
+uintptr_t chain_program(uintptr_t caller)
+{
+    struct chain chain;
+    if (!in_binding(caller))
+        return caller;
+    find_chain(&chain, caller, 1);
+    return chain.first < chain.end ? chain.frame[chain.first] : caller;
 }
 
 /* Nodes are made from the outside, since each is the child of the one that called it. */
 uint32_t chain_node(uintptr_t caller, int depth)
 {
-    struct chain chain = {.caller = caller, .depth = depth};
-    if (depth > 1 && has_unwinder())
-        iolens_unwinder.walk(take_frame, &chain);
+    struct chain chain = {.frame = {caller}, .end = 1};
     uint32_t node = CALL_NODE_NONE;
-    for (int i = chain.known - 1; i > 0; i--)
+    if (depth > 1)
+        find_chain(&chain, caller, (size_t)depth);
+    for (size_t i = chain.end; i-- > chain.first;)
         node = call_node(node, chain.frame[i], false);
-    return call_node(node, caller, false);
+    return node != CALL_NODE_NONE ? node : call_node(CALL_NODE_NONE, caller, false);
 }

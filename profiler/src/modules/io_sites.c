@@ -4,22 +4,14 @@
 #include <string.h>
 
 #include "../callers/call_nodes.h"
+#include "../callers/chains.h"
 #include "../memory/area.h"
 #include "../runtime/region.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
-#include "../unwind/unwind.h"
 
-enum {
-    MODULE_BYTES = 16,
-    FUNCTION_BYTES = 48,
-    KEY_NAME_BYTES = 32,
-    MOST_ROWS = 65536,
-    MOST_CALLERS = 64,
-    OWN_FRAMES = 8,
-    SEVERAL_NODES = -2
-};
+enum { MODULE_BYTES = 16, FUNCTION_BYTES = 48, KEY_NAME_BYTES = 32, MOST_ROWS = 65536, SEVERAL_NODES = -2 };
 
 #define NS_PER_SECOND 1e9
 
@@ -71,33 +63,13 @@ static void start(void)
 {
     char *end;
     long callers = strtol(iolens.settings.io_callers, &end, 10);
-    if (*end != '\0' || callers < 0 || callers > MOST_CALLERS)
+    if (*end != '\0' || callers < 0 || callers > CHAIN_MOST)
         iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d; none are kept",
-                   iolens.settings.io_callers, MOST_CALLERS);
+                   iolens.settings.io_callers, CHAIN_MOST);
     else
         iolens_io_callers = (int)callers;
     if (iolens_io_callers > 1)
-        unwind_start();
-}
-
-/* The chain from the wrapper's caller outwards; the frames inside it are the recorder's own. */
-static uint32_t chain(uintptr_t caller)
-{
-    uintptr_t frames[MOST_CALLERS + OWN_FRAMES];
-    static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));
-    if (stack.high == 0)
-        stack = unwind_stack();
-    size_t most = (size_t)iolens_io_callers + OWN_FRAMES, first = 0;
-    struct unwound found = unwind_callers((uintptr_t)__builtin_return_address(0),
-                                          (uintptr_t)__builtin_frame_address(0), stack, frames, most);
-    while (first < found.count && frames[first] != caller)
-        first++;
-    size_t end =
-        first + (size_t)iolens_io_callers < found.count ? first + (size_t)iolens_io_callers : found.count;
-    uint32_t node = CALL_NODE_NONE;
-    for (size_t i = end; i-- > first;)
-        node = call_node(node, frames[i], false);
-    return node != CALL_NODE_NONE ? node : call_node(CALL_NODE_NONE, caller, false);
+        chains_start();
 }
 
 void io_sites_count(const struct call *c, const char *module, uint64_t id, int64_t bytes)
@@ -109,7 +81,7 @@ void io_sites_count(const struct call *c, const char *module, uint64_t id, int64
         return;
     strncpy(key.module, module, sizeof key.module);
     strncpy(key.function, c->function, sizeof key.function);
-    key.node = iolens_io_callers > 1 ? chain(caller) : call_node(CALL_NODE_NONE, caller, false);
+    key.node = chain_node(caller, iolens_io_callers);
     struct keyed_row *row = keyed_find(sites, &shape, &key);
     if (!row)
         return;

@@ -84,6 +84,8 @@ static void start(void)
     iolens_mpi_traced = 0;
     if (!has_word(iolens.settings.trace, "mpi"))
         return;
+    if (iolens_callers > 0)
+        chains_start();
     iolens_mpi_traced = IOLENS_MPI_CALLS;
     iolens_mpi_traced |= settings_true(iolens.settings.mpi_sync) ? IOLENS_MPI_SYNC : 0u;
     iolens_mpi_traced |= settings_true(iolens.settings.late_receives) ? IOLENS_MPI_LATE_RECEIVES : 0u;
@@ -123,10 +125,10 @@ IOLENS_EXPORT void iolens_mpi_late(void) { own.pending.late++; }
 
 IOLENS_EXPORT void iolens_mpi_sync(double seconds) { own.pending.sync += seconds; }
 
-static struct mpi_site *make_site(struct keyed *store, const struct iolens_mpi_call *call)
+static struct mpi_site *make_site(struct keyed *store, const struct iolens_mpi_call *call, uintptr_t caller)
 {
     struct mpi_site_key key = {.function = call->function, .region = iolens_region, .thread = thread_slot()};
-    key.node = iolens_callers > 0 ? chain_node(call->caller, iolens_callers) : CALL_NODE_NONE;
+    key.node = iolens_callers > 0 ? chain_node(caller, iolens_callers) : CALL_NODE_NONE;
     struct keyed_row *row = keyed_find(store, &bounded, &key);
     key.node = CALL_NODE_OTHER;
     row = row ? row : keyed_find(store, &unbounded, &key);
@@ -140,16 +142,16 @@ static struct mpi_site *site_of(struct keyed *store, const struct iolens_mpi_cal
         memset(own.seen, 0, sizeof own.seen);
         own.store = store;
     }
-    size_t hash =
-        (call->caller ^ call->caller >> 9) + 31 * (size_t)call->function + 7 * (size_t)iolens_region;
+    uintptr_t caller = iolens_callers == 1 ? chain_program(call->caller) : call->caller;
+    size_t hash = (caller ^ caller >> 9) + 31 * (size_t)call->function + 7 * (size_t)iolens_region;
     struct seen *seen = &own.seen[hash % SEEN];
-    if (iolens_callers <= 1 && seen->caller == call->caller && seen->function == call->function &&
+    if (iolens_callers <= 1 && seen->caller == caller && seen->function == call->function &&
         seen->region == iolens_region && seen->site)
         return seen->site;
     iolens_busy = true;
-    struct mpi_site *site = make_site(store, call);
+    struct mpi_site *site = make_site(store, call, caller);
     iolens_busy = false;
-    *seen = (struct seen){call->caller, call->function, iolens_region, site};
+    *seen = (struct seen){caller, call->function, iolens_region, site};
     return site;
 }
 
