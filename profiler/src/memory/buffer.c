@@ -30,7 +30,7 @@ void *buffer_add(struct buffer *buffer, size_t bytes)
 void buffer_put(struct buffer *buffer, const void *bytes, size_t count)
 {
     void *room = buffer_add(buffer, count);
-    if (room)
+    if (room && count > 0)
         memcpy(room, bytes, count);
 }
 
