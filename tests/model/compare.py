@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from logfile import Log, Record
-from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, Times, Window
+from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, Times, Window, most_common
 from model_extra import COLUMNS
 from model_posix import PosixFile, PosixModel, program_of
 from model_stdio import StdioFile, StdioModel
+from model_stripes import Layout
 from process import Process
 
 TOLERANCE = 20000.0  # nanoseconds: two clocks, of which the kernel bends one
@@ -47,6 +48,7 @@ class Comparison:
         self.measures_all = process.posix.rules.ours("clock")  # Darshan's may stand still during a short call
         self.slack = 1 if self.measures_all else 1000  # nanoseconds
         self.where = (0, "", "")
+        self.seconds: dict[tuple[str, bool], float] = {}  # of a file's reads, of its writes
         self.windows: list[tuple[tuple[int, str, str], str, float, Window]] = []
 
     def error(self, counter: str, want: object, got: object) -> None:
@@ -61,6 +63,8 @@ class Comparison:
             self.heatmap("STDIO", self.process.stdio)
         self.traces()
         self.extra()
+        if self.process.layout:
+            self.striping(self.process.layout)
         return [e for e in self.errors if e.program not in self.process.posix.mixed_up]
 
     def module(self, module: str, files, compare) -> None:
@@ -90,14 +94,15 @@ class Comparison:
         model: PosixModel = self.process.posix
         self.ints(model.expected_ints(file), record.ints, POSIX_INDEX, POSIX_FREE)
         exact = not model.rules.ours("values") or max(map(len, file.sizes.values())) <= TRACKED_VALUES
-        self.values("ACCESS", model.common_sizes(file), record.ints, exact)
+        self.values("ACCESS", model.counted_sizes(file), record.ints, exact)
         exact = not model.rules.ours("values") or len(file.strides) <= TRACKED_VALUES
-        self.values("STRIDE", model.common_strides(file), record.ints, exact)
+        self.values("STRIDE", model.counted_strides(file), record.ints, exact)
         for kind, write in (("READ", False), ("WRITE", True)):
             self.times(file.moved[write], kind, record.doubles, POSIX_AT)
             bound = file.moved[write].nanoseconds + (file.synced if write else 0)
             self.duration(f"F_{kind}_TIME", bound, record.doubles, POSIX_AT)
             self.longest(kind, file.moved[write], record)
+            self.seconds[file.name, write] = record.doubles[POSIX_AT[f"F_{kind}_TIME"]]
         self.times(file.opened, "OPEN", record.doubles, POSIX_AT)
         self.times(file.closed, "CLOSE", record.doubles, POSIX_AT)
         self.duration("F_META_TIME", file.asked, record.doubles, POSIX_AT)
@@ -114,12 +119,17 @@ class Comparison:
         self.duration("F_META_TIME", file.asked, record.doubles, STDIO_AT)
         self.no_ranks(record.doubles[11:])
 
-    def values(self, kind: str, want: list[tuple[int, int]], ints: list[int], exact: bool) -> None:
+    def values(self, kind: str, counts: dict[int, int], ints: list[int], exact: bool) -> None:
+        """The four most common values; of too many to be followed, such that came at least so often."""
         at, count_at = POSIX_INDEX[f"{kind}1_{kind}"], POSIX_INDEX[f"{kind}1_COUNT"]
         got = list(zip(ints[at : at + 4], ints[count_at : count_at + 4], strict=True))
-        want = want + [(0, 0)] * (4 - len(want))
+        want = most_common(counts)
+        want += [(0, 0)] * (4 - len(want))
         if exact and got != want:
             self.error(f"{kind}1-4", want, got)
+        seen = dict(got)
+        if not exact and (len(seen) < 4 or any(not 0 < n <= counts.get(value, 0) for value, n in got)):
+            self.error(f"{kind}1-4", f"four values, no more often than {[counts.get(v, 0) for v in seen]}", got)
 
     def times(self, times: Times, kind: str, doubles: list[float], at: dict[str, int]) -> None:
         for edge, window in (("START", times.start), ("END", times.end)):
@@ -198,6 +208,7 @@ class Comparison:
             for write in (False, True):
                 segments = (trace.writes if write else trace.reads) if trace else []
                 self.segments([t for t in file.transfers if t[0] == write], segments)
+            self.covered(name, write, segments)
         for name in found:
             self.where = (program_of(name), "DXT_POSIX", name)
             self.error("record", "none", "one")
@@ -209,6 +220,16 @@ class Comparison:
         for (_, _, _, begin, end), (_, _, t0, t1) in zip(want, got, strict=True):
             if not begin - TOLERANCE <= t0 * 1e9 + self.zero <= t1 * 1e9 + self.zero <= end + TOLERANCE:
                 self.error("segment's times", (begin - self.zero, end - self.zero), (t0, t1))
+
+    def covered(self, name: str, write: bool, segments: list[tuple[int, int, float, float]]) -> None:
+        """The time of all transfers is at least what their traces cover together."""
+        covered = last = 0.0
+        for _, _, begin, end in sorted(segments, key=lambda s: s[2]):
+            covered += max(0.0, end - max(begin, last))
+            last = max(last, end)
+        got = self.seconds.get((name, write), 0.0)
+        if got < covered * (1 - 1e-6) - 1e-9 * (1 + len(segments)):
+            self.error("F_WRITE_TIME" if write else "F_READ_TIME", f"at least {covered}", got)
 
     def extra(self) -> None:
         """The calls that Darshan's record has no slot for."""
@@ -222,3 +243,23 @@ class Comparison:
                 want, got = wanted.get(name, {}).get(column, 0), rows.get(name, {}).get(column, 0)
                 if want != got:
                     self.error(column, want, got)
+
+    def striping(self, layout: Layout) -> None:
+        """The layout of each file that was opened, and what was moved to and from each of its stripes."""
+        posix, stdio = self.process.posix.files, self.process.stdio.files
+        opened = {name for files in (posix, stdio) for name, file in files.items() if file.ints.get("OPENS")}
+        found = {self.log.names.get(s.id, ""): s for s in self.log.striping}
+        rows = {(self.log.names.get(r["file"], ""), r["stripe"]): r for r in self.log.tables.get("ost_bytes", [])}
+        for name in opened | found.keys():
+            self.where = (program_of(name), "LUSTRE", name.rsplit("/", 1)[-1])
+            got = found.get(name)
+            want = ([(layout.size, len(layout.targets))], list(layout.targets)) if name in opened else None
+            if want != (got and (got.components, got.targets)):
+                self.error("record", want, got)
+            if name in stdio and stdio[name].murky:
+                continue
+            moved = layout.moved(t for files in (posix, stdio) if name in files for t in files[name].transfers)
+            for stripe, target in enumerate(layout.targets):
+                row = rows.pop((name, stripe), {"ost": target, "bytes_read": 0, "bytes_written": 0})
+                if (row["ost"], row["bytes_read"], row["bytes_written"]) != (target, *moved.get(stripe, (0, 0))):
+                    self.error(f"ost_bytes of stripe {stripe}", (target, *moved.get(stripe, (0, 0))), row)

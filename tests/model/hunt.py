@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import collections
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from calllist import Program, operation_names, read_journal, read_programs
 from compare import Comparison, Error
 from generator import make_program
 from logfile import read_log
+from model_stripes import Layout
 from process import Process
 from rank_generator import make_job
 from ranks import compare_job
@@ -54,6 +56,7 @@ class Setting:
     traces: bool = False
     ranks: int = 0  # 0: without MPI
     adapter: str = ""
+    striped: str = ""  # a library that says of every file that it is striped
 
     def command(self, calls: Path, journal: Path, env: dict[str, str]) -> list[str]:
         """What starts the interpreter; the launcher itself is not preloaded."""
@@ -64,7 +67,8 @@ class Setting:
         return ["mpirun", "-np", str(self.ranks), "env", f"LD_PRELOAD={preload}", *words]
 
     def environment(self, folder: Path, log: Path) -> dict[str, str]:
-        env = {"LD_PRELOAD": self.preload, "PATH": os.environ["PATH"], "IOLENS_INCLUDE": str(folder.parent)}
+        preload = ":".join(filter(None, [self.preload, self.striped]))
+        env = {"LD_PRELOAD": preload, "PATH": os.environ["PATH"], "IOLENS_INCLUDE": str(folder.parent)}
         if self.recorder == "iolens":
             return env | {"IOLENS_LOGFILE": str(log), "IOLENS_DXT": str(int(self.traces))} | OPEN_MPI
         config = folder / "config"
@@ -93,6 +97,19 @@ def build_interpreter(folder: Path, mpi: bool) -> Path:
     return program
 
 
+def build_striped(folder: Path) -> str:
+    """Answers for Lustre: what every file's layout is stands in the file LOV_BYTES."""
+    library = folder / "libstriped.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", HERE.parent / "c/posix_lov_shim.c", "-o", library], check=True)
+    return str(library)
+
+
+def some_layout(number: int) -> Layout:
+    chance = random.Random(number)
+    targets = chance.sample(range(100), chance.choice([1, 2, 3, 7, 12]))
+    return Layout(chance.choice([1000, 4096, 65536, 1 << 20]), tuple(targets))
+
+
 def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> list[Error]:
     """What is wrong in the log of one process that ran these programs one after another."""
     with tempfile.TemporaryDirectory(prefix="iolens-model-", dir=scratch()) as top:
@@ -101,6 +118,10 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
         calls, journal, log = (Path(top).resolve() / name for name in ("calls", "journal", "log"))
         calls.write_text("".join(p.text() for p in programs))
         env = setting.environment(folder, log)
+        layout = some_layout(programs[0].number) if setting.striped else None
+        if layout:
+            (Path(top) / "layout").write_bytes(layout.attribute())
+            env["LOV_BYTES"] = str(Path(top) / "layout")
         words = setting.command(calls, journal, env)
         try:
             done = subprocess.run(
@@ -112,7 +133,7 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
             return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-500:]}")]
         journals = [f"{journal}.{rank}" for rank in range(setting.ranks)] if setting.ranks > 1 else [journal]
         block_size = os.statvfs(folder).f_bsize
-        processes = [Process(str(folder), Rules(setting.recorder), block_size, len(journals)) for _ in journals]
+        processes = [Process(str(folder), Rules(setting.recorder), block_size, len(journals), layout) for _ in journals]
         for process, path in zip(processes, journals, strict=True):
             for call in read_journal(path, names, programs):
                 process.see(call)
@@ -178,6 +199,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--show", type=int, default=10, help="kinds of errors that are shown with a program")
     parser.add_argument("--traces", action="store_true", help="trace every transfer (DXT) as well")
+    parser.add_argument("--striped", action="store_true", help="on files that are striped over storage targets")
     parser.add_argument("--darshan", action="store_true", help="under the library that DARSHAN_LIB names")
     parser.add_argument("--ranks", type=int, default=0, help="programs of so many ranks (2 or more) under Open MPI")
     parser.add_argument("--replay", type=Path, nargs="*", help="call lists instead of random programs")
@@ -194,7 +216,8 @@ def main() -> int:
             setting = Setting(interpreter, os.environ["DARSHAN_LIB"], "darshan", ranks=options.ranks)
         else:
             core, adapter = (str(options.build.resolve() / "lib" / f"lib{n}.so") for n in ("iolens", "iolens-openmpi"))
-            setting = Setting(interpreter, core, "iolens", options.traces, options.ranks, adapter)
+            striped = build_striped(Path(folder)) if options.striped else ""
+            setting = Setting(interpreter, core, "iolens", options.traces, options.ranks, adapter, striped)
         found: list[tuple[Error, str]] = []
         if options.replay:
             for path in options.replay:

@@ -54,6 +54,15 @@ class Trace:
 
 
 @dataclass
+class Striping:
+    """A LUSTRE record: stripe size and count of each component, and the targets of all of them."""
+
+    id: int
+    components: list[tuple[int, int]]
+    targets: list[int]
+
+
+@dataclass
 class Log:
     partial: int
     start: float
@@ -64,6 +73,7 @@ class Log:
     heatmaps: dict[str, list[Heatmap]] = field(default_factory=dict)
     traces: dict[str, list[Trace]] = field(default_factory=dict)
     tables: dict[str, list[dict]] = field(default_factory=dict)
+    striping: list[Striping] = field(default_factory=list)
 
 
 def inflate(data: bytes, compression: int) -> bytes:
@@ -126,6 +136,19 @@ def read_traces(data: bytes) -> list[Trace]:
     return traces
 
 
+def read_striping(data: bytes) -> list[Striping]:
+    found = []
+    at = 0
+    while at < len(data):
+        name, _, components, targets = struct.unpack_from("<Qqqq", data, at)
+        at += 32
+        parts = [struct.unpack_from("<qq", data, at + 72 * i) for i in range(components)]
+        at += 72 * components
+        found.append(Striping(name, parts, list(struct.unpack_from(f"<{targets}q", data, at))))
+        at += 8 * targets
+    return found
+
+
 def read_table(data: bytes) -> list[dict]:
     """Rows of a private region of kind `table`, as dicts."""
     rows: list[dict] = []
@@ -180,4 +203,5 @@ def read_log(path: Path) -> Log:
         read_heatmaps(region(1 + MODULE_IDS["HEATMAP"])),
         {name: read_traces(region(1 + MODULE_IDS[name])) for name in ("DXT_POSIX", "DXT_MPIIO")},
         read_tables(whole),
+        read_striping(region(1 + MODULE_IDS["LUSTRE"])),
     )

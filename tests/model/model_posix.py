@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass, field
 
 from calllist import Call
-from meaning import BUCKETS, Times, bucket, most_common, record_id
+from meaning import BUCKETS, Times, bucket, record_id
 from rules import Rules
 
 MEMORY_ALIGNMENT = 8
@@ -99,12 +99,14 @@ class PosixModel:
         block_size: int,
         slots: dict[tuple[int, int], int],
         streams: dict[tuple[int, int], tuple[str, bool]],  # the file, and whether they append
+        alignment: int,  # of files that were opened, which differs from the block size where they are striped
     ) -> None:
         self.folder = folder
         self.slots = slots
         self.streams = streams
         self.rules = rules
         self.block_size = block_size
+        self.alignment = alignment
         self.files: dict[str, PosixFile] = {}
         self.fds: dict[int, list[OpenFile]] = {}
         self.links: dict[str, str] = {}
@@ -343,7 +345,7 @@ class PosixModel:
         count_first(file.first_sizes, size)
         count_first(file.first_strides, stride)
         file.add("MEM_NOT_ALIGNED", not aligned)
-        file.add("FILE_NOT_ALIGNED", offset % self.block_size != 0)
+        file.add("FILE_NOT_ALIGNED", offset % self.alignment != 0)
         file.add("RW_SWITCHES", file.last_was_write is not None and file.last_was_write != write)
         file.last_was_write = write
         file.moved[write].add(call.begin, call.end, size)
@@ -438,16 +440,16 @@ class PosixModel:
         """Every counter whose value the calls decide; the largest times and the most common values are held apart."""
         want = dict(file.ints)
         want["MEM_ALIGNMENT"] = MEMORY_ALIGNMENT
-        want["FILE_ALIGNMENT"] = self.block_size
+        want["FILE_ALIGNMENT"] = self.alignment if file.ints.get("OPENS") else self.block_size
         return want
 
-    def common_sizes(self, file: PosixFile) -> list[tuple[int, int]]:
+    def counted_sizes(self, file: PosixFile) -> dict[int, int]:
         if not self.rules.ours("values"):
-            return most_common(file.first_sizes)
+            return file.first_sizes
         both = dict(file.sizes[False])
         for value, n in file.sizes[True].items():
             both[value] = both.get(value, 0) + n
-        return most_common(both)
+        return both
 
-    def common_strides(self, file: PosixFile) -> list[tuple[int, int]]:
-        return most_common(file.strides if self.rules.ours("values") else file.first_strides)
+    def counted_strides(self, file: PosixFile) -> dict[int, int]:
+        return file.strides if self.rules.ours("values") else file.first_strides

@@ -7,6 +7,7 @@ from model_extra import ExtraModel
 from model_mpiio import MpiioModel
 from model_posix import PosixModel
 from model_stdio import StdioModel
+from model_stripes import Layout
 from rules import Rules
 
 FILLS_SLOT = set(
@@ -15,12 +16,18 @@ FILLS_SLOT = set(
 
 
 class Process:
-    """`folder` is its working directory; `block_size` of the file system; `ranks` of the job, 1 without MPI."""
+    """`folder` is its working directory; `block_size` of the file system; `ranks` of the job, 1 without MPI;
+    `layout` of its files where they are striped."""
 
-    def __init__(self, folder: str, rules: Rules, block_size: int, ranks: int = 1) -> None:
+    def __init__(
+        self, folder: str, rules: Rules, block_size: int, ranks: int = 1, layout: Layout | None = None
+    ) -> None:
+        self.layout = layout
         self.slots: dict[tuple[int, int], int] = {}  # (program, slot) to descriptor
         self.stream_names: dict[tuple[int, int], tuple[str, bool]] = {}
-        self.posix = PosixModel(folder, rules, block_size, self.slots, self.stream_names)
+        self.posix = PosixModel(
+            folder, rules, block_size, self.slots, self.stream_names, layout.size if layout else block_size
+        )
         self.stdio = StdioModel(self.posix, rules)
         self.extra = ExtraModel(self.posix)
         self.mpiio = MpiioModel(self.posix, rules, ranks)

@@ -37,9 +37,9 @@ def test_programs_of_several_ranks_that_once_failed() -> None:
     hunt("--ranks", 4, "--replay", *KEPT_RANKS)
 
 
-@pytest.mark.parametrize("more", [[], ["--traces"]])
+@pytest.mark.parametrize("more", [[], ["--traces"], ["--striped"]])
 def test_random_programs(more: list[str]) -> None:
-    hunt("-n", 3000, "--seed", 2, *more)
+    hunt("-n", 2000, "--seed", 2, *more)
 
 
 @pytest.mark.mpi

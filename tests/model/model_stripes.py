@@ -1,0 +1,39 @@
+"""Bytes on each storage target, and the LUSTRE record, of files that are striped alike."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LOV_USER_MAGIC_V1 = 0x0BD10BD0
+RAID0 = 1
+
+Moved = dict[int, list[int]]
+"""Stripe to bytes read and written."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Stripes of `size` bytes, dealt out to `targets` in turn."""
+
+    size: int
+    targets: tuple[int, ...]
+
+    def attribute(self) -> bytes:
+        """What Lustre answers when asked for "lustre.lov": struct lov_user_md_v1."""
+        head = struct.pack("<II16sIHH", LOV_USER_MAGIC_V1, RAID0, b"", self.size, len(self.targets), 0)
+        return head + b"".join(struct.pack("<16sII", b"", 0, target) for target in self.targets)
+
+    def moved(self, transfers: Iterable[tuple[bool, int, int, int, int]]) -> Moved:
+        """Of transfers as the models of POSIX and stdio keep them: write, offset, bytes, begin, end."""
+        moved: Moved = {}
+        for write, offset, size, _, _ in transfers:
+            end = offset + size
+            offset = max(offset, 0)  # what ungetc() put before a file is in none
+            while offset < end:
+                stripe = offset // self.size
+                piece = min(end, (stripe + 1) * self.size) - offset
+                moved.setdefault(stripe % len(self.targets), [0, 0])[write] += piece
+                offset += piece
+        return moved
