@@ -78,15 +78,17 @@ def test_what_is_there_is_not_read_again_and_what_changed_takes_its_place(tmp_pa
     (folder / "broken.darshan").write_bytes(b"no log")
     for unread in (".hidden.darshan", "job.snapshot-1.darshan"):
         (folder / unread).write_bytes(b"no log")
-    assert ingest([folder], store, advice=False) == Taken(read=2, damaged=1)
-    assert ingest([folder, folder], store, advice=False) == Taken(unchanged=3)
+    (folder / "link.darshan").symlink_to("nowhere")
+    assert ingest([folder], store, advice=False) == Taken(read=2, damaged=2)
+    assert ingest([folder, folder], store, advice=False) == Taken(damaged=1, unchanged=3)
+    (folder / "link.darshan").unlink()
     shutil.copy(DATA / "darshan/imbalanced-io.darshan", folder / "mpi-io-test-x86_64-3.4.0.darshan")
     shutil.copy(DATA / "iolens/mpi_calls.darshan", folder / "broken.darshan")
     assert ingest([folder], store, advice=False) == Taken(read=2, unchanged=1)
     link = open_store(store)
     assert link.sql("SELECT count(*) AS n FROM every_jobs")["n"].item() == 4
     assert link.sql("SELECT count(*) AS n, count(DISTINCT log) AS logs FROM jobs").iloc[0].tolist() == [3, 3]
-    assert link.ask("damaged").empty
+    assert link.ask("damaged")["status"].tolist() == ["closed"]
     read = link.sql("SELECT sum(bytes_read)::BIGINT AS n FROM jobs")["n"].item()
     assert read == sum(all_files(iolens.open(log))["bytes_read"].sum() for log in folder.glob("[bm]*"))
 

@@ -202,6 +202,16 @@ def test_logs_of_any_age_have_the_sums_of_their_own_reports() -> None:
         assert rows.loc[log, "io_seconds"] == pytest.approx(spent), log
 
 
+def test_a_job_without_files_has_a_report(tmp_path: Path) -> None:
+    shutil.copy(DATA / "darshan/empty_log.darshan", tmp_path)
+    assert main(["show", str(tmp_path)]) == 0
+
+
+def test_logs_of_years_are_no_one_job(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(DATA / "darshan")]) == 0
+    assert "these seem to be several jobs" in capsys.readouterr().out
+
+
 def test_darshans_tree_of_folders_names_pid_and_host(tmp_path: Path) -> None:
     place = tmp_path / "ann/mpi-io-test/id77/node5"
     place.mkdir(parents=True)

@@ -55,7 +55,7 @@ def ingest(
     """Read what is new into the store, which is made when it is not there; `scheduler`: a Dask scheduler's address, or
     the file that it wrote."""
     for folder in folders:
-        if not folder.exists():
+        if not folder.is_dir():
             raise UsageError(f"{folder}: there is no such folder")
     make_store(store)
     known = known_logs(store)
@@ -66,31 +66,42 @@ def ingest(
     return taken + Taken(unchanged=skipped[0])
 
 
-def logs_in(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The logs in a folder and below it, in order, without links to folders."""
+def logs_in(folder: str) -> Iterator[Met]:
+    """The logs in a folder and below it, in order, without links to folders.
+
+    What cannot be looked at, be it a folder, is there as well: it will be listed among those that cannot be read.
+    """
     try:
         entries = sorted(os.scandir(folder), key=lambda one: one.name)
-    except OSError as error:
-        raise IolensError(f"{folder}: cannot be read ({error.strerror})") from error
+    except OSError:
+        yield Met(folder, 0, 0)
+        return
     for entry in entries:
         if entry.name.startswith("."):
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from logs_in(Path(entry.path))
+            yield from logs_in(entry.path)
         elif entry.name.endswith(SUFFIX) and SNAPSHOT not in entry.name:
-            yield entry
+            yield met(entry)
+
+
+def met(entry: os.DirEntry[str]) -> Met:
+    """A log as it is now; a link that leads nowhere has no size."""
+    try:
+        state = entry.stat()
+    except OSError:
+        return Met(entry.path, 0, 0)
+    return Met(entry.path, state.st_size, state.st_mtime_ns)
 
 
 def new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
     """Logs that the store has not, or had before they changed; each once. `skipped` counts the others."""
     seen: set[str] = set()
     for folder in folders:
-        for entry in logs_in(folder.resolve()):
-            if entry.path in seen:
+        for log in logs_in(str(folder.resolve())):
+            if log.log in seen:
                 continue
-            seen.add(entry.path)
-            state = entry.stat()
-            log = Met(entry.path, state.st_size, state.st_mtime_ns)
+            seen.add(log.log)
             if known.get(log.name) == (log.bytes, log.mtime_ns):
                 skipped[0] += 1
             else:

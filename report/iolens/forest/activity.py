@@ -15,12 +15,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS, BINS = 64, 200
+HOUR = 3600.0
 
 
 def end_of(forest: Forest) -> float:
     """When the last process ended."""
     seconds = np.array([each.seconds for each in forest.processes])
     return float((tree_of(forest).start + seconds).max())
+
+
+def idle(forest: Forest) -> float:
+    """The time in which no process ran, between the first begin and the last end, in seconds."""
+    start = tree_of(forest).start
+    order = np.argsort(start, kind="stable")
+    ends = np.maximum.accumulate((start + np.array([each.seconds for each in forest.processes]))[order])
+    return float(np.maximum(start[order][1:] - ends[:-1], 0.0).sum())
+
+
+def is_one_job(forest: Forest) -> bool:
+    """False where nothing ran for more than an hour, and for more than half of the time: then there are several."""
+    return idle(forest) <= max(HOUR, end_of(forest) / 2)
 
 
 def order_of(forest: Forest) -> np.ndarray:

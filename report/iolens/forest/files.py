@@ -47,7 +47,7 @@ def files(forest: Forest) -> pd.DataFrame:
     found["role"] = np.select(masks, ROLES[:4], ROLES[4])
     found["passes"] = found["bytes_read"] / found["size"].where(found["size"] > 0)
     found.insert(0, "name", [forest.paths[number] for number in found.index])
-    found = found[found["name"].str.startswith("/")]
+    found = found[np.array([name.startswith("/") for name in found["name"]], dtype=bool)]
     moved = found["bytes_read"] + found["bytes_written"]
     found = found.assign(moved=moved).sort_values(["moved", "name"], ascending=[False, True])
     return pd.DataFrame(found.drop(columns="moved").rename_axis("number").reset_index()).rename(

@@ -63,7 +63,7 @@ class Forest:
 
 def logs_below(folder: Path) -> list[Path]:
     """All logs in a folder and below it, in order of their paths; not those that are hidden."""
-    found = (path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
+    found = (path for path in folder.rglob(f"*{SUFFIX}") if path.is_file() or path.is_symlink())
     return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 

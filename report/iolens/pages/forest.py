@@ -55,7 +55,8 @@ def show_forest(forest: Forest) -> None:
 
 def title(forest: Forest) -> str:
     """The header of every page."""
-    return f"{printable(forest.folder.resolve().name)}: I/O of {words.plural(len(forest.processes), 'process')}"
+    ranks = sum(each.ranks for each in forest.processes)
+    return f"{printable(forest.folder.resolve().name)}: I/O of {words.plural(ranks, 'process')}"
 
 
 def subtitle(forest: Forest) -> str:
@@ -91,6 +92,11 @@ def sentences(forest: Forest) -> list[str]:
                 "before by "
                 "this job: memory or a node's own disk could keep it."
             )
+    if not activity.is_one_job(forest):
+        said.append(
+            f"No process ran for {words.duration(activity.idle(forest))}: these seem to be several jobs. "
+            "`iolens ingest` and `iolens fleet` report on many."
+        )
     if forest.spools:
         said.append(f"{words.plural(forest.spools, 'process')} left records without a log: run `iolens recover`.")
     if forest.damaged:

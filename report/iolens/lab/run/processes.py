@@ -97,5 +97,5 @@ def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
         f"{len(total)} logs in {folder}: {len(merged.files)} files, "
         f"{total['bytes_read'].sum()} bytes read, {total['bytes_written'].sum()} bytes written"
     )
-    say(f"merged: {folder / PROCESSES}, {folder / FILES}")
+    say(f"merged: {folder / PROCESSES}, {folder / FILES}; `iolens report {folder}` makes one document of them")
     return folder / str(total.loc[total["io_seconds"].idxmax(), "log"])

@@ -25,6 +25,11 @@ def indented(depth: int, name: str) -> str:
     return drilled.indented(min(int(depth), DEEPEST), name)
 
 
+def known_pid(pid: int) -> str:
+    """A process id, where the log or its name tells it."""
+    return str(pid) if pid else words.NONE
+
+
 def given_ranks(first: float, last: float) -> str:
     """The ranks that launchers gave: 0 - 7."""
     return "" if first != first else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
@@ -81,8 +86,8 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
     metric=summary.heaviest,
     columns=[
         Column("program", "label"),
-        Column("pid", "pid", str),
-        Column("host", "host", optional=False),
+        Column("pid", "pid", known_pid),
+        Column("host", "host", lambda name: name or words.NONE),
         Column("of its time", ("io_seconds", "seconds", "ranks"), lambda io, s, n: words.percent(io, s * n)),
         Column("in I/O, s", "io_seconds", words.seconds),
         Column("read", "bytes_read", words.size),
@@ -227,7 +232,12 @@ PARTIAL: Exhibit[Forest] = Exhibit(
     title="Logs that are not whole",
     metric=lambda forest: head(summary.partial(forest)),
     whole=summary.partial,
-    columns=[Column("program", "label"), Column("pid", "pid", str), Column("why", "partial"), Column("log", "log")],
+    columns=[
+        Column("program", "label"),
+        Column("pid", "pid", known_pid),
+        Column("why", "partial"),
+        Column("log", "log"),
+    ],
 )
 
 
@@ -240,21 +250,30 @@ def running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock
     """Processes over time."""
     from iolens.figures.running import running_processes
 
-    yield FigureBlock(running_processes(counts), "", title="Processes that run, by program")
+    yield FigureBlock(running_processes(counts.set_index("start")), "", title="Processes that run, by program")
+
+
+def running_counts(forest: Forest) -> pd.DataFrame | None:
+    """The average number of processes that ran, a row a bin of time, a column a program (those with most time; the rest
+    as `others`); start: of the bin, in seconds since the first process began. None where nothing ran most of the time.
+    """
+    return activity.running(forest).reset_index() if activity.is_one_job(forest) else None
 
 
 RUNNING: Exhibit[Forest] = Exhibit(
-    name="running", title="Processes that run, by program", metric=activity.running, draw=running_figure
+    name="running", title="Processes that run, by program", metric=running_counts, draw=running_figure
 )
 
 
 def activity_rows(forest: Forest) -> pd.DataFrame | None:
     """Bytes over time and processes: row (of neighbouring processes in the tree), start and end of the bin in seconds
-    since the first process began, written, read; bins without bytes are left out. None where no log has them."""
+    since the first process began, written, read; bins without bytes are left out. None where no log has them, or
+    nothing ran most of the time.
+    """
     import numpy as np
     import pandas as pd
 
-    grids = activity.activity(forest)
+    grids = activity.activity(forest) if activity.is_one_job(forest) else None
     if grids is None:
         return None
     written, read, width = grids
