@@ -12,7 +12,8 @@ from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.metrics.aligned import aligned
 from iolens.metrics.statistics import family
-from iolens.metrics.subject_files import keys_of
+from iolens.metrics.subject_facts import listed
+from iolens.metrics.subject_files import aligned_files, keys_of
 from iolens.metrics.subjects import Output, Subject, Subjects, Trial, Value
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -134,3 +135,25 @@ def test_settings_of_a_sweep_are_subjects_and_lost_runs_are_named(
 def test_what_cannot_be_compared_is_said(paths: list[Path], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", *map(str, paths)]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_long_facts_of_repetitions_are_named_once() -> None:
+    assert listed(["a", "b", "c", "d"]) == "a; b; c; 1 more"
+    assert listed(["x" * 41, "y" * 41]) == "x" * 41 + "; 1 more"
+
+
+def test_a_log_that_is_not_whole_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = next((DATA / "darshan").glob("imbalanced-io*"))
+    (tmp_path / "cut.darshan").write_bytes(whole.read_bytes()[:3000])
+    assert main(["diff", str(whole), str(tmp_path / "cut.darshan")]) == 0
+    assert "A log of B is not whole" in " ".join(capsys.readouterr().out.split())
+
+
+def test_files_of_repetitions_are_matched_too(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    for log in LOGS:
+        shutil.copy(log, tmp_path / "runs")
+    rows = aligned_files(read_subjects([tmp_path / "runs", LOGS[0]])).set_index("file")
+    assert set(rows.index) == {"mpi-io-test.tmp.dat", "<STDOUT>"}
+    assert rows.loc["mpi-io-test.tmp.dat", "bytes_written A"] == 64 * 2**20
+    assert rows.loc["mpi-io-test.tmp.dat", "standing B"] == "same"

@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.device_rate < 0:
         raise UsageError(f"--device-rate {args.device_rate:g}: a rate is more than 0 MiB/s")
+    if len(args.paths) == 1 and args.paths[0].is_file():
+        raise UsageError(f"{args.paths[0]} alone is nothing to compare; give a sweep's folder, or two logs or outputs")
     if len(args.paths) > 1 and not all(map(is_sweep, args.paths)):
         compare_subjects(args)
         return 0

@@ -40,7 +40,15 @@ def efficiency_lines(found: pd.DataFrame) -> Figure:
             error_bar(axes, x, 100 * row["low"], 100 * row["high"])
     workers = sorted(set(found["workers"]))
     axes.axhline(100, color=INK, linewidth=1.4)
-    axes.annotate("every worker put to use", (workers[0], 100), (0, 3), textcoords="offset points", color=QUIET)
+    axes.annotate(
+        "every worker put to use",
+        (0.99, 100),
+        (0, 3),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        ha="right",
+        color=QUIET,
+    )
     axes.set_xscale("log", base=2)
     axes.set_xticks(workers, [str(each) for each in workers])
     axes.xaxis.set_minor_locator(NullLocator())

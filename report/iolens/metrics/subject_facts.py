@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST = 3
 """Different values of a fact among repetitions that are named."""
 
+LONG = 40
+"""Characters of a value from which on one is enough."""
+
 DAYS = 1e12
 """Seconds since 1970 beyond which a date is damage."""
 
@@ -127,6 +130,7 @@ def facts_of_subject(subject: Subject) -> dict[str, str]:
 
 
 def listed(values: list[str]) -> str:
-    """Some values: 'a; b; c; 4 more'."""
-    more = len(values) - MOST
-    return "; ".join([*values[:MOST], *([f"{more} more"] if more > 0 else [])])
+    """Some values: 'a; b; c; 4 more'; of long ones the first."""
+    shown = values[: MOST if max(map(len, values)) <= LONG else 1]
+    more = len(values) - len(shown)
+    return "; ".join([*shown, *([f"{more} more"] if more else [])])

@@ -53,13 +53,15 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
 
 
 def files_of(subject: Subject) -> pd.DataFrame:
-    """Bytes and seconds of each path, averaged over the runs."""
+    """Bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of subjects are."""
     import pandas as pd
 
     parts = [all_files(job)[["path", *COLUMNS]].groupby("path").sum() for job in subject.jobs]
     if not parts:
         return pd.DataFrame(columns=list(COLUMNS), index=pd.Index([], name="path"), dtype=float)
-    return pd.concat(parts).groupby(level=0).sum() / len(parts)
+    names = keys_of([list(part.index) for part in parts])
+    renamed = [part.rename(index=dict(each)) for part, each in zip(parts, names, strict=True)]
+    return pd.concat(renamed).groupby(level=0).sum() / len(parts)
 
 
 def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:

@@ -10,16 +10,23 @@ from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.metrics.subject_values import RUN
 from iolens.metrics.subjects import Subject, Subjects
 from iolens.pages import words
+from iolens.pages.cells import middle
 from iolens.pages.comparison_words import interval
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LABEL = 48
+"""Characters of a name in a sentence."""
 
 MANY = 4
 """Rows of a group from which on the headline sums them up."""
 
 HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, those of the run first."""
+
+NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
+"""What stands before the names of rows, where it is not their group."""
 
 NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""
@@ -68,6 +75,8 @@ def times(ratio: float, low: float, high: float, standing: str) -> str:
         return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
     if standing == SAME:
         return "same"
+    if low == high:
+        return f"{words.digits(ratio)}× in all runs"
     said = f"{words.digits(ratio)}×{interval(low, high)}"
     return f"{said}, not told apart" if standing == UNSURE else said
 
@@ -81,18 +90,20 @@ def headline(subjects: Subjects) -> list[str]:
         parts = [part for group in HEADLINE for part in named(rows[rows["group"] == group], group, first, letter)]
         parts += [summed(group, each, letter) for group, each in sized_groups(rows, letter)]
         text = "; ".join(part for part in parts if part)
-        said.append(f"{letter} ({subject.label}) against {first}: {text or 'no number that both have differs'}.")
+        nothing = "none of the numbers that matter most differs" if len(rows) else "there is no number in either"
+        name = subject.label if len(subject.label) <= LABEL else middle(subject.label, LABEL)
+        said.append(f"{letter} ({name}) against {first}: {text or nothing}.")
     return said
 
 
 def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
     """The rows of a group of the headline, each as a part of a sentence."""
-    shown = rows[rows[f"ratio {letter}"].notna()]
+    shown = rows[rows[f"ratio {letter}"].notna() & (rows[f"standing {letter}"] != SAME)]
     shown = shown[shown["name"].isin(NAMED)] if group == RUN else shown[shown["better"] != 0]
     if len(shown) > MANY:
         return [summed(group, shown, letter)]
     return [
-        f"{row['name'] if group in (RUN, 'Time', 'Computing') else group.lower() + ' ' + row['name']} "
+        f"{NAMES.get(group, group.lower() + ' ')}{row['name']} "
         f"{amount(row[f'value {first}'], row['unit'])} → {amount(row[f'value {letter}'], row['unit'])}"
         f" ({times(row[f'ratio {letter}'], row[f'ratio_low {letter}'], row[f'ratio_high {letter}'], standing)})"
         for row in shown.to_dict("records")
@@ -102,7 +113,7 @@ def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
 
 def sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
     """The groups of a benchmark that measures at many sizes."""
-    found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0)]
+    found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0) & (rows[f"standing {letter}"] != SAME)]
     units = found["unit"].isin(["µs", "MB/s", "messages/s"]) | found["group"].str.startswith("Latency of ")
     return [(str(group), each) for group, each in found[units].groupby("group", sort=False)]
 
@@ -127,6 +138,8 @@ def notes(subjects: Subjects) -> list[str]:
         said.append(f"Ratios in brackets: {claim(RATIO, CONFIDENCE)}{together}, each row by itself.")
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
+        partial = next((reason for job in subject.jobs for reason in job.partial), "")
+        said += [f"A log of {letter} is not whole, so that its numbers are too small. {partial}"] if partial else []
     return [text for text in said if text]
 
 

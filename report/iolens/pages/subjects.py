@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def write_subjects(subjects: Subjects, path: Path) -> None:
     """Write the document, PDF or HTML as its name ends."""
-    title = " / ".join(letter for letter in subjects.letters) + ": comparison"
+    title = f"Comparison of {len(subjects.all)}"
     names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
     pages = [*laid_out(PAGES, subjects), audit_page(of_subjects(subjects))]
     write_document(path, title, names, pages, labels(subjects))

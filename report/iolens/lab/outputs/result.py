@@ -49,8 +49,9 @@ def values(found: Mapping[str, Any]) -> list[Value]:
 
 
 def facts(found: Mapping[str, Any]) -> dict[str, str]:
-    """Parameters, ranks and verification in words."""
-    said = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
+    """Parameters without paths, ranks and verification in words."""
+    parameters = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
+    said = {name: value for name, value in parameters.items() if not value.startswith("/")}
     for key, name in (("ranks", "processes"), ("nodes", "nodes")):
         if found.get(key) is not None:
             said[name] = str(found[key])
