@@ -229,3 +229,13 @@ def test_the_width_is_that_of_the_terminal_or_of_columns(monkeypatch: pytest.Mon
 def test_a_name_moves_no_cursor() -> None:
     table = Table("", ["file", "n"], [["/tmp/\x1b[2Jgone", "1"]])
     assert "/tmp/?[2Jgone" in table_text(table, 80)[-1]
+
+
+@pytest.mark.parametrize(("option", "loaded"), [((), False), (("--parquet", "tables"), True)], ids=["none", "parquet"])
+def test_pyarrow_is_loaded_for_parquet_alone(option: tuple[str, ...], loaded: bool, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    command = ["iolens", "report", str(SMALL), *option]
+    code = f"import sys; from iolens.cli.main import main; sys.argv = {command}; main(); "
+    code += "print('pyarrow.lib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == str(loaded)

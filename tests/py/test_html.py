@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 from html_check import checked
+from iolens.advise.table import RULES
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.log import read_log
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
+from iolens.pages.evidence import EVIDENCE
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.html.page import document
 from iolens.pages.job import write_job
 from matplotlib.figure import Figure
 from test_pages_document import chart
@@ -87,6 +91,29 @@ def test_names_in_a_log_run_nothing(tmp_path: Path) -> None:
     assert page.faults == []
     assert page.tags.count("script") == 1
     assert "img" not in page.tags
+
+
+def test_findings_and_numbers_link_to_each_other(tmp_path: Path) -> None:
+    write_job(read_log(RICH), tmp_path / "job.html")
+    text = (tmp_path / "job.html").read_text(encoding="utf-8")
+    assert re.search(r'id="finding_(\d+)">2\. Bytes unevenly over targets.*?<a href="#exhibit_target_bytes">', text)
+    behind = text.split('id="exhibit_target_bytes"')[1].split("</figure>")[0]
+    assert re.search(r'Advice: <a href="#finding_\d+">2\. Bytes unevenly over targets</a>', behind)
+    assert "<summary>Definition</summary>" in behind
+
+
+def test_every_rule_has_its_numbers() -> None:
+    assert set(EVIDENCE) == {rule.id for rule in RULES}
+    assert set(EVIDENCE.values()) <= {exhibit.name for exhibit in JOB_EXHIBITS}
+
+
+def test_a_page_has_more_rows_than_a_sheet() -> None:
+    rows = [[f"file-{n}"] for n in range(3000)]
+    table = Table("Files", ["file"], rows[:15], "A note.", more=lambda most: (rows[:most], len(rows)))
+    text = document("t", "s", [Page("P", [table])], [])
+    assert text.count("<td>") == 1000
+    assert text.count("<tr class=extra>") == 985
+    assert "A note. In this page: the first 1,000 of 3,000 (--csv exports all)." in text
 
 
 def test_the_format_names_the_file(

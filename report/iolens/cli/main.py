@@ -44,6 +44,9 @@ COMMANDS: dict[str, str] = {
 """Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
 
 
+WITHOUT_ARROW = {"report", "show", "table", "advise", "rank-order", "export", "listing", "sweep", "compare", "diff"}
+"""Commands that read their tables with pandas alone."""
+
 OBJECTS = 50_000
 """New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""
 
@@ -64,10 +67,24 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+ARROW = "--p"
+"""How the one option begins that needs pyarrow, --parquet, also where it is not written out."""
+
+
+def leave_arrow(words: Sequence[str]) -> None:
+    """Keep pandas from loading pyarrow where it is installed: it is a quarter of pandas' own import, and names of
+    columns are found more slowly with it. Not where it is asked for, nor in a program that has pandas already.
+    """
+    if "pandas" not in sys.modules and not any(word.startswith(ARROW) for word in words):
+        sys.modules.setdefault("pyarrow", None)  # type: ignore[arg-type]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 130 interrupted)."""
     gc.set_threshold(OBJECTS)
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and WITHOUT_ARROW.intersection(words):
+        leave_arrow(words)
     command = next((word for word in words if word in COMMANDS), None)
     args = build_parser(command).parse_args(words)
     try:

@@ -5,11 +5,12 @@ Lengths are points.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
 
 Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding", "small"]
@@ -17,30 +18,65 @@ Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding",
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; `code` keeps its lines and is set in a fixed-width font."""
+    """A paragraph; `code` keeps its lines and is set in a fixed-width font.
+
+    `see` is the name of the exhibit with the numbers that it is about.
+    """
 
     text: str
     style: Style = "body"
+    see: str = ""
+
+
+@dataclass(frozen=True)
+class About:
+    """What stands behind a table or figure: the exhibit's name, its title, and the definition of its metric."""
+
+    name: str
+    title: str
+    definition: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of ready-made words. Columns of numbers are set flush right; long paths lose their middle."""
+    """A table of ready-made words. Columns of numbers are set flush right; long paths lose their middle.
+
+    Where there are more rows than a page has room for, `more` gives at most so many of all of them, and their number.
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    about: About | None = None
+    more: Callable[[int], tuple[Sequence[Sequence[str]], int]] | None = None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the cells of a map stand for: arrays (rows, columns) of bytes by what was done with them.
+
+    Rows go up, and have a name each; columns go to the right, each of so many `seconds`.
+    """
+
+    values: Mapping[str, np.ndarray]
+    rows: Sequence[str]
+    seconds: float
 
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be."""
+    """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be.
+
+    `cells` are those of the first picture in it.
+    """
 
     figure: Figure
     caption: str = ""
     width: float | None = None
     title: str = ""
+    about: About | None = None
+    cells: Cells | None = None
 
 
 @dataclass(frozen=True)

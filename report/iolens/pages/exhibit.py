@@ -6,11 +6,11 @@ Pages name an exhibit as an object. `S` is what its metric is computed from: a J
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getdoc
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from iolens.pages.blocks import Block, FigureBlock, Table, Text
+from iolens.pages.blocks import About, Block, FigureBlock, Table, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,9 +95,20 @@ class Exhibit(Generic[S]):
             return None
         declared = self.columns(subject) if callable(self.columns) else self.columns
         columns = [column for column in declared if column.is_shown(frame)]
-        rows = [list(row) for row in zip(*(column.words(frame) for column in columns), strict=True)]
         note = self.note if isinstance(self.note, str) else self.note(subject)
-        return Table(self.title, [column.head for column in columns], rows, note)
+
+        def more(most: int) -> tuple[list[list[str]], int]:
+            every = self.every(subject)
+            return ([], 0) if every is None else (in_words(columns, every.head(most)), len(every))
+
+        return Table(
+            self.title,
+            [column.head for column in columns],
+            in_words(columns, frame),
+            note,
+            self.about,
+            more if self.whole else None,
+        )
 
     def tables(self, subject: S) -> list[Block]:
         """The table for a page, or the reason for having none."""
@@ -110,7 +121,18 @@ class Exhibit(Generic[S]):
     def figures(self, subject: S) -> list[Block]:
         """The figures for a page."""
         frame = self.frame(subject) if self.draw else None
-        return [] if self.draw is None or frame is None else list(self.draw(subject, frame))
+        drawn = [] if self.draw is None or frame is None else self.draw(subject, frame)
+        return [replace(figure, about=self.about) for figure in drawn]
+
+    @property
+    def about(self) -> About:
+        """What stands behind its tables and figures."""
+        return About(self.name, self.title, definition(self))
+
+
+def in_words(columns: Sequence[Column], frame: pd.DataFrame) -> list[list[str]]:
+    """The rows of a frame as they stand in a table."""
+    return [list(row) for row in zip(*(column.words(frame) for column in columns), strict=True)]
 
 
 def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFrame]:

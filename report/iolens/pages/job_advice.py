@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Block, Text
+from iolens.pages.evidence import EVIDENCE
 from iolens.pages.exhibits.overview import advice, verdict
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Bloc
     brief = lines is not None and len(remedy) > lines
     shown = to_paste(remedy)[:lines] if brief else remedy
     return [
-        Text(f"{number}. {one.title}: {one.gain_words}{MORE * brief}", "finding"),
+        Text(f"{number}. {one.title}: {one.gain_words}{MORE * brief}", "finding", EVIDENCE.get(one.id, "")),
         Text(one.evidence if brief else f"{one.evidence} {one.why}", "small"),
         *([Text("\n".join(shown), "code")] if shown else []),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import cost, operations, timespans, traces
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
-from iolens.pages.blocks import Block, FigureBlock
+from iolens.pages.blocks import Block, Cells, FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
@@ -35,11 +35,14 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
     each = -(-job.nprocs // len(written))
     row = "each rank" if each == 1 else f"{each} neighbouring ranks"
     caption = (
-        f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all ranks. "
+        f"Bytes of {row} in bins of {words.duration(width)}; blank: none; above: all ranks. "
         "Look for ranks that move more than others, and for pauses."
     )
     figure = activity_map(written, read, width, job.nprocs)
-    return FigureBlock(figure, caption, title=f"{module}: bytes over time")
+    firsts = range(0, job.nprocs, each)
+    rows = [f"rank {n}" if each == 1 else f"ranks {n} to {min(n + each, job.nprocs) - 1}" for n in firsts]
+    cells = Cells({"written": written, "read": read}, rows, width)
+    return FigureBlock(figure, caption, title=f"{module}: bytes over time", about=ACTIVITY.about, cells=cells)
 
 
 def main_activity(job: Job) -> list[Block]:

@@ -12,7 +12,8 @@ from html import escape
 from pathlib import Path
 
 from iolens.pages.blocks import Page
-from iolens.pages.html.parts import Names, elements
+from iolens.pages.html.parts import elements
+from iolens.pages.html.places import Places
 
 FOLDER = Path(__file__).parent
 
@@ -25,12 +26,12 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
 def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> str:
     """The document as text."""
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
-    names = Names()
-    keys = [names.name(page.title) for page in pages]
+    places = Places(pages)
+    keys = [places.name(page.title) for page in pages]
     contents = "".join(
         f'<li><a href="#{key}">{escape(page.title)}</a></li>' for key, page in zip(keys, pages, strict=True)
     )
-    sections = "\n".join(section(page, key, names) for key, page in zip(keys, pages, strict=True))
+    sections = "\n".join(section(page, key, places) for key, page in zip(keys, pages, strict=True))
     return f"""\
 <!DOCTYPE html>
 <html lang="en">
@@ -74,12 +75,12 @@ def marks(labels: Sequence[str]) -> str:
     return f'<p class="labels">{said}</p>' if said else ""
 
 
-def section(page: Page, key: str, names: Names) -> str:
+def section(page: Page, key: str, places: Places) -> str:
     """One page."""
     own = f"<p>{escape(page.subtitle)}</p>" if page.subtitle else ""
     return f"""\
 <section aria-labelledby="{key}">
 <h2 id="{key}">{escape(page.title)}</h2>
 {own}{marks(page.labels or ())}
-{elements(page.blocks, names)}
+{elements(page.blocks, places)}
 </section>"""

@@ -2,69 +2,76 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import count
 
-from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
+from iolens.pages.blocks import About, Block, Cells, FigureBlock, Row, Table, Text
 from iolens.pages.cells import NUMBER
+from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
 
-HEADINGS = ("heading", "finding")
-"""Styles of text that are headings below a section's."""
+MOST_ROWS = 1000
+"""Rows of a table in a page; what has more is exported whole."""
 
 
-class Names:
-    """Names of elements, each given once in a page."""
-
-    def __init__(self) -> None:
-        self.given: set[str] = set()
-
-    def name(self, words: str) -> str:
-        """A name made of these words, such as `where-the-time-went`."""
-        stem = "-".join(re.findall(r"[a-z0-9]+", words.lower())[:8]) or "part"
-        found = next(name for n in count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in self.given)
-        self.given.add(found)
-        return found
-
-
-def elements(blocks: Iterable[Block], names: Names) -> str:
+def elements(blocks: Iterable[Block], places: Places) -> str:
     """The blocks, from top to bottom."""
-    return "\n".join(element(block, names) for block in blocks)
+    return "\n".join(element(block, places) for block in blocks)
 
 
-def element(block: Block, names: Names) -> str:
+def element(block: Block, places: Places) -> str:
     """One block."""
     if isinstance(block, Text):
-        return text(block, names)
+        return text(block, places)
     if isinstance(block, FigureBlock):
-        return figure(block, names)
+        return figure(block, places)
     if isinstance(block, Table):
-        return facts(block) if is_facts(block) else table(block, names)
-    return row(block, names)
+        return facts(block) if is_facts(block) else table(block, places)
+    return row(block, places)
 
 
-def text(block: Text, names: Names) -> str:
+def text(block: Text, places: Places) -> str:
     """A paragraph, a heading, or text to paste."""
     if not block.text:
         return ""
     if block.style == "code":
         return f'<div class="code"><pre tabindex="0"><code>{escape(block.text)}</code></pre></div>'
-    if block.style in HEADINGS:
-        return f'<h3 class="{block.style}" id="{names.name(block.text)}">{escape(block.text)}</h3>'
+    if block.style == "finding":
+        return finding(block, places)
+    if block.style == "heading":
+        return f'<h3 class="heading" id="{places.name(block.text)}">{escape(block.text)}</h3>'
     return f'<p class="{block.style}">{escape(block.text)}</p>'
 
 
-def figure(block: FigureBlock, names: Names) -> str:
+def finding(block: Text, places: Places) -> str:
+    """What was found, and a link to the numbers that it is about, where the page has them."""
+    head = f'<h3 class="finding" id="{places.next_finding()}">{escape(block.text)}</h3>'
+    title = places.titles.get(block.see)
+    if title is None:
+        return head
+    return head + f'<p class="see">Numbers: <a href="#{places.exhibit(block.see)}">{escape(title)}</a></p>'
+
+
+def figure(block: FigureBlock, places: Places) -> str:
     """A figure between its title and its caption."""
-    key = names.name(block.title or "figure")
-    drawn = svg(block.figure, key, block.title or "figure", block.caption)
+    key = places.of(block.about, block.title or "figure")
+    title = block.title or (block.about.title if block.about else "figure")
+    drawn = svg(block.figure, key, title, block.caption)
     caption = f'<p class="note">{escape(block.caption)}</p>' if block.caption else ""
     return (
-        f'<figure class="drawn" id="{key}">{titled(block.title)}<div class="scroll" tabindex="0">{drawn}</div>'
-        f"{caption}</figure>"
+        f'<figure class="drawn" id="{key}"{held(block.cells)}>{head_of(block.title, block.about, key, places)}'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">{drawn}</div>{caption}</figure>'
     )
+
+
+def held(cells: Cells | None) -> str:
+    """What the cells of a map stand for, for script.js: whole bytes, row by row from below."""
+    if cells is None:
+        return ""
+    values = {name: [[round(float(one)) for one in row] for row in grid] for name, grid in cells.values.items()}
+    data = {"rows": list(cells.rows), "seconds": cells.seconds, "values": values}
+    return f' data-cells="{escape(json.dumps(data, separators=(",", ":")))}"'
 
 
 def is_facts(block: Table) -> bool:
@@ -78,37 +85,53 @@ def facts(block: Table) -> str:
     return f"<dl>{pairs}</dl>" if pairs else ""
 
 
-def table(block: Table, names: Names) -> str:
+def table(block: Table, places: Places) -> str:
     """A table with its title and note; script.js makes it sortable and, where it is long, searchable."""
-    key = names.name(block.title or "table")
-    flush = [all(NUMBER.match(str(row[n])) for row in block.rows) for n in range(len(block.columns))]
+    title = block.title or (block.about.title if block.about else "table")
+    key = places.of(block.about, title)
+    rows, note = shown_rows(block)
+    flush = [all(NUMBER.match(str(row[n])) for row in rows) for n in range(len(block.columns))]
     head = cells("th", block.columns, flush) if any(block.columns) else ""
-    body = "\n".join(cells("td", row, flush) for row in block.rows)
-    note = f'<p class="note">{escape(block.note)}</p>' if block.note else ""
-    label = escape(block.title or "table")
+    body = "\n".join(cells("td", row, flush, "extra" * (n >= len(block.rows))) for n, row in enumerate(rows))
     return (
-        f'<figure class="rows" id="{key}">{titled(block.title)}'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>'
+        f'<figure class="rows" id="{key}">{head_of(block.title, block.about, key, places)}'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
         + (f"<thead>{head}</thead>" if head else "")
-        + f"<tbody>\n{body}\n</tbody></table></div>{note}</figure>"
+        + f"<tbody>\n{body}\n</tbody></table></div>"
+        + (f'<p class="note">{escape(note)}</p>' if note else "")
+        + "</figure>"
     )
 
 
-def cells(kind: str, words: Sequence[str], flush: Sequence[bool]) -> str:
+def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
+    """As many rows as a page of HTML has room for, and the note with their number."""
+    rows, total = block.more(MOST_ROWS) if block.more else ([], 0)
+    if len(rows) <= len(block.rows):
+        return block.rows, block.note
+    number = f"all {total:,}" if total == len(rows) else f"the first {len(rows):,} of {total:,} (--csv exports all)"
+    return rows, f"{block.note} In this page: {number}.".strip()
+
+
+def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "") -> str:
     """A row of a table; numbers are set flush right."""
     scope = ' scope="col"' if kind == "th" else ""
     each = (
         f"<{kind}{scope}{' class=n' if right else ''}>{escape(str(word))}</{kind}>"
         for word, right in zip(words, flush, strict=True)
     )
-    return f"<tr>{''.join(each)}</tr>"
+    return f"<tr{f' class={look}' if look else ''}>{''.join(each)}</tr>"
 
 
-def row(block: Row, names: Names) -> str:
+def row(block: Row, places: Places) -> str:
     """Blocks side by side, where there is room for them."""
-    return f'<div class="row">{"".join(f"<div>{element(one, names)}</div>" for one in block.blocks)}</div>'
+    return f'<div class="row">{"".join(f"<div>{element(one, places)}</div>" for one in block.blocks)}</div>'
 
 
-def titled(title: str) -> str:
-    """A heading, or nothing."""
-    return f"<h3>{escape(title)}</h3>" if title else ""
+def head_of(title: str, about: About | None, key: str, places: Places) -> str:
+    """A heading; above an exhibit's first part also what is advised on its numbers, and the definition behind them."""
+    parts = [f"<h3>{escape(title)}</h3>"] if title else []
+    if about is not None and key == places.exhibit(about.name):
+        found = "; ".join(f'<a href="#{name}">{escape(said)}</a>' for said, name in places.findings_in(about))
+        parts += [f'<p class="see">Advice: {found}</p>'] if found else []
+        parts += [f"<details><summary>Definition</summary><p>{escape(about.definition)}</p></details>"]
+    return "".join(parts)

@@ -77,4 +77,66 @@
     });
     code.append(button);
   }
+
+  // Bytes in the largest unit that gives at least one.
+  function size(bytes) {
+    const power = bytes ? Math.min(6, Math.floor(Math.log2(bytes) / 10)) : 0;
+    const scaled = bytes / 1024 ** power;
+    return `${scaled.toFixed(scaled < 10 && power ? 2 : scaled < 100 && power ? 1 : 0)} ${Object.keys(POWERS)[power]}`;
+  }
+
+  // A map says what is in the cell at the pointer, or where the arrow keys have gone.
+  function point(figure, tools) {
+    const { rows, seconds, values } = JSON.parse(figure.dataset.cells);
+    const svg = figure.querySelector("svg"), image = svg.querySelector("image");
+    const columns = Object.values(values)[0][0].length;
+    const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(image.getAttribute(name)));
+    const frame = document.createElementNS(svg.namespaceURI, "rect");
+    const said = document.createElement("output");
+    said.textContent = "Point at the map, or use its arrow keys.";
+    frame.setAttribute("class", "pointed");
+    tools.append(said);
+    let here = [0, 0];
+    function tell(column, row) {
+      here = [Math.max(0, Math.min(columns - 1, column)), Math.max(0, Math.min(rows.length - 1, row))];
+      [column, row] = here;
+      const wide = width / columns, high = height / rows.length;
+      const box = { x: x + column * wide, y: y + height - (row + 1) * high, width: wide, height: high };
+      for (const [name, length] of Object.entries(box)) frame.setAttribute(name, length);
+      svg.append(frame);
+      const from = Number((column * seconds).toPrecision(4)), to = Number(((column + 1) * seconds).toPrecision(4));
+      const parts = Object.entries(values).map(([what, grid]) => `${size(grid[row][column])} ${what}`);
+      said.textContent = `${rows[row]}, ${from} to ${to} s: ${parts.join(", ")}`;
+    }
+    svg.addEventListener("pointermove", (event) => {
+      const box = image.getBoundingClientRect();
+      const right = (event.clientX - box.left) / box.width, up = (box.bottom - event.clientY) / box.height;
+      if (right >= 0 && right < 1 && up >= 0 && up < 1) tell(Math.floor(right * columns), Math.floor(up * rows.length));
+    });
+    const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    figure.querySelector(".scroll").addEventListener("keydown", (event) => {
+      if (!(event.key in MOVES)) return;
+      event.preventDefault();
+      tell(here[0] + MOVES[event.key][0], here[1] + MOVES[event.key][1]);
+    });
+  }
+
+  for (const figure of document.querySelectorAll("figure[data-cells]")) {
+    const scroll = figure.querySelector(".scroll"), tools = document.createElement("div");
+    tools.className = "tools";
+    let zoom = 1;
+    for (const [sign, what, factor] of [["+", "Enlarge", 1.5], ["−", "Shrink", 1 / 1.5]]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = sign;
+      button.setAttribute("aria-label", `${what} the figure`);
+      button.addEventListener("click", () => {
+        zoom = Math.max(1, Math.min(12, zoom * factor));
+        figure.style.setProperty("--zoom", zoom);
+      });
+      tools.append(button);
+    }
+    scroll.before(tools);
+    point(figure, tools);
+  }
 }

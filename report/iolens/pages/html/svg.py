@@ -155,7 +155,7 @@ class SvgRenderer(PointsRenderer):
     def define(self, what: str, element: Any) -> str:
         """The name of what is defined once and used many times."""
         if what not in self.named:
-            self.named[what] = f"{self.key}-{len(self.named)}"
+            self.named[what] = f"{self.key}.{len(self.named)}"
             self.parts.append(f"<defs>{element(self.named[what])}</defs>")
         return self.named[what]
 

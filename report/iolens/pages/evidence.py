@@ -1,0 +1,52 @@
+"""Where a reader finds the numbers that a rule of the advice is about: the name of an exhibit, by the rule's id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+EVIDENCE: Mapping[str, str] = {
+    "small-writes": "access_sizes",
+    "small-reads": "access_sizes",
+    "shared-small-writes": "common_sizes",
+    "independent-small": "access_sizes",
+    "not-aggregated": "aggregators",
+    "random-access": "pattern",
+    "stdio-data": "performance",
+    "sync-each-write": "operations",
+    "one-writer": "rank_balance",
+    "one-reader": "rank_balance",
+    "turns": "rank_spans",
+    "few-aggregators": "aggregators",
+    "uneven-ranks": "rank_balance",
+    "straggler-rank": "shared_files",
+    "straggler-host": "hosts",
+    "straggler-target": "target_bytes",
+    "narrow-stripes": "layouts",
+    "wide-stripes": "layouts",
+    "stripe-size": "layouts",
+    "uneven-targets": "target_bytes",
+    "shared-stripes": "stripe_ranks",
+    "unaligned-shared": "alignment",
+    "unaligned-domains": "aggregators",
+    "hints-ignored": "hints",
+    "exchange": "collectives",
+    "collective-slower": "collectives",
+    "data-sieving": "performance",
+    "write-amplification": "performance",
+    "read-again": "costly_files",
+    "all-read-one": "shared_files",
+    "rewriting": "costly_files",
+    "metadata-storm": "operations",
+    "reopened": "operations",
+    "file-per-process": "file_counts",
+    "nfs-mpiio": "file_systems",
+    "uneven-computing": "time_parts",
+    "late-receives": "mpi_calls",
+    "small-messages": "mpi_messages",
+    "log-partial": "modules",
+    "log-blind": "modules",
+    "overlapping-times": "io_cost",
+    "above-device": "performance",
+    "cold-then-warm": "costly_files",
+}
+"""Every rule has one. An exhibit that a log does not fill is not pointed to."""

@@ -1,0 +1,58 @@
+"""Names of places in a page of HTML, so that findings and the numbers behind them link to each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+
+from iolens.pages.blocks import About, Block, FigureBlock, Page, Row, Table, Text
+
+
+class Places:
+    """Names of the elements of a page, each given once; `titles` are those of the exhibits in it, by their names."""
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        blocks = list(flat(block for page in pages for block in page.blocks))
+        abouts = [block.about for block in blocks if isinstance(block, Table | FigureBlock) and block.about]
+        findings = [block for block in blocks if isinstance(block, Text) and block.style == "finding"]
+        self.titles = {about.name: about.title for about in abouts}
+        self.findings = {one.text.partition(":")[0]: (n, one.see) for n, one in enumerate(findings, 1)}
+        self.given: set[str] = set()
+        self.seen_findings = 0
+
+    def name(self, words: str) -> str:
+        """A name made of these words, such as `where-the-time-went`."""
+        stem = "-".join(re.findall(r"[a-z0-9]+", words.lower())[:8]) or "part"
+        found = next(name for n in count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in self.given)
+        self.given.add(found)
+        return found
+
+    def exhibit(self, name: str) -> str:
+        """The name of the first table or figure of an exhibit."""
+        return f"exhibit_{name}"
+
+    def of(self, about: About | None, title: str) -> str:
+        """The name of a table or figure."""
+        if about is None or self.exhibit(about.name) in self.given:
+            return self.name(title)
+        self.given.add(self.exhibit(about.name))
+        return self.exhibit(about.name)
+
+    def next_finding(self) -> str:
+        """The name of the next finding, in their order."""
+        self.seen_findings += 1
+        return f"finding_{self.seen_findings}"
+
+    def findings_in(self, about: About) -> list[tuple[str, str]]:
+        """Findings about these numbers, each where it is said last: what it says, and its name."""
+        return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if see == about.name]
+
+
+def flat(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, and in place of a row those in it."""
+    for block in blocks:
+        if isinstance(block, Row):
+            yield from flat(block.blocks)
+        else:
+            yield block
