@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
+from iolens.metrics.comparison import bounded, compare
 from iolens.pages.comparison import write_comparison
 
 GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
@@ -77,6 +79,15 @@ def test_several_sweeps_are_compared_with_the_sweep_as_a_setting(
     assert (effect["base"], effect["level"], effect["pairs"]) == ("before", "after", "2")
     assert float(effect["low"]) < 2 < float(effect["high"])
     assert float(effect["low"]) > 1.5
+
+
+def test_a_device_bounds_what_was_not_emulated(tmp_path: Path) -> None:
+    results = load_results(write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, 2))
+    found = compare(results.runs, results.settings)
+    assert bounded(found, 500.0).points["bound"].isna().all()
+    real = bounded(replace(found, runs=found.runs.assign(storage="lustre")), 500.0)
+    assert list(real.points["bound"]) == [500.0, 500.0]
+    assert set(real.points["bound_by"]) == {"device"}
 
 
 def test_sweeps_of_different_settings_stand_beside_each_other(

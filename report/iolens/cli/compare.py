@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="MIB_PER_S",
-        help="the most that the storage can take, MiB/s: a line over the bars of logs, runs and outputs",
+        help="the most that storage that is not emulated can take, MiB/s: a line over the bars",
     )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
@@ -68,7 +68,8 @@ def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
 
     paths: Sequence[Path] = args.paths
     output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
-    summary = write_comparison(sweeps[0] if len(sweeps) == 1 else merged(sweeps), output, read_log)
+    results = sweeps[0] if len(sweeps) == 1 else merged(sweeps)
+    summary = write_comparison(results, output, read_log, args.device_rate)
     export(summary.frames, "comparison-", folders(args))
     tell(summary)
     print(f"comparison: {output}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -115,6 +115,19 @@ def compare(
         limits=limits or {},
         fresh=fresh_runs(fresh, names, *picked) if fresh is not None and picked else None,
     )
+
+
+def bounded(comparison: Comparison, device_rate: float) -> Comparison:
+    """The comparison with a device's rate (MiB/s) as the bound of the points that were not on emulated storage; as it
+    is where that is 0.
+    """
+    if not device_rate:
+        return comparison
+    points, runs = comparison.points, comparison.runs
+    real = [not (runs.loc[runs["point"] == index, "storage"] == "emulated").any() for index in points.index]
+    bound = points["bound"].where(points["bound"].notna() | ~pd.Series(real, index=points.index), device_rate)
+    by = points["bound_by"].where(bound.isna() | points["bound"].notna(), "device")
+    return replace(comparison, points=points.assign(bound=bound, bound_by=by))
 
 
 def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:

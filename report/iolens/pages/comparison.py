@@ -12,7 +12,7 @@ from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
 from iolens.lab.tune.trail import read_trail
 from iolens.metrics.audit.sources import of_comparison
-from iolens.metrics.comparison import Comparison, compare
+from iolens.metrics.comparison import Comparison, bounded, compare
 from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison_driver import driver_marks
@@ -41,12 +41,19 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
-def write_comparison(results: Results, path: Path, read: Callable[[Path], Job]) -> ComparisonSummary:
-    """Write the comparison of a sweep, a PDF or an HTML page; `read` makes a Job of a run's log."""
+def write_comparison(
+    results: Results, path: Path, read: Callable[[Path], Job], device_rate: float = 0.0
+) -> ComparisonSummary:
+    """Write the comparison of a sweep, a PDF or an HTML page; `read` makes a Job of a run's log.
+
+    `device_rate` (MiB/s) is drawn as the bound of points that no model bounds.
+    """
     if results.metric == "latency":
         return write_latency_comparison(results, path)
     limits = results.limits if results.metric == "write_bandwidth" else {}
-    comparison = compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits)
+    comparison = bounded(
+        compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits), device_rate
+    )
     labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
     evidence = of_comparison(comparison, program_of(results))
     answer, *others = sweep_pages(results, comparison)

@@ -101,6 +101,8 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
             "{link_mb_per_s:g} MB/s (links) and × {memory_mb_per_s:g} MB/s (copy in memory); what is missing to it is "
             "exchange between the ranks, latency and waiting."
         ).format(**comparison.limits)
+    if (comparison.points["bound_by"] == "device").any():
+        throughput += " Black line: the bound that was given for the device."
     for columns, axis, caption in (
         (SPEED, f"{comparison.measure}, MiB/s", throughput),
         (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),
