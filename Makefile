@@ -36,7 +36,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) test check format fuzz model sanitize bench wheel install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench wheel install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -89,6 +89,12 @@ run-metadata: build ## create, stat, read and remove many small files
 
 activity-%: build ## an activity of the course (course/README.md), and whether it came out as the course says
 	@$(IOLENS) activity $* $(if $(filter 1,$(FULL)),--full) $(SET:%=--set "%") $(call option,RESULTS,--results) $(call option,LANGUAGE,--language)
+
+course-tarball: ## what students need: build/iolens-course.tar.gz, without tests and solutions
+	@mkdir -p build
+	@git ls-files -z -- . ':!tests' ':!.ci' ':!course/*/solution*' ':!course/INSTRUCTOR*' | \
+	    tar -czf build/iolens-course.tar.gz --null -T - --transform 's,^,iolens-course/,'
+	@echo build/iolens-course.tar.gz
 
 test: build ## every test: C, Python, whole system
 	@./setup.sh test

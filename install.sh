@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Copy what was built to PREFIX (below DESTDIR, when that is set), so that it works without this folder:
-#   bin/iolens, bin/iolens-recover    the commands
+#   bin/iolens, bin/iolens-recover, bin/iolens-job-summary    the commands
 #   lib/iolens/lib                    libraries to preload
 #   lib/iolens/bin                    workloads and helpers, under names that would hide others' on PATH
 #   lib/iolens/venv                   the Python package with what it needs
@@ -38,7 +38,7 @@ copy_programs() {
     for file in slurm/*; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done
-    for file in workloads/*/*.yaml course/*/*.yaml; do
+    for file in workloads/*/*.yaml course/*.yaml course/*/*.yaml; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done
     ln -sfn ../lib/iolens/bin/iolens-recover "$root/bin/iolens-recover"
@@ -72,16 +72,17 @@ END
 
 # Isolated (-I): neither the folder that it is used in nor PYTHONPATH can put a module of that name in the place of ours.
 make_command() {
-    cat >"$root/bin/iolens" <<'END'
+    sed "s/MODULE/$2/" >"$root/bin/$1" <<'END'
 #!/bin/sh
-exec "$(dirname "$(readlink -f "$0")")/../lib/iolens/venv/bin/python" -I -m iolens.cli.main "$@"
+exec "$(dirname "$(readlink -f "$0")")/../lib/iolens/venv/bin/python" -I -m MODULE "$@"
 END
-    chmod 755 "$root/bin/iolens"
+    chmod 755 "$root/bin/$1"
 }
 
 copy_programs
 make_environment
-make_command
+make_command iolens iolens.cli.main
+make_command iolens-job-summary iolens.cli.job_summary
 make_manuals
 echo "installed into $root"
 if ! command -v mpicc >/dev/null || [ "$(command -v mpicc)" = "$PWD/.venv/bin/mpicc" ]; then

@@ -13,4 +13,4 @@ SCRATCH_DIR=${SCRATCH_DIR:-/scratch/$USER}
 
 # BT-IO class B with one process: 1697.93 MB. Stripes: sbatch --export=ALL,STRIPES=10 run_btio-B.sh
 source "${IOLENS_HOME:-$SLURM_SUBMIT_DIR}/slurm/common.sh"
-run_btio B "${STRIPES:-1}"
+run_btio "${CLASS:-B}" "${STRIPES:-1}"

@@ -13,4 +13,4 @@ SCRATCH_DIR=${SCRATCH_DIR:-/scratch/$USER}
 
 # BT-IO class C with 36 processes: 6802.44 MB. Stripes: sbatch --export=ALL,STRIPES=4 --nodes=4 --ntasks-per-node=9 …
 source "${IOLENS_HOME:-$SLURM_SUBMIT_DIR}/slurm/common.sh"
-run_btio C "${STRIPES:-1}"
+run_btio "${CLASS:-C}" "${STRIPES:-1}"

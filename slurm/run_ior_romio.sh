@@ -18,4 +18,4 @@ if [ -n "${HINTS:-}" ]; then
     export ROMIO_HINTS="$IOLENS_HOME/slurm/hints.txt" ROMIO_PRINT_HINTS=1
 fi
 in_fresh_directory "${STRIPES:-4}" \
-    profiled "${IOR:-ior}" -a MPIIO -c -C -e -i 3 -b 1m -t 1m -s 100 -o ior.dat
+    profiled "${IOR:-ior}" -a MPIIO -c -C -e -i 3 -b 1m -t 1m -s "${SEGMENTS:-100}" -o ior.dat

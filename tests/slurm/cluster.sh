@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A throw-away Slurm cluster on one machine: a controller and nodes n1 … nN, each with a host name, a /tmp and a /dev/shm
-# of its own, all bound to loopback and without authentication.
+# of its own, all bound to loopback and without authentication, and
+# what batch scripts expect of a site.
 #   cluster.sh start DIR [NODES] [CPUS]    wait until the nodes are idle; DIR/environment is to be sourced
 #   cluster.sh stop DIR
 # Needs slurmctld, slurmd and either root or user namespaces.
@@ -12,11 +13,12 @@ start() {
     dir=$(cd "$dir" && pwd)
     # Two clusters on one machine must not share a port.
     port=$((20000 + $$ % 20000))
-    mkdir -p "$dir"/{state,log}
+    mkdir -p "$dir"/{state,log,bin}
+    site_tools "$dir/bin"
     : >"$dir/pids"
     configuration "$dir" "$nodes" "$cpus" "$port" >"$dir/slurm.conf"
     hosts "$nodes" >"$dir/hosts"
-    echo "export SLURM_CONF='$dir/slurm.conf'" >"$dir/environment"
+    echo "export SLURM_CONF='$dir/slurm.conf' PATH='$dir/bin':\$PATH" >"$dir/environment"
     export SLURM_CONF=$dir/slurm.conf
     /usr/sbin/slurmctld -D >"$dir/log/slurmctld.out" 2>&1 &
     echo $! >>"$dir/pids"
@@ -45,6 +47,22 @@ node() {
         mount --bind "$1/node/$2/shm" /dev/shm
         hostname "$2"
         exec /usr/sbin/slurmd -D -N "$2"' node "$1" "$2"
+}
+
+# What batch scripts expect of a site with Lustre: `module` has the machine's MPI loaded already, and `lfs` keeps the
+# stripe count that was set on a directory, which has no effect.
+site_tools() {
+    printf '#!/bin/sh\n' >"$1/module"
+    cat >"$1/lfs" <<'END'
+#!/bin/sh
+# lfs setstripe -c COUNT DIR | lfs getstripe -d DIR
+case $1 in
+setstripe) echo "$3" >"$4.stripes" ;;
+getstripe) echo "stripe_count:  $(cat "$3.stripes") stripe_size:   1048576 pattern:       0 stripe_offset: -1" ;;
+*) exit 1 ;;
+esac
+END
+    chmod 755 "$1"/*
 }
 
 hosts() {

@@ -9,6 +9,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
+
+SCRIPT = Path(__file__).resolve().parents[1] / "slurm" / "cluster.sh"
+
+ON_ONE_MACHINE = {
+    "OMPI_MCA_btl": "self,vader,tcp",
+    "OMPI_MCA_btl_tcp_if_include": "lo",
+    "OMPI_MCA_oob_tcp_if_include": "lo",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+"""The nodes have host names of their own and one network interface."""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of the users of a throw-away Slurm cluster: four nodes on this machine, without accounting."""
+    for tool in ("/usr/sbin/slurmctld", "/usr/sbin/slurmd", "mpirun"):
+        if not shutil.which(tool):
+            pytest.skip(f"{Path(tool).name} is not installed")
+    if subprocess.run(["unshare", "--uts", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nodes with host names of their own need root")
+    folder = tmp_path_factory.mktemp("cluster")
+    subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "SLURM_"))}
+    yield {
+        **inherited,
+        **ON_ONE_MACHINE,
+        "SLURM_CONF": f"{folder}/slurm.conf",
+        "PATH": f"{folder}/bin:{os.environ['PATH']}",
+    }
+    subprocess.run([SCRIPT, "stop", folder], check=True)
 
 
 @pytest.fixture

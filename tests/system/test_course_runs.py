@@ -15,14 +15,20 @@ pytestmark = pytest.mark.mpi
 COURSE = Path(__file__).resolve().parents[2] / "course"
 FILES = ["workload.ranks=1", "storage.stripe_size=64K"]
 BTIO = ["workload.arguments=[--class, S, --steps, 5, --io-only]", *FILES]
-IOR = "workload.arguments=[-a, MPIIO, -c, -w, -r, -b, 64k, -t, 64k]"
+IOR = "workload.arguments=[-a, MPIIO, -w, -b, 64k, -t, 64k"
+GRID = "workload.arguments=[--nx, '1', --ny, '1', --im_world, '6', --lm, '2', --ntrials, '1', --write_binary]"
 SMALL = {
     1: BTIO,
     2: [*BTIO, "exclude=[stripe_count == 1]"],
     3: [*BTIO, "exclude=[aggregators > 1]"],
     4: [*BTIO, "exclude=[aggregators != stripe_count]"],
     5: [*BTIO, "exclude=[nodes_played == 'two nodes' or stripe_count < 4]"],
-    6: [*FILES, IOR, "exclude=[hints != 'B' or stripe_count == 4]"],
+    6: [*FILES, f"{IOR}, -r]", "exclude=[hints != 'B' or stripe_count == 4]"],
+    7: [*FILES, "workload.arguments=[--segments, 1]", "exclude=[domains != 'even, 1 MiB']"],
+    8: [*FILES, f"{IOR}]", "exclude=[calls != 'collective, 47008 B']"],
+    9: [*FILES, f"{IOR}]", "exclude=[asked != 'collective, cb_node 4']"],
+    10: [GRID, "exclude=[writers != 'six files' or stripe_count == 1]"],
+    11: [*FILES, f"{IOR}, -V, -S]", "exclude=[program != 'with one hint']"],
 }
 """What makes an activity small: changes of its experiment, which leave points out too."""
 

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,7 @@ from recovery_program import check_log, program, wait_until
 pytestmark = pytest.mark.mpi
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "tests" / "slurm" / "cluster.sh"
 IOLENS = Path(sys.executable).parent / "iolens"
-
-ON_ONE_MACHINE = {
-    "OMPI_MCA_btl": "self,vader,tcp",
-    "OMPI_MCA_btl_tcp_if_include": "lo",
-    "OMPI_MCA_oob_tcp_if_include": "lo",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
-"""The nodes have host names of their own and one network interface."""
 
 EXPERIMENT = """name: try
 workload: {{program: btio, arguments: [--class, S, --steps, 5, --io-only], ranks: 4}}
@@ -40,21 +30,6 @@ matrix: {{aggregators: [1, 2]}}
 repetitions: 2
 confirm: 0
 """
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of the cluster's users."""
-    for tool in ("/usr/sbin/slurmctld", "/usr/sbin/slurmd", "mpirun"):
-        if not shutil.which(tool):
-            pytest.skip(f"{Path(tool).name} is not installed")
-    if subprocess.run(["unshare", "--uts", "--mount", "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("nodes with host names of their own need root")
-    folder = tmp_path_factory.mktemp("cluster")
-    subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "SLURM_"))}
-    yield {**inherited, **ON_ONE_MACHINE, "SLURM_CONF": f"{folder}/slurm.conf"}
-    subprocess.run([SCRIPT, "stop", folder], check=True)
 
 
 @pytest.fixture

@@ -101,7 +101,8 @@ def compared(claim: Claim, ratio: Ratio) -> str:
 
 def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
     """How much of the bound by the storage's model a point reaches."""
-    stripes, writers = (median(runs, name) for name in ("requested.stripe_count", "observed.aggregators"))
+    stripes = median(runs, "requested.stripe_count")
+    writers = 1 if median(runs, "nprocs") == 1 else median(runs, "observed.aggregators")
     if not known(results.limits) or not stripes or not writers:
         return Outcome(claim, OPEN, problem="the storage has no model that tells a bound")
     most, _ = bound(results.limits, stripes, writers)

@@ -38,6 +38,8 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
             value = (KEYS[key].kind if key in KEYS else own_levels)(plain(node))
         except ValueError as error:
             raise UsageError(f"{where}: {key}: {error}") from error
+        if isinstance(value, Path) and key == "storage.configuration" and not where.startswith("--set"):
+            value = (path.parent / value).resolve()
         factor = target.removeprefix("matrix.")
         if key not in KEYS:
             own[factor] = value

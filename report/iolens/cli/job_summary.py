@@ -1,0 +1,68 @@
+"""`iolens-job-summary LOG`: the PDF summary of a log, called as Darshan's `darshan-job-summary.pl` is.
+
+Scripts that call that program need another name in its place and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.errors import IolensError
+
+NAME = "iolens-job-summary"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of darshan-job-summary.pl, which may be shortened as there."""
+    made = argparse.ArgumentParser(
+        prog=NAME, description="Make the PDF summary of a log, with the options of darshan-job-summary.pl."
+    )
+    made.add_argument("input_file", type=Path, help="a log of iolens or Darshan (3.0 or later)")
+    made.add_argument("--output", type=Path, metavar="FILE", help="the PDF to write (default: ./INPUT_FILE.pdf)")
+    made.add_argument(
+        "--verbose", action="store_true", help="also write every table as CSV into a new folder, and print its name"
+    )
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
+    args = parser().parse_args(argv)
+    try:
+        summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
+    except IolensError as error:
+        print(f"{NAME}: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def summarise(log: Path, pdf: Path, verbose: bool) -> None:
+    """Write the pages and, if wanted, the numbers behind them."""
+    from iolens.log import read_log
+    from iolens.pages.exhibit import frames
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+    from iolens.pages.export import export
+    from iolens.pages.job import write_job
+
+    job = read_log(log)
+    # The form of a document follows its name, and here any name shall get a PDF.
+    aside = pdf if pdf.suffix.lower() == ".pdf" else pdf.with_name(f"{pdf.name}.{os.getpid()}.pdf")
+    write_job(job, aside)
+    try:
+        aside.replace(pdf)
+    except OSError as error:
+        aside.unlink()
+        raise IolensError(f"{pdf} cannot be written: {error.strerror}") from error
+    if verbose:
+        folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-"))
+        export(frames(JOB_EXHIBITS, job), f"{log.name}.", {"csv": folder})
+        print(f"verbose: {folder}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
