@@ -314,3 +314,12 @@ def test_absurd_counters_end_in_no_error(name: str) -> None:
                 table[column] = np.array([chance.choice([0, -1, 1, 2**40, 2**62])] * len(table), table[column].dtype)
         made = replace(whole, frames=frames, run_time=float(chance.choice([0.0, 1.0, 1e9])))
         assert verdict(made, found=findings(made)).sentence
+
+
+@pytest.mark.parametrize(("usual", "found"), [(0.0001, False), (2.0, True)], ids=["one waits", "all are slow"])
+def test_opening_a_pipe_that_waits_is_no_metadata_trouble(usual: float, found: bool) -> None:
+    rows = [{"id": n, "rank": 0, "OPENS": 1, "STATS": 99, "F_META_TIME": 100 * usual} for n in range(1, 21)]
+    pipe = {"id": 21, "rank": 0, "OPENS": 2, "READS": 1, "F_META_TIME": 900.0}
+    made = job(1, {"POSIX": frame("POSIX", [*rows, pipe])}, run_time=5000.0)
+    assert ("metadata-storm" in said(made)) == found
+    assert io_seconds(made) == pytest.approx(20 * 100 * usual + (900.0 if found else 0.0))

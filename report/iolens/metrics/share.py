@@ -3,7 +3,8 @@
 A rank's time in a set of files is the sum over its own records; of a file that all ranks share the log knows the sum
 over ranks and the time of the slowest one. What is returned, the largest sum over a rank's own records plus, for each
 shared file, its slowest rank's time (or the sum, where that is less), is what no rank exceeds. It bounds what can be
-gained as long as ranks do their I/O side by side; where they take turns, their times add up.
+gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe takes as
+long as its other end lets it wait: such waiting is not I/O.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
+from iolens.metrics.use import by_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 KINDS = ("READ", "WRITE", "META")
+WAITED, UNUSUAL = 5.0, 1000
+"""Seconds of a mean metadata call on a file, and times that of the layer's median file, from which it waited."""
+
 ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
 """A layer, and the one whose times contain it in the files that both know."""
 
@@ -43,11 +48,7 @@ def io_seconds(job: Job) -> float | None:
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
     """Seconds of I/O of an average process over the same records; None for a log without such records."""
-    parts = [
-        float(np.maximum(part[f"{LAYERS[name].prefix}_F_{kind}_TIME"].to_numpy(), 0.0).sum())
-        for name, part in highest_records(job)
-        for kind in KINDS
-    ]
+    parts = [float(seconds_in(job, name, part, kind).sum()) for name, part in highest_records(job) for kind in KINDS]
     return sum(parts) / max(job.nprocs, 1) if parts else None
 
 
@@ -70,6 +71,20 @@ def io_share(job: Job) -> float | None:
     return spent / job.run_time if spent is not None and job.run_time > 0 else None
 
 
+@once_per_job
+def waited_for(job: Job, name: str) -> frozenset[int]:
+    """Ids of files of one process each whose open, stat and seek took WAITED seconds a call or more, where those of other
+    files were UNUSUAL times as fast: opening them waited for another process, as that of a pipe does.
+    """
+    table = by_file(job, name) if name in ("POSIX", "STDIO") else None
+    if table is None:
+        return frozenset()
+    calls = sum(table.get(counter, table["ranks"] * 0) for counter in ("OPENS", "STATS", "SEEKS"))
+    each = table["F_META_TIME"] / np.maximum(calls, 1)
+    found = (each >= WAITED) & (each >= UNUSUAL * each.median()) & (table["ranks"] == 1)
+    return frozenset(table.index[found])
+
+
 def slowest_seconds(job: Job, name: str, ids: Collection[int], kinds: tuple[str, ...] = KINDS) -> float:
     """Seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most the run time."""
     frame = job.frames[name]
@@ -77,10 +92,15 @@ def slowest_seconds(job: Job, name: str, ids: Collection[int], kinds: tuple[str,
     return min(job.run_time, float(own.max()) + shared)
 
 
-def rank_seconds(job: Job, name: str, records: pd.DataFrame, kinds: tuple[str, ...]) -> tuple[np.ndarray, float]:
-    """Seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones."""
+def rank_seconds(
+    job: Job, name: str, records: pd.DataFrame, kinds: tuple[str, ...], waits: bool = False
+) -> tuple[np.ndarray, float]:
+    """Seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
+
+    With `waits`, what opens waited for other processes counts, too.
+    """
     prefix = LAYERS[name].prefix
-    spent = sum(np.maximum(records[f"{prefix}_F_{kind}_TIME"].to_numpy(), 0.0) for kind in kinds)
+    spent = sum(seconds_in(job, name, records, kind, waits) for kind in kinds)
     ranks = records["rank"].to_numpy()
     shared = ranks < 0
     slowest = np.maximum(records[f"{prefix}_F_SLOWEST_RANK_TIME"].to_numpy(), 0.0)[shared]
@@ -88,3 +108,10 @@ def rank_seconds(job: Job, name: str, records: pd.DataFrame, kinds: tuple[str, .
     common = np.where(slowest > 0, np.minimum(spent[shared], slowest), spent[shared])
     own = np.bincount(ranks[~shared], weights=spent[~shared], minlength=max(job.nprocs, 1))
     return own, float(common.sum())
+
+
+def seconds_in(job: Job, name: str, records: pd.DataFrame, kind: str, waits: bool = False) -> np.ndarray:
+    """Seconds of each record in calls of a kind, without what its opens waited for other processes unless `waits`."""
+    spent = np.maximum(records[f"{LAYERS[name].prefix}_F_{kind}_TIME"].to_numpy(), 0.0)
+    waited = waited_for(job, name) if kind == "META" and not waits else frozenset()
+    return np.where(records["id"].isin(waited), 0.0, spent) if waited else spent
