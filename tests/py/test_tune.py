@@ -189,3 +189,13 @@ def test_own_factors_are_searched_too() -> None:
     while len(measured) < 4 and (choice := search.next(measured)):
         measured[choice.place] = speeds[choice.place]
     assert max(measured.values()) == max(speeds)
+
+
+def test_a_damaged_trail_is_said_before_anything_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "e.yaml"
+    path.write_text("name: a\nworkload: {program: ior, ranks: 2}\nmatrix: {stripe_count: [1, 2]}\n")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "tuning.json").write_text("{")
+    assert main(["tune", str(path), "--results", str(tmp_path)]) == 1
+    assert "tuning.json cannot be read" in capsys.readouterr().err
+    assert [one.name for one in (tmp_path / "a").iterdir()] == ["tuning.json"]

@@ -60,10 +60,12 @@ def run(args: argparse.Namespace) -> int:
         preview(experiment, search, allowed, folder)
         return 0
     from iolens.lab.sweep.prepare import prepare
+    from iolens.lab.tune.trail import read_trail
     from iolens.lab.tune.tune import begin, run_tuning
     from iolens.pages.sweep_live import shown
 
-    tuning = begin(prepare(experiment, folder), search, allowed)
+    before = read_trail(folder)
+    tuning = begin(prepare(experiment, folder), search, allowed, before)
     announce(tuning)
     with shown(folder, allowed.runs or 0, len(tuning.trail.steps)) as progress:
         tuning = run_tuning(tuning, progress)

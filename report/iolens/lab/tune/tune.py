@@ -24,7 +24,7 @@ from iolens.lab.sweep.running_table import write_runs
 from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh
 from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.search import Choice, Search
-from iolens.lab.tune.trail import Step, Trail, read_trail, write_trail
+from iolens.lab.tune.trail import Step, Trail, write_trail
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Tuning:
         return 2 * (experiment.repetitions if experiment.confirm is None else experiment.confirm)
 
 
-def begin(sweep: Sweep, search: Search, budget: Budget) -> Tuning:
-    """The state of a search in the sweep's folder: nothing done yet, or what an earlier one left there."""
+def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = None) -> Tuning:
+    """The state of a search in the sweep's folder: nothing done yet, or what an earlier one left there, `before`."""
     missing = {attempt.asked.id for attempt in sweep.todo}
     finished: dict[str, list[float]] = {}
     for run in schedule(sweep.experiment):
@@ -58,7 +58,6 @@ def begin(sweep: Sweep, search: Search, budget: Budget) -> Tuning:
     measured = {
         places[name]: math.exp(math.fsum(map(math.log, values)) / len(values)) for name, values in finished.items()
     }
-    before = read_trail(sweep.folder)
     steps = tuple(step for step in before.steps if step.run not in missing) if before else ()
     own = {step.run for step in steps}
     known = tuple(f"{name}/rep-1" for name in finished if f"{name}/rep-1" not in own)
