@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from iolens.errors import UsageError
 from iolens.lab.installation import need_library
@@ -32,88 +33,6 @@ MOST_CALLERS = 64
 
 DEFAULT_EVENTS = 100_000
 """Of a time line that nobody gave a length."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens run`."""
-    parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
-    parser.add_argument("--output", type=Path, metavar="DIR", help="keep log, output and run.json in this folder")
-    parser.epilog = (
-        "Without --output the log goes into this folder, or where IOLENS_LOGPATH (else DARSHAN_LOGPATH) says; "
-        "IOLENS_LOGFILE (else DARSHAN_LOGFILE) is its full name, and goes before that."
-    )
-    parser.add_argument(
-        "--profiler", choices=preload.PROFILERS, default="iolens", help="iolens, the site's Darshan, or none"
-    )
-    parser.add_argument(
-        "--storage-mount", type=Path, metavar="DIR", help="emulate object storage targets below this folder"
-    )
-    parser.add_argument(
-        "--hints",
-        type=hints_of_files,
-        metavar="PATTERN:KEY=VALUE,...",
-        help="MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
-    )
-    parser.add_argument(
-        "--io-component",
-        choices=IO_COMPONENTS,
-        help="ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless the "
-        "program's own MPI has it), or the MPI-IO of Open MPI",
-    )
-    parser.add_argument("--dxt", action="store_true", help="trace every single transfer (DXT), not only counters")
-    parser.add_argument(
-        "--sample",
-        type=samples_per_second,
-        nargs="?",
-        const=DEFAULT_HZ,
-        metavar="HZ",
-        help=f"interrupt every thread so often a second (default {DEFAULT_HZ:g}) and count where it is",
-    )
-    parser.add_argument(
-        "--timer", choices=("wall", "cpu"), default="wall", help="what --sample runs by: all time, or the processor's"
-    )
-    parser.add_argument(
-        "--timeline",
-        type=events_to_keep,
-        nargs="?",
-        const=DEFAULT_EVENTS,
-        metavar="N",
-        help=f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
-    )
-    parser.add_argument(
-        "--list-groups", action="store_true", help="print the groups of --trace, and which can be met on this machine"
-    )
-    parser.add_argument(
-        "--hwpc",
-        metavar="GROUP,...",
-        help="count these groups (numbers or names) or events of the processor, for each rank and region",
-    )
-    parser.add_argument(
-        "--list-hwpc", action="store_true", help="print the groups, and which events can be counted here"
-    )
-    parser.add_argument(
-        "--trace",
-        type=groups_of_functions,
-        metavar="GROUP,...",
-        help="groups of functions to count and time, such as mpi,blas,heap; --list-groups says which there are",
-    )
-    parser.add_argument(
-        "--apa",
-        type=Path,
-        metavar="FILE",
-        help="trace and count what this file of iolens apa says; --trace and --hwpc go before it",
-    )
-    parser.add_argument(
-        "--callers",
-        type=callers_to_keep,
-        metavar="N",
-        help=f"how many callers of MPI (1) and of I/O functions (0) are told apart, 0 to {MOST_CALLERS}",
-    )
-    parser.add_argument("--mpi-sync", action="store_true", help="with --trace mpi: time a barrier before collectives")
-    parser.add_argument(
-        "--late-receives", action="store_true", help="with --trace mpi: count receives whose message was there before"
-    )
-    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def groups_of_functions(text: str) -> str:
@@ -147,6 +66,109 @@ def events_to_keep(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text} is no positive number; write -- before the command")
+
+
+OPTIONS: Mapping[str, dict[str, Any]] = {
+    "--output": {
+        "type": Path,
+        "metavar": "DIR",
+        "help": "keep log, output and run.json in this folder",
+    },
+    "--profiler": {
+        "choices": preload.PROFILERS,
+        "default": "iolens",
+        "help": "iolens, the site's Darshan, or none",
+    },
+    "--storage-mount": {
+        "type": Path,
+        "metavar": "DIR",
+        "help": "emulate object storage targets below this folder",
+    },
+    "--hints": {
+        "type": hints_of_files,
+        "metavar": "PATTERN:KEY=VALUE,...",
+        "help": "MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
+    },
+    "--io-component": {
+        "choices": IO_COMPONENTS,
+        "help": "ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless the "
+        "program's own MPI has it), or the MPI-IO of Open MPI",
+    },
+    "--dxt": {
+        "action": "store_true",
+        "help": "trace every single transfer (DXT), not only counters",
+    },
+    "--sample": {
+        "type": samples_per_second,
+        "nargs": "?",
+        "const": DEFAULT_HZ,
+        "metavar": "HZ",
+        "help": f"interrupt every thread so often a second (default {DEFAULT_HZ:g}) and count where it is",
+    },
+    "--timer": {
+        "choices": ("wall", "cpu"),
+        "default": "wall",
+        "help": "what --sample runs by: all time, or the processor's",
+    },
+    "--timeline": {
+        "type": events_to_keep,
+        "nargs": "?",
+        "const": DEFAULT_EVENTS,
+        "metavar": "N",
+        "help": f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
+    },
+    "--list-groups": {
+        "action": "store_true",
+        "help": "print the groups of --trace, and which can be met on this machine",
+    },
+    "--hwpc": {
+        "metavar": "GROUP,...",
+        "help": "count these groups (numbers or names) or events of the processor, for each rank and region",
+    },
+    "--list-hwpc": {
+        "action": "store_true",
+        "help": "print the groups, and which events can be counted here",
+    },
+    "--trace": {
+        "type": groups_of_functions,
+        "metavar": "GROUP,...",
+        "help": "groups of functions to count and time, such as mpi,blas,heap; --list-groups says which there are",
+    },
+    "--apa": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "trace and count what this file of iolens apa says; --trace and --hwpc go before it",
+    },
+    "--callers": {
+        "type": callers_to_keep,
+        "metavar": "N",
+        "help": f"how many callers of MPI (1) and of I/O functions (0) are told apart, 0 to {MOST_CALLERS}",
+    },
+    "--mpi-sync": {
+        "action": "store_true",
+        "help": "with --trace mpi: time a barrier before collectives",
+    },
+    "--late-receives": {
+        "action": "store_true",
+        "help": "with --trace mpi: count receives whose message was there before",
+    },
+    "command": {
+        "nargs": argparse.REMAINDER,
+        "help": argparse.SUPPRESS,
+    },
+}
+"""Options and what they are to argparse."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `iolens run`."""
+    parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
+    parser.epilog = (
+        "Without --output the log goes into this folder, or where IOLENS_LOGPATH (else DARSHAN_LOGPATH) says; "
+        "IOLENS_LOGFILE (else DARSHAN_LOGFILE) is its full name, and goes before that."
+    )
+    for name, about in OPTIONS.items():
+        parser.add_argument(name, **about)
 
 
 def run(args: argparse.Namespace) -> int:
