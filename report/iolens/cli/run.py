@@ -91,8 +91,8 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
     },
     "--io-component": {
         "choices": IO_COMPONENTS,
-        "help": "ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless the "
-        "program's own MPI has it), or the MPI-IO of Open MPI",
+        "help": "ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless "
+        "the program's own MPI has it), or the MPI-IO of Open MPI",
     },
     "--dxt": {
         "action": "store_true",

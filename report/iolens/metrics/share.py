@@ -73,8 +73,9 @@ def io_share(job: Job) -> float | None:
 
 @once_per_job
 def waited_for(job: Job, name: str) -> frozenset[int]:
-    """Ids of files of one process each that waited at open for another process, as a pipe does: their open, stat and seek
-    took WAITED seconds a call or more, those of the median file UNUSUAL times less.
+    """Ids of files of one process each whose opening waited for another process, as that of a pipe does.
+
+    Their open, stat and seek took WAITED seconds a call or more, those of the median file UNUSUAL times less.
     """
     table = by_file(job, name) if name in ("POSIX", "STDIO") else None
     if table is None:
