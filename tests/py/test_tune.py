@@ -15,6 +15,7 @@ from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
 from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of
 from iolens.lab.values import Change
+from iolens.pages.exhibits.search import fitted
 from tune_grids import all_grids, experiment_of, recorded, replay
 
 FEW = ("btio-lustre-nearline", "ior-lustre-flash", "ior-generic-dear-locks", "btio-like-thin-links")
@@ -199,3 +200,9 @@ def test_a_damaged_trail_is_said_before_anything_is_made(tmp_path: Path, capsys:
     assert main(["tune", str(path), "--results", str(tmp_path)]) == 1
     assert "tuning.json cannot be read" in capsys.readouterr().err
     assert [one.name for one in (tmp_path / "a").iterdir()] == ["tuning.json"]
+
+
+def test_a_trait_tells_what_the_runs_know_of_it() -> None:
+    assert fitted(14.0, 10.0, 20.0, "MiB/s") == "14.0 [10.0, 20.0] MiB/s"
+    assert fitted(30.0, 10.0, 200.0, "MiB/s") == "at least 10.0 MiB/s"
+    assert fitted(9.5, 1.6, 39.1, "%") == "at most 39.1 %"

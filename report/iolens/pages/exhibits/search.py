@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 NONE = "n/a"
 
+FAR = 5.0
+"""Ends of an interval so many times apart leave only the lower one worth telling."""
+
 
 def steps(trail: Trail) -> pd.DataFrame:
     """One row a run of the search: its number, setting, why it was chosen, what the model expected with two standard
@@ -74,7 +77,11 @@ def measured(value: float, reason: str) -> str:
 
 
 def fitted(value: float, low: float, high: float, unit: str) -> str:
-    """A trait with its interval."""
+    """A trait with its interval, or with the one end of it that says something."""
+    if unit == "%":
+        return f"at most {number(high)} {unit}"
+    if high > FAR * low:
+        return f"at least {number(low)} {unit}"
     return f"{number(value)}{interval(low, high)} {unit}"
 
 
@@ -100,6 +107,6 @@ MACHINE: Exhibit[Trail] = Exhibit(
     title="The machine that these runs describe",
     metric=machine,
     columns=[Column("", "trait"), Column("fitted", ("value", "low", "high", "unit"), fitted)],
-    note="Median of the machines that fit the runs, and where 95 % of their weight lies. Where that is wide, these "
-    "runs did not need to know it. Nothing of it was read from the storage.",
+    note="Median of the machines that fit the runs, and where 95 % of their weight lies; one end of that where the "
+    "runs did not need to know more. Nothing of it was read from the storage.",
 )
