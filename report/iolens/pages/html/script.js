@@ -16,9 +16,9 @@
   }
 
   function sort(table, column, head) {
-    const rising = head.getAttribute("aria-sort") === "descending";
+    const numeric = head.classList.contains("n"), before = head.getAttribute("aria-sort");
+    const rising = numeric ? before === "descending" : before !== "ascending";
     const body = table.tBodies[0];
-    const numeric = head.classList.contains("n");
     const rows = [...body.rows].map((row) => {
       const text = row.cells[column].textContent;
       return { row, key: numeric ? value(text) : text };
@@ -40,6 +40,7 @@
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = head.textContent;
+      if (!head.textContent) button.setAttribute("aria-label", "names");
       head.replaceChildren(button);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => sort(table, column, head));
