@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -73,6 +74,10 @@ def test_output_keeps_everything_in_a_folder(tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "kept").iterdir()}
     assert {"run.json", "stdout.txt", "stderr.txt"} <= names
     assert any(name.endswith(".darshan") for name in names)
+    record = json.loads((tmp_path / "kept/run.json").read_text())
+    assert record["machine"]["memory"] > record["machine"]["cached"] > 0
+    assert record["machine"]["kernel"].startswith("Linux ")
+    assert record["load_after"] >= 0
 
 
 SCRIPT = "dd status=none if=/dev/zero of=a bs=300 count=1; dd status=none if=a of=b; dd status=none if=b of=c count=0"
