@@ -54,6 +54,15 @@ def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) ->
     assert set(threads["thread"]) == {0, 1, 2}
 
 
+def test_nothing_is_counted_while_recording_is_off(tmp_path: Path) -> None:
+    (log,) = sampled(tmp_path, "sampling_paused")
+    private = read_log(log).private
+    met = set(resolve(private["call_nodes"], private["objects"])["function"])
+    assert "seen" in met
+    assert "unseen" not in met
+    assert private["sampling"]["paused"].sum() > 0
+
+
 @pytest.fixture(scope="module")
 def shares(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program of known shares, with its library."""

@@ -13,7 +13,7 @@ struct row {
     int32_t thread;
     char timer[TIMER_BYTES];
     double asked_hz;
-    int64_t samples, stacks, lost, cut;
+    int64_t samples, stacks, lost, cut, paused;
     double duration, handler_time;
 };
 
@@ -28,7 +28,10 @@ static const struct column COLUMNS[] = {
     MERGED(samples, "<i8", "periods", "periods that are counted in `samples`", COLUMN_SUM),
     MERGED(stacks, "<i8", "samples",
            "times that the thread was interrupted; divided by the duration, the rate in effect", COLUMN_SUM),
-    MERGED(lost, "<i8", "periods", "periods of the duration that are not counted in `samples`", COLUMN_SUM),
+    MERGED(lost, "<i8", "periods", "periods of the duration that are neither in `samples` nor in `paused`",
+           COLUMN_SUM),
+    MERGED(paused, "<i8", "periods",
+           "periods that are not counted, for the program had switched recording off", COLUMN_SUM),
     MERGED(cut, "<i8", "samples", "samples whose outermost callers are not known", COLUMN_SUM),
     MERGED(duration, "<f8", "s", "how long the timer ran, by its clock", COLUMN_SUM),
     MERGED(handler_time, "<f8", "s", "spent in taking the samples", COLUMN_SUM),
@@ -43,7 +46,8 @@ static bool validate(const void *memory, const struct area *area)
     for (int64_t i = 0; i < state->threads; i++) {
         const struct sampled_thread *thread = &state->thread[i];
         if (!is_measured_time(thread->earlier) || !is_measured_time(thread->handler_time) ||
-            !is_measured_time(thread->last) || !is_measured_time(thread->begin) || thread->samples < 0)
+            !is_measured_time(thread->last) || !is_measured_time(thread->begin) || thread->samples < 0 ||
+            thread->paused < 0)
             return false;
     }
     return true;
@@ -63,12 +67,13 @@ static void put_thread(struct buffer *rows, const struct sampling *state, int32_
                       .thread = i,
                       .asked_hz = state->hz,
                       .samples = thread->samples,
+                      .paused = thread->paused,
                       .stacks = thread->stacks,
                       .cut = thread->cut,
                       .duration = duration(thread),
                       .handler_time = thread->handler_time};
     int64_t periods = (int64_t)(row.duration * row.asked_hz);
-    row.lost = periods > row.samples ? periods - row.samples : 0;
+    row.lost = periods > row.samples + row.paused ? periods - row.samples - row.paused : 0;
     strcpy(row.timer, state->by_processor ? "cpu" : "wall");
     buffer_put(rows, &row, sizeof row);
 }

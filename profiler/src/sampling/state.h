@@ -39,7 +39,7 @@ struct sampled_thread {
     struct sampled_wait wait;    /* frame 0: none */
     double begin, last, earlier; /* earlier: of threads that had this place before */
     double handler_time;
-    int64_t samples, stacks, cut;
+    int64_t samples, stacks, cut, paused;
 };
 
 /* The state of `sampling`. */

@@ -79,6 +79,11 @@ void sample_take(struct sampling *sampling, struct sampled_thread *thread, const
 {
     double begin = clock_now(&iolens.clock);
     uintptr_t frames[SAMPLED_FRAMES];
+    if (iolens_paused()) {
+        thread->paused += weight;
+        thread->last = sampling->by_processor ? thread_now(sampling, thread) : begin;
+        return;
+    }
     struct unwound found = unwind_context(context, thread->stack, frames, SAMPLED_FRAMES);
     size_t skipped = thread->released ? skip_release(frames, found.count) : 0;
     struct sample_key key = {.thread = (uint32_t)(thread - sampling->thread),
@@ -99,8 +104,8 @@ void sample_unfinished(struct sampling *sampling, struct sampled_thread *thread)
     static const struct stack_span none = {UINTPTR_MAX, UINTPTR_MAX};
     uintptr_t frames[SAMPLED_FRAMES];
     struct sampled_wait wait = thread->wait;
-    int64_t weight = (int64_t)(thread->earlier * sampling->hz) - thread->samples;
-    if (wait.frame == 0 || weight <= 0 || sampling->by_processor)
+    int64_t weight = (int64_t)(thread->earlier * sampling->hz) - thread->samples - thread->paused;
+    if (wait.frame == 0 || weight <= 0 || iolens_paused() || sampling->by_processor)
         return;
     frames[0] = wait.function;
     struct unwound found = unwind_callers(wait.caller, wait.frame, none, frames + 1, SAMPLED_FRAMES - 1);
