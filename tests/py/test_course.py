@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
+import subprocess
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -165,3 +169,34 @@ def test_a_wrong_activity_is_named(tmp_path: Path, text: str, words: str) -> Non
 def test_a_wrong_call_says_what_there_is(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["activity", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def pictures() -> dict[str, str]:
+    """What course/pictures.py draws, by folder."""
+    made = runpy.run_path(str(COURSE / "pictures.py"))
+    return {f"activity-{number}": made["picture"](panels) for number, panels in made["PICTURES"].items()}
+
+
+def test_every_picture_is_as_its_script_draws_it() -> None:
+    assert {path.name: (path / "picture.svg").read_text() for path in ACTIVITIES} == pictures()
+
+
+@pytest.mark.parametrize("folder", [COURSE, *ACTIVITIES], ids=lambda path: path.name)
+def test_both_languages_tell_the_same_commands_and_tables(folder: Path) -> None:
+    for page in [path for path in folder.glob("*.md") if ".pt." not in path.name]:
+        pages = [path.read_text() for path in (page, page.with_suffix(".pt.md"))]
+        for kind in (r"^sbatch .*|^make [^#]*|^srun .*", r"^#+ ", r"^\| ", r"^\d\. "):
+            english, portuguese = (re.findall(kind, text.replace("LANG=pt_BR ", ""), re.M) for text in pages)
+            count = [len(english), len(portuguese)] if kind.startswith(("^#", r"^\|", r"^\d")) else None
+            assert count is None or count[0] == count[1], (page, kind)
+            assert count or [word.strip() for word in english] == [word.strip() for word in portuguese], page
+
+
+@pytest.mark.skipif(not (COURSE.parent / ".git").exists(), reason="not a git checkout")
+def test_the_tarball_has_what_students_need_and_no_solutions() -> None:
+    root = COURSE.parent
+    subprocess.run(["make", "-s", "course-tarball"], cwd=root, check=True, capture_output=True)
+    with tarfile.open(root / "build" / "iolens-course.tar.gz") as tar:
+        names = {name.removeprefix("iolens-course/") for name in tar.getnames()}
+    assert {"Makefile", "setup.sh", "slurm/run_btio-C.sh", "course/activity-6/README.pt.md", "course/ost.yaml"} <= names
+    assert not [name for name in names if "solution" in name or "INSTRUCTOR" in name or name.startswith("tests/")]
