@@ -180,6 +180,7 @@ def test_the_command_writes_pages_and_tables(
     assert "is not a Darshan log" in broken["reason"]
     text = subprocess.run(["pdftotext", "-layout", "logs.pdf", "-"], capture_output=True, text=True, check=True).stdout
     assert "1 log cannot be read" in text
+    assert "They were on a processor for" in text
     assert "1 process left records without a log" in text
 
 

@@ -83,6 +83,13 @@ def sentences(forest: Forest) -> list[str]:
         f"{words.duration(wall)}, both summed over {words.plural(int(rows['ranks'].sum()), 'process')}"
         + ("; little can be gained there." if share < LITTLE else ".")
     ]
+    times = summary.waiting(forest)
+    if times is not None:
+        total, busy, waiting = (float(times[name].sum()) for name in ("wall", "cpu", "in_io"))
+        said.append(
+            f"They were on a processor for {words.percent(busy, total)} of it, in I/O without one for at most "
+            f"{words.percent(waiting, total)}; the rest they waited for children, pipes, locks or a core, or slept."
+        )
     again = files.read_again(forest)
     if again is not None:
         read, more = int(rows["bytes_read"].sum()), int(again["again"].sum())
