@@ -6,10 +6,11 @@ import inspect
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import iolens.metrics
@@ -20,6 +21,7 @@ import pytest
 from iolens.figures.activity import activity_map
 from iolens.log import read_log
 from iolens.pages.exhibit import Column, Exhibit, frames
+from iolens.pages.exhibits import fleet, forest
 from iolens.pages.exhibits.cost import PERFORMANCE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.export import export
@@ -82,8 +84,8 @@ def test_another_log_has_answers_of_its_own() -> None:
     assert len({tuple(PERFORMANCE.frame(job)["bytes_written"]) for job in (first, second)}) == 2
 
 
-OTHERS = ("job", "comparison", "latency", "subjects", "subject_figures", "scaling", "search")
-"""Files of `pages/exhibits` that hold the list, or exhibits of comparisons."""
+OTHERS = ("job", "comparison", "latency", "subjects", "subject_figures", "scaling", "search", "forest", "fleet")
+"""Files of `pages/exhibits` that hold the list, or exhibits of something else than a job."""
 
 
 def declared() -> list[Exhibit[Any]]:
@@ -98,8 +100,15 @@ def test_every_exhibit_is_listed_under_a_name_of_its_own() -> None:
     assert len({exhibit.name for exhibit in JOB_EXHIBITS}) == len(JOB_EXHIBITS)
 
 
-def test_every_exhibit_has_a_definition() -> None:
-    assert [exhibit.name for exhibit in JOB_EXHIBITS if not inspect.getdoc(exhibit.metric)] == []
+@pytest.mark.parametrize(("module", "listed"), [(forest, forest.FOREST_EXHIBITS), (fleet, fleet.FLEET_EXHIBITS)])
+def test_every_exhibit_of_many_jobs_is_listed_too(module: ModuleType, listed: Sequence[Exhibit[Any]]) -> None:
+    assert {value for value in vars(module).values() if isinstance(value, Exhibit)} == set(listed)
+    assert len({exhibit.name for exhibit in listed}) == len(listed)
+
+
+@pytest.mark.parametrize("listed", [JOB_EXHIBITS, forest.FOREST_EXHIBITS, fleet.FLEET_EXHIBITS])
+def test_every_exhibit_has_a_definition(listed: Sequence[Exhibit[Any]]) -> None:
+    assert [exhibit.name for exhibit in listed if not inspect.getdoc(exhibit.metric)] == []
 
 
 def exhibit_of(frame: pd.DataFrame, **given: Any) -> Exhibit[str]:

@@ -162,6 +162,15 @@ def test_wrong_folders_and_missing_packages_are_named(
     assert 'pip install "iolens[dask]"' in capsys.readouterr().err
 
 
+def test_a_store_that_cannot_be_written_is_named(store: Path, logs: list[Path], tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "store")
+    shutil.rmtree(tmp_path / "store/jobs")
+    touched = shutil.copy(logs[0], tmp_path)
+    with pytest.raises(IolensError, match="cannot be written"):
+        ingest([Path(touched).parent], tmp_path / "store")
+    assert not list((tmp_path / "store").rglob(".*.parquet"))
+
+
 def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "store.json").write_text('{"iolens_store": 99}')
     with pytest.raises(IolensError, match="schema 99"):

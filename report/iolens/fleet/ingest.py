@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -62,7 +63,10 @@ def ingest(
     skipped = [0]
     batches = batches_of(new_logs(folders, known, skipped), store, advice)
     run = on_dask(scheduler) if scheduler else on_processes(processes) if processes > 1 else map_here
-    taken = sum(run(batches), Taken())
+    try:
+        taken = sum(run(batches), Taken())
+    except OSError as error:
+        raise IolensError(f"{store}: cannot be written ({error.strerror or error}); run it again to go on") from error
     return taken + Taken(unchanged=skipped[0])
 
 
@@ -145,21 +149,34 @@ def map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
     return map(take, batches)
 
 
+def ignore_interruption() -> None:
+    """Of a process that reads logs: the one that started it is interrupted, and lets it end what it has in hand."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def on_processes(count: int) -> Any:
     """Batches by several processes, two for each in hand, so that memory stays flat whatever there is to read."""
 
     def run(batches: Iterable[Batch]) -> Iterator[Taken]:
         from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+        from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
-        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(count, get_context("spawn"), ignore_interruption) as pool:
             waiting: set[Future[Taken]] = set()
-            for batch in batches:
-                waiting.add(pool.submit(take, batch))
-                if len(waiting) >= 2 * count:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    yield from (each.result() for each in done)
-            yield from (each.result() for each in waiting)
+            try:
+                for batch in batches:
+                    waiting.add(pool.submit(take, batch))
+                    if len(waiting) >= 2 * count:
+                        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                        yield from (each.result() for each in done)
+                yield from (each.result() for each in waiting)
+            except BrokenProcessPool:
+                raise IolensError(
+                    "a process that read logs was killed, perhaps for its memory; try fewer: -j 1"
+                ) from None
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     return run
 

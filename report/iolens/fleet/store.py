@@ -83,9 +83,19 @@ class Part:
     def __enter__(self) -> Part:
         import pyarrow.parquet as pq
 
-        for table in COLUMNS:
-            self.writers[table] = pq.ParquetWriter(self.aside(table), schema_of(table), compression="zstd")
+        try:
+            for table in COLUMNS:
+                self.writers[table] = pq.ParquetWriter(self.aside(table), schema_of(table), compression="zstd")
+        except BaseException:
+            self.clear_away()
+            raise
         return self
+
+    def clear_away(self) -> None:
+        """What was written aside and not renamed."""
+        for table in COLUMNS:
+            with suppress(OSError):
+                self.aside(table).unlink()
 
     def aside(self, table: str) -> Path:
         """What a file is called until it is whole."""
@@ -136,9 +146,7 @@ class Part:
                 for table in sorted(COLUMNS, key=lambda one: one == "logs"):
                     os.replace(self.aside(table), self.folder / table / f"{self.name}.parquet")
         finally:
-            for table in COLUMNS:
-                with suppress(OSError):
-                    self.aside(table).unlink()
+            self.clear_away()
 
 
 def joined(lists: Iterable[list[Any]]) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from iolens.forest import activity, files, summary
@@ -23,6 +24,17 @@ DEEPEST = 12
 def indented(depth: int, name: str) -> str:
     """A group's name as deep as it stands in the tree."""
     return drilled.indented(min(int(depth), DEEPEST), name)
+
+
+def first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Forest], pd.DataFrame | None]:
+    """As many rows of a metric as a page has room for, with its definition."""
+
+    @wraps(metric)
+    def shown(forest: Forest) -> pd.DataFrame | None:
+        found = metric(forest)
+        return None if found is None else found.head(MOST_ROWS)
+
+    return shown
 
 
 def known_pid(pid: int) -> str:
@@ -161,7 +173,7 @@ FILES: Exhibit[Forest] = Exhibit(
 HANDED_OVER: Exhibit[Forest] = Exhibit(
     name="handed_over",
     title="Who wrote what others read",
-    metric=lambda forest: head(files.handed_over(forest)),
+    metric=first_rows(files.handed_over),
     whole=files.handed_over,
     columns=[
         Column("written by", "producer"),
@@ -187,7 +199,7 @@ def epochs(least: float, median: float, most: float) -> str:
 READ_AGAIN: Exhibit[Forest] = Exhibit(
     name="read_again",
     title="Files read more than once, by folder",
-    metric=lambda forest: head(files.read_again(forest)),
+    metric=first_rows(files.read_again),
     whole=files.read_again,
     columns=[
         Column("folder", "folder"),
@@ -222,7 +234,7 @@ HOSTS: Exhibit[Forest] = Exhibit(
 DAMAGED: Exhibit[Forest] = Exhibit(
     name="damaged",
     title="Logs that cannot be read",
-    metric=lambda forest: head(summary.damaged(forest)),
+    metric=first_rows(summary.damaged),
     whole=summary.damaged,
     columns=[Column("log", "log"), Column("reason", "reason")],
 )
@@ -230,7 +242,7 @@ DAMAGED: Exhibit[Forest] = Exhibit(
 PARTIAL: Exhibit[Forest] = Exhibit(
     name="partial",
     title="Logs that are not whole",
-    metric=lambda forest: head(summary.partial(forest)),
+    metric=first_rows(summary.partial),
     whole=summary.partial,
     columns=[
         Column("program", "label"),
@@ -239,11 +251,6 @@ PARTIAL: Exhibit[Forest] = Exhibit(
         Column("log", "log"),
     ],
 )
-
-
-def head(found: pd.DataFrame | None) -> pd.DataFrame | None:
-    """As many rows as a page has room for."""
-    return None if found is None else found.head(MOST_ROWS)
 
 
 def running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
