@@ -214,9 +214,23 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
+/* What has lines of its own begins one, and what comes next begins another, also where a slab ends. */
+static void lines_are_apart(void)
+{
+    enum { LINE_BYTES = 64 };
+    for (size_t bytes = 1; bytes < 3000; bytes++) {
+        arena_alloc(&iolens.arena, bytes % 50);
+        uintptr_t own = (uintptr_t)arena_alloc_lines(&iolens.arena, bytes);
+        uintptr_t next = (uintptr_t)arena_alloc(&iolens.arena, 1);
+        MUST(own > 0 && own % LINE_BYTES == 0);
+        MUST(next / LINE_BYTES > (own + bytes - 1) / LINE_BYTES || next < own);
+    }
+}
+
 int main(void)
 {
     arena_start(&iolens.arena, (size_t)256 << 20, NULL);
+    lines_are_apart();
     finds_again();
     is_bounded();
     threads_and_a_handler();

@@ -30,7 +30,7 @@ static struct open_file *new_open_locked(void)
 {
     struct open_file *open = iolens_fds.free;
     if (!open)
-        return arena_alloc(&iolens.scratch, sizeof *open);
+        return arena_alloc_lines(&iolens.scratch, sizeof *open);
     iolens_fds.free = open->next_free;
     return open;
 }

@@ -1,11 +1,12 @@
 #include "arena.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16, PAGE = 4096 };
+enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16, LINE = 64, PAGE = 4096 };
 
 /* The system call itself, because mmap is a wrapped function. */
 void *pages_alloc(size_t bytes)
@@ -62,6 +63,17 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 {
     spin_hold(&arena->lock);
     return take(arena, bytes);
+}
+
+void *arena_alloc_lines(struct arena *arena, size_t bytes)
+{
+    spin_hold(&arena->lock);
+    size_t skipped = -(uintptr_t)arena->next & (LINE - 1);
+    if (skipped <= arena->left) {
+        arena->next += skipped;
+        arena->left -= skipped;
+    }
+    return take(arena, (bytes + LINE - 1) & ~(size_t)(LINE - 1));
 }
 
 void *arena_try_alloc(struct arena *arena, size_t bytes)

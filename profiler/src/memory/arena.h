@@ -25,7 +25,12 @@ void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes
 /* `bytes` of zeroed memory aligned to 16, or NULL when the limit is reached. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
-/* The same for a signal handler, which never waits for the thread that it interrupted: NULL then too. */
+/* The same on cache lines of its own, for what one thread writes at every call: its neighbours would be
+ * slowed down. */
+void *arena_alloc_lines(struct arena *arena, size_t bytes);
+
+/* The same as arena_alloc for a signal handler, which never waits for the thread that it interrupted: NULL
+ * then too. */
 void *arena_try_alloc(struct arena *arena, size_t bytes);
 
 /* A copy of `text` in the arena, or NULL. */

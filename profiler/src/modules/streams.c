@@ -47,7 +47,7 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
     if (!stream)
         stream = find_in(*bucket, NULL);
     if (!stream)
-        stream = fresh = arena_alloc(&iolens.scratch, sizeof *stream);
+        stream = fresh = arena_alloc_lines(&iolens.scratch, sizeof *stream);
     if (stream) {
         stream->file = file;
         stream->stdio = NULL;
