@@ -8,13 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.lab.predict.extents import Extents, View, piece, union
 from iolens.lab.predict.fit import Trial, fit, seconds
 from iolens.lab.predict.model import as_text, read_model
+from iolens.lab.predict.predict import predict, recorded_times
+from iolens.lab.predict.recorded import read_recorded
+from iolens.lab.predict.settings import Settings
 from iolens.lab.predict.steps import Program, play
 from iolens.lab.predict.two_phase import Collective, aggregators_in_use, is_interleaved, places, rounds
+from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage.layout import Layout
+from iolens.log import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "storage" / "ost.yaml"
@@ -175,3 +181,33 @@ def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
     (tmp_path / "model.yaml").write_text(text + line + "\n")
     with pytest.raises(UsageError, match=told):
         read_model(tmp_path / "model.yaml")
+
+
+RECORDED = ROOT / "tests" / "data" / "iolens" / "predict"
+"""IOR, 4 ranks, one shared file in pieces of 47008 bytes, on emulated targets with the parameters in model.yaml."""
+
+
+@pytest.mark.parametrize(("log", "stripes", "error"), [("ior-1-stripe", 1, 0.02), ("ior-12-stripes", 12, 0.05)])
+def test_a_recorded_run_tells_another_one(log: str, stripes: int, error: float) -> None:
+    """Both runs were measured; the one with 4 stripes is replayed with another stripe count."""
+    traced = read_recorded(read_log(RECORDED / "ior-4-stripes.darshan"))
+    found = predict(traced, read_model(RECORDED / "model.yaml"), Settings(stripe_count=stripes))
+    measured = recorded_times(read_recorded(read_log(RECORDED / f"{log}.darshan")))
+    assert found.predicted.io == pytest.approx(measured.io, rel=error)
+    assert abs(found.own_error) < 0.1
+    assert found.predicted.io != pytest.approx(found.recorded.io, rel=0.5)
+
+
+def test_the_command_prints_what_was_measured_and_what_is_predicted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
+    assert main([*words, "--stripes", "1,12", "-o", str(tmp_path / "what-if.json")]) == 0
+    said = capsys.readouterr().out
+    assert "as recorded, measured" in said
+    assert "Predicted, not measured." in said
+    found = read_what_if(tmp_path)
+    assert found is not None
+    assert [dict(settings) for settings, _ in found.points] == [{"stripe_count": 1}, {"stripe_count": 12}]
+    assert main([*words, "--stripes", "99"]) == 1
+    assert "the model has 12 targets" in capsys.readouterr().err

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from iolens.lab.installation import find_library
+from iolens.lab.predict.extents import piece
+from iolens.lab.predict.two_phase import Collective, aggregators_in_use, places, rounds
 from iolens.lab.run.lustre_driver import INTEL_MPI, intel_settings
 from iolens.lab.storage.emulated import EMULATED, make_mount, set_stripes
 from iolens.lab.storage.layout import Layout
@@ -90,7 +92,7 @@ def written(folder: Path, ranks: int, driver: str) -> list[Written]:
     return found
 
 
-def by_stripe(writes: zip[tuple[int, int, int]], stripe: int) -> Written:
+def by_stripe(writes: Iterator[tuple[int, int, int]], stripe: int) -> Written:
     """Writes (rank, offset, bytes) added up by rank and stripe."""
     found: Written = {}
     for rank, offset, length in writes:
@@ -101,6 +103,23 @@ def by_stripe(writes: zip[tuple[int, int, int]], stripe: int) -> Written:
     return found
 
 
+def planned(case: Case, ranks: int) -> Written:
+    """The same by the rules with which `iolens predict` plans collective writes anew."""
+    wanted, most = int(case.hints.get("cb_nodes", case.stripes)), case.hints.get("cb_config_list", "*:*")[2:]
+    wanted = wanted if wanted <= ranks else case.stripes
+    candidates = min(wanted, ranks, ranks if most == "*" else int(most))
+    used = aggregators_in_use("lustre", candidates, case.stripes, int(case.hints.get("romio_lustre_co_ratio", 1)))
+    plan = Collective("lustre", places("lustre", candidates, ranks)[:used], 2**24, case.stripe)
+    call = ranks * case.transfer
+    moves = [
+        (move.rank, move.begin, move.end - move.begin)
+        for number in range(case.calls)
+        for one in rounds(plan, piece(number * call, call), writing=True)
+        for move in one.moves
+    ]
+    return by_stripe(iter(moves), case.stripe)
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [3, 4, 6])
 def test_the_same_ranks_write_the_same_bytes_of_the_same_stripes(tmp_path: Path, ranks: int) -> None:
@@ -108,5 +127,6 @@ def test_the_same_ranks_write_the_same_bytes_of_the_same_stripes(tmp_path: Path,
     real, ours = (written(tmp_path / driver, ranks, driver) for driver in ("library", "lustre-like"))
     for case, theirs, own in zip(CASES, real, ours, strict=True):
         assert own == theirs, f"{ranks} ranks, {case}"
+        assert planned(case, ranks) == theirs, f"{ranks} ranks, {case}"
         assert sum(sum(stripes.values()) for stripes in own.values()) == ranks * case.transfer * case.calls
     assert len({len(one) for one in real}) > 2, "the cases differ in how many ranks write"

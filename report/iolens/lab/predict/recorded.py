@@ -100,6 +100,8 @@ def read_recorded(job: Job) -> Recorded:
             "The log does not say when files were closed: every rank is taken to close them once, at the end."
         )
     collective = whether_collective(job, mpiio, events)
+    if job.anonymized and collective.any():
+        raise IolensError(f"{job.path}: n/a: its hints are pseudonyms, so collective calls cannot be planned anew")
     calls = {
         rank: calls_of_rank(
             rank,
