@@ -18,11 +18,17 @@ from iolens.lab.predict.steps import Program, play
 FITTED = ("ost_mb_per_s", "link_mb_per_s", "ost_rpc_us", "network_us", "lock_us")
 """Keys of ost.yaml that are fitted; the others stay as they are."""
 
+LEAST, MOST = 1.0, 1e6
+"""Of a fitted parameter, in its unit: what the model takes for a bandwidth."""
+
 STEP = 0.02
 """Share by which a parameter is changed to see what depends on it."""
 
 LARGEST_STEP = math.log(4)
 """A parameter changes by at most this factor in a round."""
+
+SCALES = (1.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
+"""Of what is known at first, before slopes are followed."""
 
 ROUNDS = 25
 SMALL = 1e-4
@@ -80,13 +86,17 @@ def fit(trials: Sequence[Trial], start: Model) -> Fit:
             apart = [math.log(seconds(trial, at, folder) / trial.measured) for trial in trials]
             return np.array([*apart, *(PULL * math.log(at[key] / start.values[key]) for key in FITTED)])
 
+        values = near(values, distances)
         damping, now = DAMPING, distances(values)
         for _ in range(ROUNDS):
             slopes = np.column_stack(
                 [(distances({**values, key: values[key] * (1 + STEP)}) - now) / math.log1p(STEP) for key in FITTED]
             )
             change, damping, now = improve(values, slopes, now, damping, distances)
-            values = {**values, **{key: values[key] * math.exp(by) for key, by in zip(FITTED, change, strict=True)}}
+            values = {
+                **values,
+                **{key: within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)},
+            }
             if max(map(abs, change)) < SMALL:
                 break
         unseen = tuple(key for key in FITTED if not is_seen(key, values, now, distances, len(trials)))
@@ -102,6 +112,21 @@ Distances = Callable[[Mapping[str, float]], np.ndarray]
 from where it began, weighted."""
 
 
+def within(value: float) -> float:
+    """The value, or the nearest one that the model takes for any of the fitted parameters."""
+    return min(max(value, LEAST), MOST)
+
+
+def near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
+    """Where to begin: each parameter in turn at the best of its SCALES. Slopes alone do not lead away from where
+    another parameter bounds all times, such as a link that is taken for much faster than the targets."""
+    found = dict(values)
+    for key in FITTED:
+        tried = [{**found, key: within(found[key] * scale)} for scale in SCALES]
+        found = min(tried, key=lambda at: float(np.sum(distances(at) ** 2)))
+    return found
+
+
 def improve(
     values: Mapping[str, float], slopes: np.ndarray, now: np.ndarray, damping: float, distances: Distances
 ) -> tuple[np.ndarray, float, np.ndarray]:
@@ -111,7 +136,7 @@ def improve(
     for _ in range(12):
         scaled = normal + damping * np.diag(np.maximum(np.diag(normal), 1e-6))
         change = np.clip(-np.linalg.solve(scaled, gradient), -LARGEST_STEP, LARGEST_STEP)
-        tried = {**values, **{key: values[key] * math.exp(by) for key, by in zip(FITTED, change, strict=True)}}
+        tried = {**values, **{key: within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)}}
         there = distances(tried)
         if there @ there < now @ now:
             return change, damping / 4, there
@@ -121,5 +146,5 @@ def improve(
 
 def is_seen(key: str, values: Mapping[str, float], now: np.ndarray, distances: Distances, runs: int) -> bool:
     """Whether some run depends on the parameter."""
-    changed = [distances({**values, key: values[key] * factor}) - now for factor in (0.5, 2.0)]
+    changed = [distances({**values, key: within(values[key] * factor)}) - now for factor in (0.5, 2.0)]
     return bool(max(np.abs(change[:runs]).max() for change in changed) >= VISIBLE)
