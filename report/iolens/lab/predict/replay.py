@@ -114,7 +114,8 @@ class Plan:
 
 
 def steps_of(recorded: Recorded, plan: Plan) -> Program:
-    """The steps of all ranks. Marks are 0 before and 1 behind each call of a rank."""
+    """The steps of all ranks. Marks are 0 before and 1 behind each call of a rank but collective
+    opens, which no setting of a prediction changes."""
     program = Program(plan.layouts)
     groups = groups_of(recorded)
     meetings = waits_for_all(recorded)
@@ -129,13 +130,15 @@ def steps_of(recorded: Recorded, plan: Plan) -> Program:
         for one in together:
             left[one.rank].popleft()
             program.wait(one.rank, one.start - ended[one.rank])
-            program.mark(one.rank, BEFORE)
+            if one.kind != OPEN:
+                program.mark(one.rank, BEFORE)
         if together[0].kind in TOGETHER:
             add_together(program, recorded, plan, Group(together))
         else:
             add_alone(program, together[0])
         for one in together:
-            program.mark(one.rank, BEHIND)
+            if one.kind != OPEN:
+                program.mark(one.rank, BEHIND)
             ended[one.rank] = one.end
     return program
 
