@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -19,9 +20,10 @@ from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.perform import perform
 from iolens.lab.sweep.prepare import POINTS, Sweep
 from iolens.lab.sweep.progress import Progress
+from iolens.lab.sweep.repeat import Attempt
 from iolens.lab.sweep.results import METRICS, read_run
 from iolens.lab.sweep.running_table import write_runs
-from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh
+from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh, run_more
 from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.search import Choice, Search
 from iolens.lab.tune.trail import Step, Trail, write_trail
@@ -78,6 +80,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
     with interruptible():
         try:
             tuning = search(tuning, progress)
+            run_more(tuning.sweep, repetitions_due(tuning), progress)
             run_fresh(replace(tuning.sweep, total=len(tuning.trail.steps)), progress)
         finally:
             leave(tuning.sweep)
@@ -97,6 +100,22 @@ def search(tuning: Tuning, progress: Progress) -> Tuning:
     tuning = replace(tuning, trail=replace(tuning.trail, stopped=stopped, machine=machine))
     write_trail(tuning.sweep.folder, tuning.trail)
     return tuning
+
+
+def repetitions_due(tuning: Tuning) -> list[Attempt]:
+    """What is missing of the best and of the default where an earlier sweep ran settings more than once: beside those a
+    single run, which does not tell how much its setting scatters, would be left out of the comparison."""
+    missing = {attempt.asked.id: attempt for attempt in tuning.sweep.todo}
+    runs = schedule(tuning.sweep.experiment)
+    counts = Counter(run.point.id for run in runs if run.id not in missing)
+    most = max(counts.values(), default=1)
+    if not tuning.measured:
+        return []
+    best = max(tuning.measured, key=lambda i: tuning.measured[i])
+    wanted = {tuning.search.points[place].id for place in (best, tuning.search.begin[0][0])}
+    done = {step.run for step in tuning.trail.steps}
+    due = [run for run in runs if run.point.id in wanted and run.repetition <= most and run.id not in done]
+    return [missing[run.id] for run in due if run.id in missing]
 
 
 def why_stop(tuning: Tuning, choice: Choice | None) -> str:
