@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import points
+from iolens.lab.sweep.matrix import points, schedule
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
 from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of
+from iolens.lab.tune.trail import Step, Trail
+from iolens.lab.tune.tune import Tuning, repetitions_due
 from iolens.lab.values import Change
 from iolens.pages.exhibits.search import fitted
 from tune_grids import all_grids, experiment_of, recorded, replay
@@ -206,3 +210,15 @@ def test_a_trait_tells_what_the_runs_know_of_it() -> None:
     assert fitted(14.0, 10.0, 20.0, "MiB/s") == "14.0 [10.0, 20.0] MiB/s"
     assert fitted(30.0, 10.0, 200.0, "MiB/s") == "at least 10.0 MiB/s"
     assert fitted(9.5, 1.6, 39.1, "%") == "at most 39.1 %"
+
+
+def test_beside_repeated_settings_the_best_and_the_default_are_repeated_too() -> None:
+    experiment = grid(matrix={"stripe_count": (1, 2, 4)}, repetitions=3)
+    search = search_of(experiment)
+    finished = {"sc1/rep-1", "sc2/rep-1", "sc2/rep-2"}
+    todo = [SimpleNamespace(asked=run) for run in schedule(experiment) if run.id not in finished]
+    sweep: Any = SimpleNamespace(experiment=experiment, todo=todo)
+    step = Step("sc4/rep-1", {"stripe_count": 4}, MODEL, None, None, None, 4.0, None, 1.0)
+    trail = Trail(3, "3 runs", (), (step,))
+    tuning = Tuning(sweep, search, Budget(runs=3), {0: 1.0, 1: 2.0, 2: 4.0}, frozenset(), trail)
+    assert {attempt.asked.id for attempt in repetitions_due(tuning)} == {"sc1/rep-2", "sc4/rep-2"}
