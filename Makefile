@@ -36,7 +36,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench wheel install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench wheel wheel-test install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -129,6 +129,9 @@ bench: build ## what the hot paths cost, as ratios against their peers
 
 wheel: setup ## the wheel for any Linux of this kind, into dist/: the package, the profiler and its adapters
 	@bash packaging/wheel.sh
+
+wheel-test: ## that wheel in an older and a newer Debian, made for it; as root
+	@bash packaging/try-wheel.sh
 
 install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all

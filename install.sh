@@ -47,7 +47,7 @@ copy_programs() {
 # No script of pip's is kept, nor another trace of the folder that it was made in: DESTDIR is not where it will lie.
 make_environment() {
     local packages
-    rm -rf "$venv"
+    rm -rf "$venv" build/python
     .venv/bin/python -m venv --without-pip "$venv"
     packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     .venv/bin/python -m pip install -q --disable-pip-version-check --target "$packages" .

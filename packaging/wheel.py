@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,7 +63,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def plain_wheel(folder: Path) -> Path:
-    """The wheel of the Python package alone."""
+    """The wheel of the Python package alone, without modules of an earlier one that are no more."""
+    shutil.rmtree(ROOT / "build" / "python", ignore_errors=True)
     command = [
         sys.executable,
         "-m",

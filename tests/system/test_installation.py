@@ -107,6 +107,7 @@ def test_the_installed_tree_needs_no_clone(clone: Path, prefix: Path, tmp_path: 
     assert "was not found" not in said
     assert "comparison: " in said
     assert report.returncode == 0, report.stderr
+    assert not list(prefix.glob("lib/iolens/venv/lib/python*/site-packages/*.so")), "the libraries have one place"
     traces = run("grep", "-rIlF", "-e", clone, "-e", "/stage/", prefix, cwd=tmp_path)
     assert traces.stdout == ""
 

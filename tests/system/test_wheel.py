@@ -64,6 +64,7 @@ def test_every_file_is_listed_with_its_hash_and_programs_can_be_run(wheel: Path)
     assert "Root-Is-Purelib: false" in tag
     assert {entry.date_time for entry in entries.values()} == {(1980, 1, 1, 0, 0, 0)}
     assert entries["iolens/parts/bin/iolens-recover"].external_attr >> 16 == 0o100755
+    assert {name.split("/")[0].partition("-")[0] for name in entries} == {"iolens"}
     shared = record.partition(".dist-info")[0] + ".data/data/share"
     assert {f"{shared}/man/man1/iolens-run.1", f"{shared}/zsh/site-functions/_iolens"} <= entries.keys()
 
