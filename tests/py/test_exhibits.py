@@ -84,7 +84,9 @@ def test_another_log_has_answers_of_its_own() -> None:
     assert len({tuple(PERFORMANCE.frame(job)["bytes_written"]) for job in (first, second)}) == 2
 
 
-OTHERS = ("job", "comparison", "latency", "subjects", "subject_figures", "scaling", "search", "forest", "fleet")
+OTHERS = (
+    *("job", "comparison", "latency", "subjects", "subject_figures", "scaling", "search", "forest", "fleet", "what_if"),
+)
 """Files of `pages/exhibits` that hold the list, or exhibits of something else than a job."""
 
 
