@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from comparison_example import MIB, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.results import FACTS, load_results
 from iolens.metrics import statistics as st
 from iolens.metrics.bound import bound
 from iolens.metrics.comparison import Comparison, compare
@@ -463,3 +463,15 @@ def test_a_busy_machine_is_said(tmp_path: Path, load: float, said: bool) -> None
 )
 def test_numbers_are_written_without_false_precision(value: float, text: str) -> None:
     assert words.number(value) == text
+
+
+def test_a_factor_cannot_be_called_like_a_column_of_all_runs(tmp_path: Path) -> None:
+    results = load_results(write_sweep(tmp_path / "good", {"stripe_count": [1, 2]}))
+    columns = {
+        *results.runs,
+        *compare(results.runs, results.settings).points,
+        *compare(results.runs, results.settings).runs,
+    }
+    assert {name for name in columns if "." not in name} == {*FACTS, "stripe_count"}
+    with pytest.raises(UsageError, match="driver is a column of all runs; give that factor another name"):
+        load_results(write_sweep(tmp_path / "bad", {"driver": ["a", "b"]}))

@@ -54,6 +54,11 @@ def test_a_good_file_is_read_with_its_defaults(tmp_path: Path) -> None:
         ("name: small", "name: small\nname: large", ":2: the key name stands there twice"),
         ("  ranks: 4\n", "", "the key workload.ranks is missing"),
         ("[--class, S]", "[--class, S", ":5: expected ',' or ']'"),
+        (
+            "matrix:",
+            "matrix:\n  driver: {a: {}, b: {}}",
+            ":7: matrix.driver: every run has a driver already; give the factor another name",
+        ),
         ("repetitions: 2", "storage: {kind: tape}", "storage.kind: 'tape' is not one of emulated, lustre, directory"),
     ],
 )

@@ -19,6 +19,7 @@ from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import FACTORS, KEYS, REQUIRED, Experiment
 from iolens.lab.sweep.expression import names_in, parse
 from iolens.lab.sweep.matrix import points
+from iolens.lab.sweep.results import FACTS
 from iolens.lab.values import Change, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
@@ -34,10 +35,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     options: dict[str, dict[str, Any]] = {}
     for key, (where, node) in given.items():
         target = KEYS[key].field if key in KEYS else key
-        try:
-            value = (KEYS[key].kind if key in KEYS else own_levels)(plain(node))
-        except ValueError as error:
-            raise UsageError(f"{where}: {key}: {error}") from error
+        value = converted(key, where, node)
         if isinstance(value, Path) and key == "storage.configuration" and not where.startswith("--set"):
             value = (path.parent / value).resolve()
         factor = target.removeprefix("matrix.")
@@ -58,6 +56,17 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
     usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
     return with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
+
+
+def converted(key: str, where: str, node: yaml.Node) -> Any:
+    """The value of a key; raises UsageError where it is none, or the key is a factor that cannot be called so."""
+    factor = key.removeprefix("matrix.")
+    if key not in KEYS and (factor in FACTS or "." in factor):
+        raise UsageError(f"{where}: {key}: every run has a {factor} already; give the factor another name")
+    try:
+        return (KEYS[key].kind if key in KEYS else own_levels)(plain(node))
+    except ValueError as error:
+        raise UsageError(f"{where}: {key}: {error}") from error
 
 
 def with_points(experiment: Experiment, path: Path) -> Experiment:

@@ -37,6 +37,30 @@ METRICS: dict[str, tuple[str, str]] = {
 Latency comes from the result's `latency` table instead and has a comparison of its own."""
 
 
+FACTS = (
+    *("run", "repetition", "status", "reason", "usable", "ignored", "lost_attempts", "confirmed", "storage"),
+    *("file_system", "io_component", "driver", "mpi", "below", "hosts", "load_before", "load_after", "launcher"),
+    *("seconds", "started", "log", "result", "bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs"),
+    *(
+        "verification",
+        "fresh",
+        "point",
+        "label",
+        "name",
+        "planned",
+        "count",
+        "lost",
+        "left_out",
+        "value",
+        "low",
+        "high",
+    ),
+    *("interval_method", "coverage", "seconds_low", "seconds_high", "bound", "bound_by", "tied", "ratio", "ratio_low"),
+    "ratio_high",
+)
+"""Columns that runs and points have beside their settings, of those without a dot: no factor can be called so."""
+
+
 @dataclass(frozen=True)
 class Skipped:
     """A run.json that could not be read, and why."""
@@ -93,6 +117,10 @@ def load_results(directory: Path) -> Results:
         unread = f" ({len(skipped)} could not be read, the first: {skipped[0].reason})" if skipped else ""
         raise IolensError(f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first")
     settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
+    if taken := [name for name in settings if name in FACTS]:
+        raise UsageError(
+            f"{directory}: {taken[0]} is a column of all runs; give that factor another name and sweep again"
+        )
     named = {name: levels for name in settings if (levels := own_levels(experiment, name))}
     for row in rows:
         row["settings"] |= {
