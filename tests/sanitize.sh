@@ -23,6 +23,11 @@ CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$
     tests/py/test_fuzz_recover.py
 
 echo "sanitize: threads"
+# ThreadSanitizer's library calls sigaction, which is wrapped here, before it is ready for what it instruments.
+make -s -C profiler "BUILD=$tsan" CFLAGS="-O1 -g" \
+    $(cd profiler && for file in sampling/waits_wrap sampling/sampling runtime/wrap; do
+        realpath -m --relative-to=. "$tsan/obj/profiler/$file.o"
+    done)
 make -s -C profiler "BUILD=$tsan" CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread core
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
