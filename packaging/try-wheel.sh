@@ -50,7 +50,7 @@ in_root "$old" 'parts=/try/iolens/parts
 echo "wheel-test: bullseye, $(in_root "$old" 'ldd --version | head -n 1'): a program is recorded"
 
 new=$(root trixie python3 python3-venv openmpi-bin)
-cp build/bin/ior "$new/try"
+cp build/bin/alignment "$new/try"
 cp -a "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$new/try/certificates"
 cp /etc/resolv.conf "$new/etc/resolv.conf"
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$new/etc/pip.conf"
@@ -60,7 +60,7 @@ trap 'umount "$new/proc"' EXIT
 in_root "$new" 'export PIP_CERT=/try/certificates OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     python3 -m venv here
     here/bin/pip install -q iolens-*.whl
-    here/bin/iolens run -- mpirun --oversubscribe -np 4 ./ior -a MPIIO -w -b 64k -t 64k -o data
+    here/bin/iolens run -- mpirun --oversubscribe -np 4 ./alignment -s 4
     here/bin/iolens report *.darshan -o job.pdf
     here/bin/iolens doctor'
 cmp -n 5 <(printf '%%PDF-') "$new/try/job.pdf"
