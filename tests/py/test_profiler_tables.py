@@ -24,6 +24,7 @@ NEEDED = {
 BY_HAND = {
     *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # they do not return as functions do, or not always
     *("pthread_create", "thrd_create", "sigaction", "signal"),
+    *("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"),
 }
 MARKS = {
     f"PAT_{name}" for name in "region_begin region_end record flush_buffer".split()

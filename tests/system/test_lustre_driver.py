@@ -129,6 +129,7 @@ def test_what_cannot_be_installed_is_said_with_the_reason(tmp_path: Path, monkey
     (tmp_path / "setup.sh").touch()
     (tmp_path / "Makefile").write_text("lustre-driver:\n\t@echo setup: no index was reached >&2; exit 1\n")
     monkeypatch.setattr(lustre_driver, "CHECKOUT", tmp_path)
+    lustre_driver.install.cache_clear()
     with pytest.raises(IolensError, match=r"^no index was reached$"):
         lustre_driver.install()
     os.unlink(tmp_path / "setup.sh")
