@@ -57,7 +57,7 @@ cp /etc/resolv.conf "$new/etc/resolv.conf"
 mkdir -p "$new/dev/shm" "$new/proc"
 mountpoint -q "$new/proc" || mount -t proc proc "$new/proc"
 trap 'umount "$new/proc"' EXIT
-in_root "$new" 'export PIP_CERT=/try/certificates OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+in_root "$new" 'export PIP_CERT=/try/certificates OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=^tcp
     python3 -m venv here
     here/bin/pip install -q iolens-*.whl
     here/bin/iolens run -- mpirun --oversubscribe -np 4 ./alignment -s 4

@@ -85,11 +85,15 @@ def tools() -> Iterator[Finding]:
         yield Finding(
             "Slurm", "answers" if answer is not None else "squeue does not answer", answer is not None or None
         )
-    compiler = shutil.which("mpicc")
-    version = output_of("mpicc", "--version").splitlines()[:1] if compiler else []
-    yield Finding(
-        "mpicc",
-        ", ".join([compiler or "not there", *version]),
-        bool(compiler) or None,
-        "" if compiler else "for `iolens workloads build`",
-    )
+    yield compiler()
+
+
+def compiler() -> Finding:
+    """The MPI's compiler, which is there on some machines without the one that it calls."""
+    path = shutil.which("mpicc")
+    if path is None:
+        return Finding("mpicc", "not there", None, "for `iolens workloads build`")
+    version = output_of("mpicc", "--version").partition("\n")[0]
+    if not any(letter.isdigit() for letter in version):
+        return Finding("mpicc", f"{path}, which finds no compiler", None, "for `iolens workloads build`")
+    return Finding("mpicc", f"{path}, {version}", True)
