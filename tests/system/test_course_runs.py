@@ -24,9 +24,9 @@ SMALL = {
     4: [*BTIO, "exclude=[aggregators != stripe_count]"],
     5: [*BTIO, "exclude=[nodes_played == 'two nodes' or stripe_count < 4]"],
     6: [*FILES, f"{IOR}, -r]", "exclude=[hints != 'B' or stripe_count == 4]"],
-    7: [*FILES, "workload.arguments=[--segments, 1]", 'exclude=["domains != \'even, 1 MiB\'"]'],
-    8: [*FILES, f"{IOR}]", 'exclude=["calls != \'collective, 47008 B\'"]'],
-    9: [*FILES, f"{IOR}]", 'exclude=["asked != \'collective, cb_node 4\'"]'],
+    7: [*FILES, "workload.arguments=[--segments, 1]", "exclude=[\"domains != 'even, 1 MiB'\"]"],
+    8: [*FILES, f"{IOR}]", "exclude=[\"calls != 'collective, 47008 B'\"]"],
+    9: [*FILES, f"{IOR}]", "exclude=[\"asked != 'collective, cb_node 4'\"]"],
     10: [GRID, "exclude=[writers != 'six files' or stripe_count == 1]"],
     11: [*FILES, f"{IOR}, -V, -S]", "exclude=[program != 'with one hint']"],
 }
