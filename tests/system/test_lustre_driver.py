@@ -27,7 +27,7 @@ EXPERIMENT = """name: drivers
 workload: {program: btio, arguments: [--class, S, --steps, 15, --io-only], ranks: 4}
 storage: {kind: emulated, stripe_size: 64K}
 matrix:
-  driver:
+  moved_by:
     lustre: {io_component: lustre}
     generic: {io_component: romio321}
     lustre-like: {arguments: [--mpiio-driver, lustre-like]}
@@ -49,7 +49,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = [json.loads(path.read_text()) for path in (folder / "drivers").rglob("run.json")]
-    return {record["point"].get("driver", "first"): record for record in found}
+    return {record["point"].get("moved_by", "first"): record for record in found}
 
 
 @pytest.mark.mpi
