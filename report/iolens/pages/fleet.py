@@ -61,8 +61,7 @@ def sentences(store: Store) -> list[str]:
         saved = total["saved_hours"]
         said.append(
             f"At most {hours(saved)} process hours ({words.percent(saved, total['process_hours'])}) could be "
-            "saved "
-            "by the best remedy of each job."
+            "saved by the best remedy of each job."
         )
     missing = int(total["jobs"] - total["advised"])
     if missing:

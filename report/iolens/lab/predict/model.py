@@ -56,14 +56,12 @@ def read_model(path: Path | None = None) -> Model:
 
 def number_of(text: str, where: str) -> float:
     """A number, or a size with a suffix."""
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        return float(parse_size(text))
-    except ValueError as error:
-        raise UsageError(f"{where} must be a number, not {text!r}") from error
+    for convert in (float, parse_size):
+        try:
+            return float(convert(text))
+        except ValueError:
+            continue
+    raise UsageError(f"{where} must be a number, not {text!r}")
 
 
 def as_text(values: Mapping[str, float]) -> str:

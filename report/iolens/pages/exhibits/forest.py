@@ -62,10 +62,8 @@ def groups_note(forest: Forest) -> str:
     more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
     return (
         "Indented: started by the one above. Processes that run the same program below equal parents are one row; "
-        "times "
-        "in I/O are sums over them. From and to: since the first process began. A process that used no file has no "
-        "log, "
-        f"and its children stand below the next one above it.{more}"
+        "times in I/O are sums over them. From and to: since the first process began. A process that used no "
+        f"file has no log, and its children stand below the next one above it.{more}"
     )
 
 
@@ -107,8 +105,7 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
         Column("log", "log"),
     ],
     note="`iolens report` of such a log says more of the process, with advice. More than 100 %: threads did I/O side "
-    "by "
-    "side, or a call copied from one file to another, which counts for both.",
+    "by side, or a call copied from one file to another, which counts for both.",
 )
 
 WAITING: Exhibit[Forest] = Exhibit(
@@ -139,8 +136,7 @@ ROLES: Exhibit[Forest] = Exhibit(
         Column("read", "bytes_read", words.size),
     ],
     note="Handed over: written by one process and read by another. Scratch: written and read by the same process. "
-    "Input: "
-    "only read. Output: only written. Size: the highest offsets touched. Standard streams are left out.",
+    "Input: only read. Output: only written. Size: the highest offsets touched. Standard streams are left out.",
 )
 
 
@@ -184,8 +180,7 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
         Column("longest gap, s", "wait", words.seconds),
     ],
     note="Gap: from the last call of the writers on a file to the first one of the readers; n/a where these began "
-    "before. "
-    "What goes through pipes is in no file.",
+    "before. What goes through pipes is in no file.",
 )
 
 
@@ -227,8 +222,7 @@ HOSTS: Exhibit[Forest] = Exhibit(
         Column("clock corrected by, s", "clock_step", words.seconds),
     ],
     note="A host's processes are put on one clock: what its realtime clock was set by meanwhile is taken out. Clocks "
-    "of "
-    "different hosts are taken as they are.",
+    "of different hosts are taken as they are.",
 )
 
 DAMAGED: Exhibit[Forest] = Exhibit(
@@ -301,8 +295,7 @@ def activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     row = "each process" if each == 1 else f"{each} processes that are neighbours in the tree"
     caption = (
         f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all of them. Processes stand in the "
-        "order "
-        "of the tree, from below. Look for pauses, and for processes that move bytes alone."
+        "order of the tree, from below. Look for pauses, and for processes that move bytes alone."
     )
     figure = activity_map(written, read, width, count, row="process")
     yield FigureBlock(figure, caption, title="Bytes over time")
