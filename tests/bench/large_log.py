@@ -8,9 +8,12 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
+from iolens.log.container import MODULE_NAMES
 from iolens.log.layouts import MODULES, dtype_of, stored
 
 HEADER, RANKS, SIZE = 1328, 64, 1 << 20
@@ -50,19 +53,41 @@ def records(count: int) -> np.ndarray:
 
 
 def write_log(path: Path, count: int) -> None:
-    """Header, job, names and the POSIX module, zlib."""
-    job = struct.pack("<7q", 1000, 1_700_000_000, 0, 1_700_000_060, 0, RANKS, 4711)
-    job += b"lib_ver=3.5.0\n".ljust(1024, b"\0") + b"/usr/bin/many files\next4\t/\nlustre\t/scratch\0"
-    names = b"".join(
-        struct.pack("<Q", i + 1) + f"/scratch/run/{i % 500:03d}/file.{i:06d}\0".encode() for i in range(count)
-    )
-    regions = [zlib.compress(job), zlib.compress(names), zlib.compress(records(count).tobytes())]
-    offsets = np.cumsum([HEADER, *map(len, regions)])
+    """Job, names and the POSIX module."""
+    names = {i + 1: f"/scratch/run/{i % 500:03d}/file.{i:06d}" for i in range(count)}
+    write_regions(path, "many files", RANKS, names, {"POSIX": (4, [records(count).tobytes()])})
+
+
+def write_regions(
+    path: Path, program: str, ranks: int, names: Mapping[int, str], modules: Mapping[str, tuple[int, Iterable[bytes]]]
+) -> None:
+    """A log of a job of 60 seconds: header, job, names, and of each module the record version and the pieces of its
+    region, which are written as they come.
+    """
+    job = struct.pack("<7q", 1000, 1_700_000_000, 0, 1_700_000_060, 0, ranks, 4711)
+    job += b"lib_ver=3.5.0\n".ljust(1024, b"\0") + f"/usr/bin/{program}\next4\t/\nlustre\t/scratch\0".encode()
     header = bytearray(HEADER)
-    struct.pack_into("<8sqB7xQ2Q", header, 0, b"3.41", 6567223, 0, 0, int(offsets[1]), len(regions[1]))
-    struct.pack_into("<2Q", header, 48 + 16, int(offsets[2]), len(regions[2]))
-    struct.pack_into("<I", header, 1072 + 4, 4)
-    path.write_bytes(bytes(header) + b"".join(regions))
+    struct.pack_into("<8sq", header, 0, b"3.41", 6567223)
+    with path.open("wb") as out:
+        out.write(header)
+        write_region(out, [job])
+        named = b"".join(struct.pack("<Q", key) + name.encode() + b"\0" for key, name in names.items())
+        struct.pack_into("<2Q", header, 32, *write_region(out, [named]))
+        for module, (version, pieces) in modules.items():
+            slot = MODULE_NAMES.index(module)
+            struct.pack_into("<2Q", header, 48 + 16 * slot, *write_region(out, pieces))
+            struct.pack_into("<I", header, 1072 + 4 * slot, version)
+        out.seek(0)
+        out.write(header)
+
+
+def write_region(out: BinaryIO, pieces: Iterable[bytes]) -> tuple[int, int]:
+    """Compress a region to the end of a file; where it lies, and how long it is."""
+    begin, deflate = out.tell(), zlib.compressobj(1)
+    for piece in pieces:
+        out.write(deflate.compress(piece))
+    out.write(deflate.flush())
+    return begin, out.tell() - begin
 
 
 if __name__ == "__main__":
