@@ -38,6 +38,7 @@ PICTURES: dict[int, list[Panel]] = {
     9: [Panel("collective, cb_nodes 1", 4, 1, 12), Panel("independent, cb_nodes 1", 4, 4, 12, bound=False)],
     10: [Panel("1 writer", 6, 1, 4), Panel("6 writers", 6, 6, 4, bound=False)],
     11: [Panel("write", 4, 4, 4, bound=False)],
+    12: [Panel("1 worker", 1, 1, 4, bound=False), Panel("4 workers", 4, 4, 4, bound=False)],
 }
 
 

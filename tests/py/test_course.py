@@ -85,6 +85,17 @@ def outcome(
 def test_the_answer_follows_the_interval(tmp_path: Path, kind: dict[str, Any], speeds: Any, answer: str) -> None:
     found = outcome(tmp_path, speeds, **kind)
     assert (found.answer, found.problem) == (answer, "")
+
+
+@pytest.mark.parametrize(("count", "answer"), [(2, YES), (1, NO), (3, NO)])
+def test_every_process_leaves_a_log(tmp_path: Path, count: int, answer: str) -> None:
+    logs = [tmp_path / name for name in ("parent.darshan", "worker.darshan")]
+    for log in logs:
+        log.touch()
+    claimed = {"logs": count, "in": {"stripe_count": 4}}
+    found = outcome(tmp_path, {4: [1, 1]}, {"log": str(logs[0])}, **claimed)
+    assert (found.answer, found.logs) == (answer, (2 if answer == YES else 0, 2))
+    assert f"of 2 runs left {count} logs" in " ".join(paragraphs(found, "en"))
     for language in LANGUAGES:
         first, *_, why = paragraphs(found, language)
         assert first == f"{TEXT[language]}: {SAID[language][answer]}"
@@ -138,7 +149,7 @@ def test_every_activity_is_whole(folder: Path) -> None:
         ("claims: []", "the file has one key, claims, with a list"),
         ("claims: [", "while parsing"),
         ("claims: [4]", "claim 1: a claim is a table"),
-        ("claims: [{says: x}]", "claim 1: a claim has one of the keys more, same, reaches, finds"),
+        ("claims: [{says: x}]", "claim 1: a claim has one of the keys more, same, reaches, finds, logs"),
         ("claims: [{more: {}, then: {}}]", "unknown key then; a claim that begins with more has"),
         ("claims: [{finds: x}]", "the key because is missing"),
         (

@@ -271,3 +271,12 @@ def test_groups_conditions_ranges_and_parts_that_cannot_be(tmp_path: Path, old: 
     with pytest.raises(UsageError) as caught:
         load_experiment(write(tmp_path, TOGETHER.replace(old, new)))
     assert problem in str(caught.value)
+
+
+def test_a_program_is_looked_for_beside_the_experiment(tmp_path: Path) -> None:
+    beside, away = tmp_path / "mine", tmp_path / "away"
+    beside.write_text("#!/bin/sh\n")
+    for given, found in (("./mine", str(beside)), ("./other", "./other"), ("ior", "ior"), (str(away), str(away))):
+        path = tmp_path / "experiment.yaml"
+        path.write_text(f"name: x\nworkload: {{program: {given}, ranks: 1}}\nmatrix: {{stripe_count: [1]}}\n")
+        assert load_experiment(path).program == found

@@ -29,6 +29,7 @@ SMALL = {
     9: [*FILES, f"{IOR}]", "exclude=[\"asked != 'collective, cb_node 4'\"]"],
     10: [GRID, "exclude=[writers != 'six files' or stripe_count == 1]"],
     11: [*FILES, f"{IOR}, -V, -S]", "exclude=[program != 'with one hint']"],
+    12: ["exclude=[loader != '4 workers']"],
 }
 """What makes an activity small: changes of its experiment, which leave points out too."""
 

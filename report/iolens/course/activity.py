@@ -16,7 +16,7 @@ from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Point, points
-from iolens.lab.values import portion
+from iolens.lab.values import portion, positive
 
 LANGUAGES = ("en", "pt")
 OPERATIONS = ("write", "read")
@@ -34,7 +34,8 @@ class Claim:
 
     `kind` is one of `KINDS`: `more` (the bandwidth of `point` is above that of `other`), `same` (equal within
     `margin`), `reaches` (`margin` of the model's bound or more), `finds` (the advice on its logs has the finding
-    `rule`). `slides` says what came out at the course's first home; `because` and `otherwise` explain either answer.
+    `rule`), `logs` (each run leaves `count` logs, one a process). `slides` says what came out at the course's first
+    home; `because` and `otherwise` explain either answer.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Claim:
     margin: float
     operation: str
     rule: str
+    count: int
     slides: Words | None
     because: Words
     otherwise: Words
@@ -59,12 +61,14 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "more": Kind("than", "within", 0.05),
-    "same": Kind("as", "within", 0.05),
+    "more": Kind("than", "within", 0.1),
+    "same": Kind("as", "within", 0.1),
     "reaches": Kind(margin="of_bound", usual=0.9),
     "finds": Kind(other="in"),
+    "logs": Kind(other="in"),
 }
-"""The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same."""
+"""The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same: nobody
+changes a job script for less than a tenth."""
 
 TEXTS = ("says", "slides", "because", "otherwise")
 
@@ -105,7 +109,7 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
     operation = claim.get("operation", "write")
     if operation not in OPERATIONS:
         raise ValueError(f"operation: {operation!r} is not one of {', '.join(OPERATIONS)}")
-    place = claim[kind.other] if name == "finds" else claim[name]
+    place = claim[kind.other] if kind.other == "in" else claim[name]
     return Claim(
         kind=name,
         says=words_of("says", claim["says"]),
@@ -114,6 +118,7 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
         margin=portion(claim[kind.margin]) if claim.get(kind.margin) else kind.usual,
         operation=operation,
         rule=str(claim[name]) if name == "finds" else "",
+        count=positive(claim[name]) if name == "logs" else 0,
         slides=words_of("slides", claim["slides"]) if "slides" in claim else None,
         because=words_of("because", claim["because"]),
         otherwise=words_of("otherwise", claim["otherwise"]),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 YES, NO, SAME, OPEN = "yes", "no", "same", "open"
 """As the course says; not so; no difference where the course sees one; not proven by these runs."""
 
+LOOKS = ("finds", "logs")
+"""Kinds of claims that are looked up in the logs, and so have no interval."""
+
 Advice = Callable[[Path], list[str]]
 """The rules of the advice that see something in a log."""
 
@@ -43,14 +46,14 @@ class Outcome:
 
 def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[Outcome]:
     """The outcome of every claim, in their order."""
-    measuring = sum(claim.kind != "finds" for claim in claims)
+    measuring = sum(claim.kind not in LOOKS for claim in claims)
     risk = (1.0 - CONFIDENCE) / max(1, measuring)
     return [outcome_of(claim, results, advice, risk) for claim in claims]
 
 
 def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> Outcome:
     """The outcome of one claim, whose interval misses with this risk."""
-    places = [claim.point] if claim.kind in ("finds", "reaches") else [claim.point, claim.other]
+    places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
     groups = [runs_at(results.runs, levels) for levels in places]
     for levels, runs in zip(places, groups, strict=True):
         if runs.empty:
@@ -60,8 +63,8 @@ def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> O
         row = point_row(list(levels), tuple(levels.values()), runs, most)
         if row["left_out"]:
             return Outcome(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
-    if claim.kind == "finds":
-        return finding(claim, groups[0], advice)
+    if claim.kind in LOOKS:
+        return looked_up(claim, groups[0], advice)
     speeds = [speeds_of(runs, claim.operation) for runs in groups]
     if not all(speeds):
         return Outcome(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
@@ -114,10 +117,13 @@ def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Res
     return Outcome(claim, answer, (speed.value, most), ratio)
 
 
-def finding(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
-    """Whether the advice on the logs of a point has a finding."""
+def looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
+    """Whether the logs of a point have a finding, or every run left as many logs as it had processes."""
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
-    having = sum(claim.rule in advice(log) for log in logs)
+    if claim.kind == "finds":
+        having = sum(claim.rule in advice(log) for log in logs)
+    else:
+        having = sum(len(list(log.parent.glob("*.darshan"))) == claim.count for log in logs)
     outcome = Outcome(claim, OPEN, logs=(having, len(logs)))
     if not logs:
         return replace(outcome, problem="the runs left no log")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from iolens.course.activity import LANGUAGES
-from iolens.course.judge import NO, OPEN, SAME, YES, Outcome
+from iolens.course.judge import LOOKS, NO, OPEN, SAME, YES, Outcome
 from iolens.metrics.statistics import Ratio
 
 SAID: Mapping[str, Mapping[str, str]] = {
@@ -23,7 +23,8 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "bound": "{ratio} of the model's bound ({interval}): {a} of {b} MiB/s",
         "interval": "95 % interval {low} to {high}",
         "single": "single runs, no interval",
-        "logs": "{have} of {all} logs have the finding {rule}",
+        "finds": "{have} of {all} logs have the finding {rule}",
+        "logs": "{have} of {all} runs left {count} logs",
         "margin": "the same within {margin} %",
         "nothing": "nothing to judge by: {problem}",
         "leaves": "The interval leaves both answers open. More repetitions, or a quieter machine, make it narrower: "
@@ -43,7 +44,8 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "bound": "{ratio} do limite do modelo ({interval}): {a} de {b} MiB/s",
         "interval": "intervalo de 95 %: de {low} a {high}",
         "single": "execuções únicas, sem intervalo",
-        "logs": "{have} de {all} logs têm o achado {rule}",
+        "finds": "{have} de {all} logs têm o achado {rule}",
+        "logs": "{have} de {all} execuções deixaram {count} logs",
         "margin": "iguais a menos de {margin} %",
         "nothing": "nada que permita julgar: {problem}",
         "leaves": "O intervalo deixa as duas respostas em aberto. Mais repetições, ou uma máquina mais tranquila, o "
@@ -68,7 +70,7 @@ def paragraphs(outcome: Outcome, language: str) -> list[str]:
         lines.append(f"{said['slides']}: {claim.slides[language]}")
     lines.append(f"{said['here']}: {measured(outcome, language)}")
     why = {YES: claim.because[language], OPEN: said["leaves"]}
-    if not outcome.problem and (claim.kind != "finds" or outcome.answer != OPEN):
+    if not outcome.problem and (claim.kind not in LOOKS or outcome.answer != OPEN):
         lines.append(f"{said['why']}: {why.get(outcome.answer, claim.otherwise[language])}")
     return lines
 
@@ -79,7 +81,8 @@ def measured(outcome: Outcome, language: str) -> str:
     if outcome.problem:
         return said["nothing"].format(problem=outcome.problem)
     if outcome.ratio is None:
-        return said["logs"].format(have=outcome.logs[0], all=outcome.logs[1], rule=claim.rule)
+        have, everything = outcome.logs
+        return said[claim.kind].format(have=have, all=everything, rule=claim.rule, count=claim.count)
     a, b = (number(value, language) for value in outcome.values)
     form = said["bound" if claim.kind == "reaches" else "ratio"]
     text = form.format(

@@ -117,7 +117,7 @@ FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
 KEYS: Mapping[str, Key] = {
     "name": Key("name", name, "The folder of the results"),
     "title": Key("title", text, "What the report is called"),
-    "workload.program": Key("program", text, "A bundled workload, a path, or a program in PATH"),
+    "workload.program": Key("program", text, "A bundled workload, or a path, from the file's own folder or here"),
     "workload.arguments": Key("arguments", words, "Its arguments; {directory} and {json} stand for the run's own"),
     "workload.repeated": Key("repeated", words, "Arguments added in every repetition of a point but the first"),
     "workload.ranks": Key("ranks", positive, "MPI ranks"),

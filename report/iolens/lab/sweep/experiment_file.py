@@ -36,8 +36,8 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     for key, (where, node) in given.items():
         target = KEYS[key].field if key in KEYS else key
         value = converted(key, where, node)
-        if isinstance(value, Path) and key == "storage.configuration" and not where.startswith("--set"):
-            value = (path.parent / value).resolve()
+        if not where.startswith("--set"):
+            value = from_its_folder(key, value, path.parent)
         factor = target.removeprefix("matrix.")
         if key not in KEYS:
             own[factor] = value
@@ -56,6 +56,15 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
     usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
     return with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
+
+
+def from_its_folder(key: str, value: Any, folder: Path) -> Any:
+    """A path in an experiment begins at the file's own folder: that of the targets, and of a program that is there."""
+    if key == "storage.configuration":
+        return (folder / value).resolve()
+    if key == "workload.program" and "/" in value and (folder / value).is_file():
+        return str((folder / value).resolve())
+    return value
 
 
 def converted(key: str, where: str, node: yaml.Node) -> Any:
