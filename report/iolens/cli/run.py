@@ -17,6 +17,8 @@ from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import apa, mpi, preload
 from iolens.lab.run.command_line import take_apart
+from iolens.lab.run.container import ANY, program_of
+from iolens.lab.run.container_runtimes import RUNTIMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
 from iolens.lab.run.groups import KNOWN, listing
@@ -93,6 +95,14 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": IO_COMPONENTS,
         "help": "ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless "
         "the program's own MPI has it), or the MPI-IO of Open MPI",
+    },
+    "--container": {
+        "nargs": "?",
+        "const": ANY,
+        "choices": (ANY, *RUNTIMES),
+        "metavar": "RUNTIME",
+        "help": f"record inside of the container that the command starts, with {', '.join(RUNTIMES)} (one by another "
+        "name: say which it is)",
     },
     "--dxt": {
         "action": "store_true",
@@ -181,6 +191,8 @@ def run(args: argparse.Namespace) -> int:
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
         raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
+    if args.container:
+        refuse_beside_container(args)
     settings: Mapping[str, str] = {}
     if args.io_component == LUSTRE:
         words, settings = under_driver(words)
@@ -197,7 +209,8 @@ def run(args: argparse.Namespace) -> int:
             write_single(args.output, outcome, setup)
         except OSError as error:
             say(f"{args.output / 'run.json'} cannot be written: {error.strerror}")
-    tell(outcome, args, take_apart(words).application or words[0])
+    inside = program_of(words, args.container) if args.container else take_apart(words).application
+    tell(outcome, args, inside or words[0])
     return outcome.exit_code
 
 
@@ -226,7 +239,16 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
             application |= storage.as_lustre or {}
     component = mpi.component_of(words[0], args.io_component)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
-    return Setup(args.profiler, logs, storage, application, {**launcher, **settings})
+    return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, container=args.container)
+
+
+def refuse_beside_container(args: argparse.Namespace) -> None:
+    """Raise for what needs more of this machine inside than the profiler."""
+    if args.profiler != "iolens":
+        raise UsageError("--container goes with the profiler iolens alone")
+    for name in ("apa", "storage_mount", "io_component"):
+        if getattr(args, name):
+            raise UsageError(f"--{name.replace('_', '-')} does not work with --container: what it needs is not inside")
 
 
 def analysis(file: Path, program: str) -> dict[str, str]:

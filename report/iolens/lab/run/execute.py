@@ -21,6 +21,7 @@ from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import groups, preload, site_darshan
 from iolens.lab.run.command_line import Command, take_apart, with_environment
+from iolens.lab.run.container import contained, remove_spool_folder
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import machine
 from iolens.lab.say import say
@@ -33,7 +34,8 @@ GRACE = 10.0
 @dataclass(frozen=True)
 class Setup:
     """What surrounds a command: the profiler, where logs go, the storage when one is known to lie below its files, and
-    variables for the application and the launcher. A command that takes longer than `timeout` seconds is ended."""
+    variables for the application and the launcher. A command that takes longer than `timeout` seconds is ended.
+    `container` names what starts a container by the command, or is "any" (lab/run/container.py)."""
 
     profiler: str = "iolens"
     logs: Path = field(default_factory=Path.cwd)
@@ -41,6 +43,7 @@ class Setup:
     application: Mapping[str, str] = field(default_factory=dict)
     launcher: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
+    container: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,15 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
         settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
     if setup.profiler == "darshan":
         settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
+    traced = groups.libraries(settings["IOLENS_TRACE"].split(",")) if "IOLENS_TRACE" in settings else []
+    if setup.container:
+        return contained(words, setup.container, settings, setup.logs, traced), command
     reason = preload.out_of_reach(command)
     if reason:
         say(f"{command.application} {reason}, so it runs without the profiler")
     else:
         for gap in preload.gaps(setup.profiler, flavour):
             say(gap)
-        traced = groups.libraries(settings["IOLENS_TRACE"].split(",")) if "IOLENS_TRACE" in settings else []
         libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
         if libraries:
             settings["LD_PRELOAD"] = preload.preload_value(libraries)
@@ -120,6 +125,8 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
             raise
     seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
     leave_logs(run, setup, f"{Path(line[0]).name} {ending(status)}")
+    if setup.container:
+        remove_spool_folder(run)
     new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before
     logs = sorted(new, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status

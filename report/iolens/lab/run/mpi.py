@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from iolens.errors import IolensError
 from iolens.lab.run.allocation import Allocation, allocation
@@ -18,6 +18,8 @@ from iolens.lab.run.single_copy import single_copy_works
 
 Flavour = Literal["openmpi", "mpich", "mpiabi"]
 """An ABI: Open MPI's, that of MPICH and its kin, or the standard one of MPI 5, which any library may offer."""
+
+FLAVOURS: tuple[Flavour, ...] = get_args(Flavour)
 
 SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi\.so\.[48]0\b"), "openmpi"),
@@ -52,8 +54,12 @@ def output_of(*words: str) -> str:
 
 def flavour_of_program(path: Path) -> Flavour | None:
     """The MPI that a dynamic executable links, directly or through its libraries; None when it links none."""
-    libraries = output_of("ldd", str(path))
-    return next((flavour for pattern, flavour in SONAMES if pattern.search(libraries)), None)
+    return flavour_of_libraries(output_of("ldd", str(path)))
+
+
+def flavour_of_libraries(listed: str) -> Flavour | None:
+    """The MPI whose library is among those that the loader listed."""
+    return next((flavour for pattern, flavour in SONAMES if pattern.search(listed)), None)
 
 
 def libraries_of(path: Path) -> list[Path]:
@@ -72,7 +78,11 @@ def is_static(path: Path) -> bool:
 @cache
 def flavour_of_launcher(launcher: str) -> Flavour | None:
     """The MPI that `launcher --version` says it belongs to."""
-    version = output_of(launcher, "--version")
+    return flavour_of_version(output_of(launcher, "--version"))
+
+
+def flavour_of_version(version: str) -> Flavour | None:
+    """The MPI that says this of its version."""
     if re.search(r"Open ?MPI|OpenRTE|PRRTE|prte", version, re.IGNORECASE):
         return "openmpi"
     return "mpich" if re.search(r"HYDRA|MPICH|Intel", version, re.IGNORECASE) else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from iolens.lab.installation import find_library, need_library
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
+from iolens.lab.run.container_runtimes import runtime_of
 from iolens.lab.run.preload_path import as_preloaded
 from iolens.lab.run.site_darshan import site_darshan
 
@@ -69,6 +70,8 @@ def out_of_reach(command: Command) -> str | None:
     found = shutil.which(command.application) if command.application else None
     if found is None:
         return None
+    if runtime_of(found):
+        return "starts a container, and what runs inside is recorded with --container"
     if mpi.is_static(Path(found)):
         return "is statically linked"
     return "gets rights that you do not have (setuid, setgid or file capabilities)" if gains_rights(found) else None

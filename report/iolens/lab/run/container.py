@@ -1,0 +1,178 @@
+"""A command that starts a container: the profiler is bound in and preloaded inside, into the program alone where the
+launcher is inside as well, and its log comes out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.installation import find_library
+from iolens.lab.recovery.recover import default_folders
+from iolens.lab.run import mpi
+from iolens.lab.run.command_line import Command, take_apart, with_environment
+from iolens.lab.run.container_inside import LIBRARIES, SCRIPT, Inside, look_inside, missing_libraries, refusal
+from iolens.lab.run.container_runtimes import RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
+from iolens.lab.say import say
+
+ANY = "any"
+"""A runtime that is to be recognised by its name in the command."""
+
+LOGS, SPOOL = "/iolens/logs", "/iolens/spool"
+"""Where the folders of logs and of spools are bound."""
+
+
+@dataclass(frozen=True)
+class Contained:
+    """A command that starts a container, by itself (`outer.launcher` None) or once for each rank."""
+
+    outer: Command
+    started: Started
+    inner: Command | None
+
+    @property
+    def program(self) -> str:
+        """The program inside; "" where the image says what runs."""
+        return (self.inner.application or "") if self.inner else ""
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The launcher with its options."""
+        return self.outer.words[: self.outer.applications[0]]
+
+
+def take_contained_apart(words: Sequence[str], name: str) -> Contained:
+    """The command's parts; `name` is the runtime's, or ANY. UsageError when it starts no container."""
+    outer = take_apart(words)
+    if len(outer.applications) != 1:
+        raise UsageError("--container takes one program, not several that `:` parts")
+    rest = outer.words[outer.applications[0] :]
+    runtime = runtime_of(rest[0]) if name == ANY else RUNTIMES[name]
+    if runtime is None:
+        known = ", ".join(RUNTIMES)
+        raise UsageError(f"{rest[0]} is none of {known}; where it is one by another name, say --container NAME")
+    started = take_start_apart(rest, runtime)
+    return Contained(outer, started, take_apart(started.inside) if started.inside else None)
+
+
+def program_of(words: Sequence[str], name: str) -> str:
+    """What the run is called by: the program inside, else the image."""
+    parts = take_contained_apart(words, name)
+    return parts.program or parts.started.image
+
+
+def contained(
+    words: Sequence[str], name: str, settings: Mapping[str, str], logs: Path, traced: Sequence[Path]
+) -> list[str]:
+    """The command with the profiler bound into the container and set up there.
+
+    `settings` are variables of the profiler, with IOLENS_RUN, `logs` is the folder for its logs, `traced` libraries of
+    groups of functions. IolensError where what is inside cannot take the profiler, with what helps.
+    """
+    parts = take_contained_apart(words, name)
+    runtime, what = parts.started.runtime, f"the container of {parts.started.image}"
+    core = find_library("libiolens.so")
+    if core is None:
+        raise IolensError(
+            "libiolens.so was not found, so there is nothing to bind into the container; run `make build`"
+        )
+    adapters = [find_library(f"libiolens-{flavour}.so") for flavour in mpi.FLAVOURS]
+    libraries = [*traced, *filter(None, adapters), core]
+    binds = [word for path in libraries for word in bound(runtime, path, f"{LIBRARIES}/{path.name}", False)]
+    inside = look_inside(examination(parts, binds), what)
+    if why := refusal(inside, what) or unable(parts, inside, what):
+        raise IolensError(why)
+    flavour = flavour_inside(parts, inside)
+    names = [path.name for path in traced] + [f"libiolens-{flavour}.so"] * bool(flavour) + [core.name]
+    preload = {"LD_PRELOAD": ":".join(f"{LIBRARIES}/{name}" for name in names)}
+    surroundings = {**settings, "IOLENS_LOGPATH": LOGS}
+    binds += bound(runtime, logs, LOGS, True)
+    if not runtime.as_host:
+        surroundings |= own_user(os.environ)
+        if parts.outer.launcher is None:
+            binds += bound(runtime, spool_folder(settings["IOLENS_RUN"], make=True), SPOOL, True)
+            surroundings["IOLENS_SPOOL"] = SPOOL
+    return assembled(parts, binds, surroundings, preload)
+
+
+def assembled(
+    parts: Contained, binds: Sequence[str], surroundings: Mapping[str, str], preload: Mapping[str, str]
+) -> list[str]:
+    """The command line. A launcher inside and what else starts there stay without the preload; else the runtime sets it
+    too, which needs no `env` in the image."""
+    started, inside = parts.started, list(parts.started.inside)
+    if parts.inner and parts.inner.launcher:
+        inside = with_environment(parts.inner, preload)
+        # Else what is preloaded here goes in with the environment, and is not there.
+        surroundings = {**surroundings, "LD_PRELOAD": ""} if started.runtime.as_host else surroundings
+    else:
+        surroundings = {**surroundings, **preload}
+    ahead, options = given(started.runtime, surroundings)
+    return [*parts.before, *ahead, *started.head, *options, *binds, *started.options, started.image, *inside]
+
+
+def given(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """How variables get into the container: words ahead of the runtime, and options of its."""
+    if runtime.prefix:
+        return ["env", *(f"{runtime.prefix}{name}={value}" for name, value in surroundings.items())], []
+    return [], [word for name, value in surroundings.items() for word in (runtime.variable, f"{name}={value}")]
+
+
+def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
+    """The command that starts a shell with SCRIPT in the container, without the launcher."""
+    started = parts.started
+    launcher = parts.inner.words[0] if parts.inner and parts.inner.launcher else ""
+    shell = ["-c", SCRIPT, "sh", parts.program, launcher]
+    if started.runtime.examine:
+        return [*started.head, *binds, *started.options, *started.runtime.examine, started.image, *shell]
+    head = [*started.head[:-1], "exec"]
+    return [*head, *binds, *started.options, started.image, "sh", *shell]
+
+
+def unable(parts: Contained, inside: Inside, what: str) -> str | None:
+    """Why the program itself cannot start in the container. One that the image's own script starts may find what it
+    needs by that script, so this is only said."""
+    missing = missing_libraries(inside)
+    if not missing:
+        return None
+    remedy = "bind them in and name their folder in LD_LIBRARY_PATH there, or take an image that has them"
+    sentence = f"{parts.program} needs {', '.join(missing)}, which {what} does not have; {remedy}"
+    if parts.started.head[-1] == "exec":
+        return sentence
+    say(sentence)
+    return None
+
+
+def flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
+    """The MPI of the program, else that of the launcher, inside or outside."""
+    outside = mpi.flavour_of_launcher(parts.outer.words[0]) if parts.outer.launcher else None
+    return mpi.flavour_of_libraries(inside.program) or mpi.flavour_of_version(inside.launcher) or outside
+
+
+def own_user(environment: Mapping[str, str]) -> dict[str, str]:
+    """Inside, the user may be another one, whose log this one could not read."""
+    mode = environment.get("IOLENS_LOG_MODE")
+    return {"IOLENS_LOG_MODE": mode or "0444"} if mode or os.geteuid() != 0 else {}
+
+
+def spool_folder(run: str, make: bool = False) -> Path:
+    """The folder for a container's spools, where a recovery looks for them; open to any user of the container, and
+    within one that is this user's alone."""
+    folder = default_folders()[0] / f"container-{run}"
+    if make:
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o1777)
+    return folder
+
+
+def remove_spool_folder(run: str) -> None:
+    """Remove it, unless there are spools in it still."""
+    folder = spool_folder(run)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

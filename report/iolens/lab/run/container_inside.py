@@ -1,0 +1,105 @@
+"""What is inside of a container: found out by a shell that is started in it, before anything is preloaded there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iolens.errors import IolensError
+
+LIBRARIES = "/iolens/lib"
+"""Where the profiler's libraries are bound."""
+
+SCRIPT = """
+loader= musl=
+for path in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do [ -x "$path" ] && loader=$path; done
+for path in /lib/ld-musl-*; do [ -e "$path" ] && musl=$path; done
+echo "=loader $loader"
+echo "=musl $musl"
+[ -n "$loader" ] || exit 0
+echo "=libraries"
+for library in FOLDER/*.so; do "$loader" --list "$library" 2>&1; done
+program=$(command -v "$1")
+echo "=program $program"
+[ -z "$program" ] || "$loader" --list "$program" 2>&1
+echo "=launcher"
+[ -z "$2" ] || "$2" --version 2>&1
+""".replace("FOLDER", LIBRARIES)
+"""For any shell. The loader itself says what a library or program needs, where no `ldd` is."""
+
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+COMPLAINT = re.compile(r"error|fatal|cannot|denied|no such|not found", re.IGNORECASE)
+
+PATIENCE = 120.0
+"""Seconds for a container to start, with an image that has to be fetched first."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What the shell found: the loaders of glibc and musl ("": none), and what the loader said of the profiler's
+    libraries, of the program, and the launcher of its version."""
+
+    loader: str
+    musl: str
+    libraries: str
+    program: str
+    launcher: str
+
+
+def look_inside(words: Sequence[str], what: str) -> Inside:
+    """Run the words, which start the shell with SCRIPT, and read what it says; raises when it cannot be started."""
+    surroundings = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    try:
+        done = subprocess.run(
+            words,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise IolensError(f"{words[0]} cannot be started: {error.strerror}") from error
+    except subprocess.TimeoutExpired:
+        raise IolensError(f"{what} did not start within {PATIENCE:g} s") from None
+    if "=loader " not in done.stdout:
+        said = [line.strip() for line in COLOUR.sub("", done.stderr).splitlines() if line.strip()]
+        why = next(filter(COMPLAINT.search, said), said[-1] if said else "it says nothing")
+        raise IolensError(f"{what} cannot be looked into with a shell: {why}")
+    return read_answer(done.stdout)
+
+
+def read_answer(text: str) -> Inside:
+    """What SCRIPT printed."""
+    parts = re.split(r"^=(\w+) ?", text, flags=re.MULTILINE)
+    found = {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
+    names = ("loader", "musl", "libraries", "program", "launcher")
+    return Inside(*(found.get(name, "") for name in names))
+
+
+def refusal(inside: Inside, what: str) -> str | None:
+    """Why the profiler's libraries cannot be loaded in the container, and what helps; None when they can."""
+    if not inside.loader:
+        which = "has the C library musl (as Alpine has)" if inside.musl else "has no glibc"
+        return f"{what} {which}, and the profiler needs glibc; take an image with glibc, such as Debian's or Rocky's"
+    lacking = re.findall(r"version `(GLIBC_[\d.]+)' not found", inside.libraries)
+    if lacking:
+        newest = max(lacking, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
+        return (
+            f"{what} has an older C library than the profiler was built for ({newest} is missing); that of the wheel "
+            "needs only 2.28: use iolens as pip installs it, or set IOLENS_LIB to the folder iolens/parts/lib of it"
+        )
+    broken = re.search(r"^.*(?:cannot open|error while loading|not found).*$", inside.libraries, re.MULTILINE)
+    return f"the profiler cannot be loaded in {what}: {broken[0].strip()}" if broken else None
+
+
+def missing_libraries(inside: Inside) -> list[str]:
+    """Libraries that the program needs and the loader does not find in the container."""
+    listed = re.findall(r"^\s*(\S+) => not found", inside.program, re.MULTILINE)
+    return list(dict.fromkeys([*listed, *re.findall(r"libraries: ([^\s:]+): cannot open", inside.program)]))

@@ -1,0 +1,116 @@
+"""What starts containers: how each binds a file in and sets a variable inside, and where its options end."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A program that starts containers.
+
+    `flags` are its options without a value, of one letter and long; all others take one. `prefix` is what a variable's
+    name begins with outside to be set inside, "" where an option of `variable` sets it. `examine` are the options that
+    start a shell inside in the place of the image's own program, and nothing else. In one that is `as_host` a process
+    has the user, the process id and the /dev/shm that it would have outside.
+    """
+
+    name: str
+    subcommands: tuple[str, ...]
+    letters: str
+    flags: frozenset[str]
+    bind: str
+    as_host: bool
+    prefix: str = ""
+    variable: str = ""
+    examine: tuple[str, ...] = ()
+
+
+APPTAINER_FLAGS = frozenset(
+    "allow-setuid cleanenv compat contain containall disable-cache docker-login fakeroot help ipc keep-privs net "
+    "no-compat no-eval no-home no-https no-init no-oci no-pid no-privs no-tmp-sandbox no-umask nohttps nv nvccli oci "
+    "oom-kill-disable passphrase pid rocm sharens sif-fuse tmp-sandbox underlay unsquash userns uts vm vm-err writable "
+    "writable-tmpfs".split()
+)
+DOCKER_FLAGS = frozenset(
+    "detach disable-content-trust help init interactive no-healthcheck oom-kill-disable privileged publish-all quiet "
+    "read-only rm sig-proxy tty use-api-socket".split()
+)
+PODMAN_FLAGS = DOCKER_FLAGS | frozenset(
+    "env-host http-proxy no-hostname no-hosts passwd read-only-tmpfs replace rmi rootfs tls-verify unsetenv-all".split()
+)
+INSTEAD = ("--rm", "--interactive=false", "--tty=false", "--entrypoint", "sh")
+
+RUNTIMES: Mapping[str, Runtime] = {
+    runtime.name: runtime
+    for runtime in (
+        Runtime("apptainer", ("exec", "run"), "eCcfhinpuw", APPTAINER_FLAGS, "--bind", True, prefix="APPTAINERENV_"),
+        Runtime(
+            "singularity", ("exec", "run"), "eCcfhinpuw", APPTAINER_FLAGS, "--bind", True, prefix="SINGULARITYENV_"
+        ),
+        Runtime("docker", ("run",), "diPqt", DOCKER_FLAGS, "--volume", False, variable="--env", examine=INSTEAD),
+        Runtime("podman", ("run",), "diPqt", PODMAN_FLAGS, "--volume", False, variable="--env", examine=INSTEAD),
+    )
+}
+
+
+def runtime_of(program: str) -> Runtime | None:
+    """The runtime that a program is, by its name or by that of the file that a link of this name leads to."""
+    found = shutil.which(program)
+    names = [Path(found).resolve().name] if found else []
+    return next((RUNTIMES[name] for name in (*names, Path(program).name) if name in RUNTIMES), None)
+
+
+@dataclass(frozen=True)
+class Started:
+    """How a command starts a container: the words up to the subcommand, that one's options, the image, and the command
+    inside; that is empty where the image's own is to run."""
+
+    runtime: Runtime
+    head: tuple[str, ...]
+    options: tuple[str, ...]
+    image: str
+    inside: tuple[str, ...]
+
+
+def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
+    """The parts of a command that begins with a container's runtime; UsageError when it starts no container of which
+    one could wait for the end."""
+    begin = next((i for i, word in enumerate(words) if i and word in runtime.subcommands), None)
+    if begin is None:
+        wanted = " or ".join(f"`{runtime.name} {name}`" for name in runtime.subcommands)
+        raise UsageError(
+            f"--container needs a command that starts a container, with {wanted}; a running one cannot be entered"
+        )
+    index = begin + 1
+    while index < len(words) and words[index].startswith("-") and words[index] != "--":
+        index += 1 + takes_next(words[index], runtime)
+    index += index < len(words) and words[index] == "--"
+    if index >= len(words):
+        raise UsageError(f"no image found behind `{' '.join(words[: begin + 1])}` and its options")
+    options = tuple(words[begin + 1 : index])
+    if not runtime.as_host and any(option in ("-d", "--detach", "--detach=true") for option in options):
+        raise UsageError(f"{runtime.name} would not wait for the container's end: leave --detach away")
+    if words[index].startswith("instance://"):
+        raise UsageError(f"nothing can be bound into a container that runs already, such as {words[index]}")
+    return Started(runtime, tuple(words[: begin + 1]), options, words[index], tuple(words[index + 1 :]))
+
+
+def takes_next(option: str, runtime: Runtime) -> bool:
+    """Whether the word behind an option is its value. Letters may be written together, the last one's value too."""
+    if option.startswith("--"):
+        return "=" not in option and option[2:] not in runtime.flags
+    valued = option[1:].lstrip(runtime.letters)
+    return len(valued) == 1
+
+
+def bound(runtime: Runtime, source: Path, target: str, writable: bool) -> list[str]:
+    """The option that shows a file or folder of this machine inside."""
+    if set(str(source)) & set(":,"):
+        raise IolensError(f"{source} cannot be bound into a container: {runtime.name} parts its options at : and ,")
+    return [runtime.bind, f"{source}:{target}{'' if writable else ':ro'}"]
