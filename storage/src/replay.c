@@ -8,7 +8,10 @@
  *   f,RANK,FILE                 wait until what the rank's client wrote to the file is on the targets
  *   m,RANK,PLACE,RANKS          wait until so many ranks are at this place; each place is met once
  *   k,RANK,TAG                  print TAG,RANK,SECONDS
- * Printed are the marks, then `end,-1,SECONDS`: when the last rank is through. */
+ * Printed are the marks, then `end,-1,SECONDS`: when the last rank is through.
+ *
+ * Which of several ranks comes first whose time is the same, real machines leave to chance, and with it which
+ * of them wait for whose locks. A seed draws one such order; without one the lowest rank comes first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +48,7 @@ struct replay {
     int64_t rank_count;
     struct place *places;
     int64_t place_count;
+    uint64_t chance; /* state of the generator; 0: no order is drawn */
 };
 
 enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
@@ -211,13 +215,28 @@ static void take_step(struct replay *replay, int64_t number)
     }
 }
 
-/* The rank whose time it is, or -1. */
-static int64_t next_rank(const struct replay *replay)
+/* Whether one of `many` equal chances came up: xorshift64 (Marsaglia 2003). */
+static bool drawn(struct replay *replay, uint64_t many)
+{
+    if (replay->chance == 0)
+        return false;
+    replay->chance ^= replay->chance << 13;
+    replay->chance ^= replay->chance >> 7;
+    replay->chance ^= replay->chance << 17;
+    return replay->chance % many == 0;
+}
+
+/* The rank whose time it is, or -1; of several, any with the same chance. */
+static int64_t next_rank(struct replay *replay)
 {
     int64_t next = -1;
+    uint64_t alike = 0;
     for (int64_t i = 0; i < replay->rank_count; i++) {
         const struct rank *rank = &replay->ranks[i];
-        if (!rank->waits && rank->next < rank->count && (next < 0 || rank->now < replay->ranks[next].now))
+        if (rank->waits || rank->next == rank->count || (next >= 0 && rank->now > replay->ranks[next].now))
+            continue;
+        alike = next >= 0 && rank->now == replay->ranks[next].now ? alike + 1 : 1;
+        if (alike == 1 || drawn(replay, alike))
             next = i;
     }
     return next;
@@ -243,10 +262,11 @@ int main(int argc, char **argv)
 {
     static struct replay replay;
     char text[8192], problem[512], line[256];
-    if (argc != 2) {
-        fprintf(stderr, "usage: ost-replay CONFIG < programs.csv\n");
+    if (argc < 2 || argc > 3 || (argc == 3 && sscanf(argv[2], "%" SCNu64, &replay.chance) != 1)) {
+        fprintf(stderr, "usage: ost-replay CONFIG [SEED] < programs.csv\n");
         return 2;
     }
+    replay.chance *= 0x9e3779b97f4a7c15; /* small seeds make far apart states */
     if (sys_slurp(argv[1], text, sizeof text) < 0) {
         perror(argv[1]);
         return 2;

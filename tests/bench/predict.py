@@ -7,8 +7,9 @@ The problems are small (BT-IO class W), and so is the storage: storage/ost.yaml 
 KiB stand for 1 MiB) and bandwidths by 100, so that times are 6.25 times those of a problem 16 times as large. The
 model's time and not the machine's decides then, and few seconds of it suffice.
 Printed are, by matrix and driver, the median and the largest error of I/O time over the settings that were not traced,
-and beside them the noise of the measurement. A point's measurement is the fastest of its valid runs, since a busy
-machine only adds time; noise is how far the others lie above it, at the median; the fastest traced run predicts.
+and beside them the noise of the measurement. A point's measurement is the median of its valid runs, as a prediction is
+the median over the orders in which ranks may come first; noise is the range of the runs over their median; the fastest
+traced run predicts, since a busy machine only adds time.
 The rows of all settings go to DIR/errors.csv.
 """
 
@@ -191,21 +192,21 @@ def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int) -> Iterator[Row
         except IolensError as error:
             print(f"  {matrix.name} {settings.changed}: {error}", flush=True)
             continue
-        best, later = times[0], times[1:]
-        noise = statistics.median(time / best - 1 for time in later) if later else float("nan")
+        usual = statistics.median(times)
+        noise = (times[-1] - times[0]) / usual if len(times) > 1 else float("nan")
         mark = " (traced)" if settings is matrix.settings[0] else ""
         row = Row(
             matrix.name,
             matrix.driver,
             " ".join(f"{key}={value}" for key, value in settings.changed.items()) + mark,
-            best,
+            usual,
             predicted,
-            predicted / best - 1,
+            predicted / usual - 1,
             noise,
             len(runs),
         )
         print(
-            f"{row.driver:8} {row.matrix:26} {row.settings:70} measured {best:7.3f} predicted {predicted:7.3f} "
+            f"{row.driver:8} {row.matrix:26} {row.settings:70} measured {usual:7.3f} predicted {predicted:7.3f} "
             f"error {row.error:+7.1%} noise {noise:6.1%}",
             flush=True,
         )

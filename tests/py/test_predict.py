@@ -108,6 +108,22 @@ def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
     assert played.end == marks[0][2]
 
 
+def test_who_comes_first_is_drawn_by_the_seed() -> None:
+    """Four ranks write into the same stripe: the last one waits for the locks of all others, and is any of them."""
+    program = Program({1: Layout(1, MIB, 0)})
+    program.meet(range(4))
+    for rank in range(4):
+        program.move(rank, 1, True, rank * 4096, 4096)
+        program.mark(rank, 0)
+    last = {}
+    for seed in range(41):
+        marks = play(program, MODEL, seed).marks
+        last[seed] = max(marks, key=lambda rank: marks[rank][0][1])
+    assert last[0] == 3, "without a seed the lowest rank comes first"
+    assert set(last.values()) == {0, 1, 2, 3}
+    assert play(program, MODEL, 5) == play(program, MODEL, 5)
+
+
 @pytest.mark.parametrize("line", ["w,0,0,0,1", "x,0,1", "t,0,-1", "t,-1,1", "file,0,99,65536,0", "m,0,-1,2"])
 def test_a_wrong_step_is_named(line: str) -> None:
     done = subprocess.run(

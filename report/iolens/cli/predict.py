@@ -12,6 +12,7 @@ from iolens.cli.sweep import numbers
 from iolens.lab.sizes import parse_size
 
 if TYPE_CHECKING:
+    from iolens.lab.predict.predict import Times
     from iolens.lab.predict.what_if import WhatIf
 
 DRIVERS = ("lustre", "generic")
@@ -63,26 +64,33 @@ def run(args: argparse.Namespace) -> int:
 
 def table(found: WhatIf) -> str:
     """Text for a person."""
-    rows = [("settings", "I/O s", "run s", "I/O time")]
-    rows += [("as recorded, measured", f"{found.recorded.io:.3f}", f"{found.recorded.run:.3f}", "")]
-    own = f"{100 * found.own_error:+.1f} %"
-    rows += [("as recorded, replayed", f"{found.replayed.io:.3f}", f"{found.replayed.run:.3f}", own)]
-    for settings, times in found.points:
-        change = times.io / found.replayed.io - 1 if found.replayed.io else 0.0
-        rows.append((words_of(settings), f"{times.io:.3f}", f"{times.run:.3f}", f"{100 * change:+.1f} %"))
+    measured = found.recorded
+    rows = [("settings", "I/O s", "by order", "run s", "I/O time")]
+    rows += [("as recorded, measured", f"{measured.io:.3f}", "", f"{measured.run:.3f}", "")]
+    rows += [row_of("as recorded, replayed", found.replayed, measured.io)]
+    rows += [row_of(words_of(settings), times, found.replayed.io) for settings, times in found.points]
     width = max(len(row[0]) for row in rows)
-    lines = [f"{name:{width}}  {io:>10}  {whole:>10}  {change:>9}" for name, io, whole, change in rows]
+    lines = [f"{name:{width}}  {io:>8}  {by:>15}  {whole:>8}  {change:>9}" for name, io, by, whole, change in rows]
     errors = found.model_errors
     fitted = f"; its calibration missed {errors[0]:.1%} at the median, {errors[1]:.1%} at most" if errors else ""
     lines += [
         "",
         "I/O s: in I/O calls on striped files, closes included, of the slowest rank. Predicted, not measured.",
         f"Model: {found.model}{fitted}.",
+        "By order: least and most I/O time, by which of the ranks that arrive together is served first; I/O s is the "
+        "median.",
         "Changes are against the replay at the recorded settings, whose own difference from the measurement is there.",
     ]
     if found.exchange:
         lines.append(f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded.")
     return "\n".join([*lines, *found.remarks])
+
+
+def row_of(name: str, times: Times, other: float) -> tuple[str, str, str, str, str]:
+    """A row of the table, with the change of the I/O time against another one."""
+    change = times.io / other - 1 if other else 0.0
+    order = f"{times.least:.3f} to {times.most:.3f}" if times.most > times.least else ""
+    return name, f"{times.io:.3f}", order, f"{times.run:.3f}", f"{100 * change:+.1f} %"
 
 
 def words_of(settings: Mapping[str, int | str]) -> str:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from iolens.lab.predict.model import Model, as_text
 from iolens.lab.predict.recorded import OPEN, Recorded
@@ -13,14 +14,19 @@ from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
 from iolens.lab.predict.settings import Settings, layouts
 from iolens.lab.predict.steps import Played, play
 
+ORDERS = 11
+"""Orders in which ranks come first that arrive together, of those that chance may make."""
+
 
 @dataclass(frozen=True)
 class Times:
     """Seconds in I/O calls on striped files (closes included, collective opens left out) of the slowest rank, and of
-    the whole run."""
+    the whole run. Of a replay: the medians over `ORDERS` orders of the ranks, and the least and most I/O time."""
 
     io: float
     run: float
+    least: float
+    most: float
 
 
 @dataclass(frozen=True)
@@ -44,19 +50,24 @@ def recorded_times(recorded: Recorded) -> Times:
     """As measured."""
     timed = [[call for call in calls if call.kind != OPEN] for calls in recorded.ranks.values()]
     io = max((sum(call.end - call.start for call in calls) for calls in timed), default=0.0)
-    return Times(io, recorded.run_time)
+    return Times(io, recorded.run_time, io, io)
 
 
 def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float | None) -> Times:
-    """The run at the settings, by the model."""
+    """The run at the settings, by the model.
+
+    Writers that share stripes wait for one another's locks, and which one comes first changes for how long.
+    """
     plan = Plan(settings, layouts(recorded, settings, int(model.values["targets"])), exchange)
     program = steps_of(recorded, plan)
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"
         config.write_text(as_text(placed(model, recorded)), encoding="utf-8")
-        played = play(program, config)
+        played = [play(program, config, seed) for seed in range(1, ORDERS + 1)]
     last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
-    return Times(io_seconds(played), recorded.run_time - last + played.end)
+    seconds = [io_seconds(one) for one in played]
+    whole = recorded.run_time - last + median(one.end for one in played)
+    return Times(median(seconds), whole, min(seconds), max(seconds))
 
 
 def placed(model: Model, recorded: Recorded) -> Mapping[str, float]:

@@ -61,9 +61,12 @@ class Played:
     end: float
 
 
-def play(program: Program, model: Path) -> Played:
-    """Play the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason when that fails."""
-    command = [str(find_program("ost-replay")), str(model)]
+def play(program: Program, model: Path, seed: int | None = None) -> Played:
+    """Play the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason when that fails.
+
+    Of ranks whose time is the same the lowest comes first, or with a seed (from 1) any.
+    """
+    command = [str(find_program("ost-replay")), str(model), *([str(seed)] if seed else [])]
     text = "\n".join(program.lines) + "\n"
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from iolens.errors import IolensError
 from iolens.lab.predict.model import Model
 from iolens.lab.predict.predict import Prediction, Times
 from iolens.lab.predict.recorded import Recorded
+
+TIMES = tuple(each.name for each in fields(Times))
+"""Keys of a point that are no setting."""
 
 NAME = "what-if.json"
 """Of the file in the folder of a sweep's results."""
@@ -67,7 +70,10 @@ def read_what_if(folder: Path) -> WhatIf | None:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         points = [
-            ({key: value for key, value in point.items() if key not in ("io", "run")}, Times(point["io"], point["run"]))
+            (
+                {key: value for key, value in point.items() if key not in TIMES},
+                Times(**{key: float(point[key]) for key in TIMES}),
+            )
             for point in content["points"]
         ]
         errors = content["model_errors"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,19 +19,24 @@ RECORDED = "as recorded"
 
 
 def points(found: WhatIf) -> pd.DataFrame:
-    """A row for each setting: settings (words), io and run (predicted seconds), change (of the I/O time against the
-    replay at the recorded settings, a share). The first row is that replay."""
+    """A row for each setting: settings (words), io and run (predicted seconds), least and most (I/O time by the order
+    of the ranks), change (of the I/O time against the replay at the recorded settings, a share). The first row is
+    that replay."""
     import pandas as pd
 
-    rows = [(RECORDED, found.replayed.io, found.replayed.run)]
-    rows += [(settings_text(settings), times.io, times.run) for settings, times in found.points]
-    frame = pd.DataFrame(rows, columns=["settings", "io", "run"])
+    times = [(RECORDED, found.replayed), *((settings_text(settings), each) for settings, each in found.points)]
+    frame = pd.DataFrame([{"settings": name, **asdict(each)} for name, each in times])
     return frame.assign(change=frame["io"] / found.replayed.io - 1 if found.replayed.io > 0 else 0.0)
 
 
 def settings_text(settings: Mapping[str, int | str]) -> str:
     """Changed settings in words."""
     return ", ".join(f"{name_text(name)} {level_text(name, value)}" for name, value in settings.items())
+
+
+def by_order(least: float, most: float) -> str:
+    """The range that comes of which rank is first; nothing where it makes no difference."""
+    return f"{least:.3g} to {most:.3g}" if most > least else ""
 
 
 def error_text(found: WhatIf) -> str:
@@ -48,7 +54,11 @@ def error_text(found: WhatIf) -> str:
         text += (
             f"The model's parameters are those of {Path(found.model).name}; how well they fit is not known from here. "
         )
-    return text + "I/O time: of the slowest rank, closes included. " + " ".join(found.remarks)
+    text += (
+        "I/O time: of the slowest rank, closes included; by order of ranks: the least and most of it, by which of "
+        "those that arrive together is served first. "
+    )
+    return text + " ".join(found.remarks)
 
 
 def strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -68,6 +78,7 @@ WHAT_IF: Exhibit[WhatIf] = Exhibit(
     columns=[
         Column("settings", "settings"),
         Column("predicted I/O s", "io", lambda seconds: f"{seconds:.3g}"),
+        Column("by order of ranks", ("least", "most"), by_order),
         Column("change", "change", lambda share: f"{100 * share:+.1f} %"),
         Column("predicted run s", "run", lambda seconds: f"{seconds:.3g}"),
     ],
