@@ -44,7 +44,10 @@ help: ## list the targets
 setup: ## install what is missing on this machine
 	@./setup.sh
 
+# Python compiles a module when it is first imported, but keeps that only where it may write, and not under
+# PYTHONDONTWRITEBYTECODE: then every command would compile all that it imports.
 build: $(PARTS) ## build the workloads and the libraries into build/
+	@.venv/bin/python -m compileall -q report/iolens
 
 $(PARTS): setup
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all

@@ -239,3 +239,18 @@ def test_pyarrow_is_loaded_for_parquet_alone(option: tuple[str, ...], loaded: bo
     code += "print('pyarrow.lib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == str(loaded)
+
+
+def test_help_waits_for_no_library() -> None:
+    code = "import sys; from iolens.cli.main import COMMANDS, build_parser; list(map(build_parser, COMMANDS)); "
+    code += "print(*{'numpy', 'pandas', 'matplotlib'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
+
+
+def test_a_report_makes_no_manual_of_matplotlib(tmp_path: Path) -> None:
+    code = f"import sys; from iolens.cli.main import main; sys.argv = ['iolens', 'report', '{SMALL}', '-o', 'x.pdf']; "
+    code += "main(); import matplotlib.lines; print('Properties:' in matplotlib.lines.Line2D.set.__doc__)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False"
+    assert done.stderr == ""

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from iolens.cli.lean import lean
 from iolens.errors import IolensError
 
 NAME = "iolens-job-summary"
@@ -33,6 +34,8 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
     args = parser().parse_args(argv)
+    if argv is None:
+        lean("report", parquet=False)
     try:
         summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
     except IolensError as error:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from iolens import __version__
+from iolens.cli.lean import lean
 from iolens.errors import IolensError
 
 COMMANDS: dict[str, str] = {
@@ -44,22 +45,22 @@ COMMANDS: dict[str, str] = {
 """Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
 
 
-WITHOUT_ARROW = {"report", "show", "table", "advise", "rank-order", "export", "listing", "sweep", "compare", "diff"}
-"""Commands that read their tables with pandas alone."""
-
 OBJECTS = 50_000
 """New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""
 
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
-    """The argument parser; only the module of `command` is imported, so that `iolens --help` stays quick."""
+    """The argument parser: of `command` alone where there is one, else of all of them without their options.
+
+    So no command waits for the modules of the others.
+    """
     parser = argparse.ArgumentParser(
         prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
     )
     parser.add_argument("--version", action="version", version=f"iolens {__version__}")
     commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
-    for name, summary in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary)
+    for name in COMMANDS if command is None else [command]:
+        sub = commands.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == command:
             module = import_module(f"iolens.cli.{name.replace('-', '_')}")
             module.add_arguments(sub)
@@ -67,26 +68,13 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-ARROW = "--p"
-"""How the one option begins that needs pyarrow, --parquet, also where it is not written out."""
-
-
-def leave_arrow(words: Sequence[str]) -> None:
-    """Keep pandas from loading pyarrow where it is installed: it is a quarter of pandas' own import, and names of
-    columns are found more slowly with it. Not where it is asked for, nor in a program that has pandas already.
-    """
-    if "pandas" not in sys.modules and not any(word.startswith(ARROW) for word in words):
-        sys.modules.setdefault("pyarrow", None)  # type: ignore[arg-type]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 130 interrupted)."""
     gc.set_threshold(OBJECTS)
     words = list(sys.argv[1:] if argv is None else argv)
-    if argv is None and WITHOUT_ARROW.intersection(words):
-        leave_arrow(words)
-    command = next((word for word in words if word in COMMANDS), None)
-    args = build_parser(command).parse_args(words)
+    args = build_parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
+    if argv is None:
+        lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))
     try:
         return int(args.run(args))
     except IolensError as error:

@@ -17,7 +17,6 @@ from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.plan import Plan, plan
 from iolens.lab.sweep.prepare import Sweep, prepare
 from iolens.lab.sweep.schema import schema
-from iolens.lab.sweep.sweep import run_sweep
 from iolens.pages.sweep_live import shown
 
 
@@ -129,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
 
 def carry_out(sweep: Sweep, report: bool) -> int:
     """Announce, run what is missing, tell how it went, make the PDFs if wanted; 0 when every run is good, else 1."""
+    from iolens.lab.sweep.sweep import run_sweep
+
     announce(sweep)
     with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)

@@ -1,7 +1,17 @@
 """From a log file to a Job with pandas frames."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
 from iolens.log.container import LogError
 from iolens.log.job import Job, ModuleInfo, Mount
-from iolens.log.reader import read_log
 
 __all__ = ["Job", "LogError", "ModuleInfo", "Mount", "read_log"]
+
+
+def read_log(path: Path | str) -> Job:
+    """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
+    from iolens.log import reader  # here, because it needs numpy, and who imports a name of this package may not
+
+    return reader.read_log(path)

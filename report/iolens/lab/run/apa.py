@@ -14,7 +14,6 @@ from pathlib import Path
 from iolens.errors import UsageError
 from iolens.lab.run.groups import KNOWN
 from iolens.lab.run.mpi import libraries_of
-from iolens.symbols.elf import dynamic_symbols, read_elf
 
 COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
 HOOK = "__cyg_profile_func_enter"
@@ -84,6 +83,8 @@ def find_functions(names: Sequence[str], application: str) -> Traced:
 
 def place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
     """A function's OBJECT:ADDRESS, or why its calls cannot be met."""
+    from iolens.symbols.elf import dynamic_symbols, read_elf
+
     for number, path in enumerate(objects):
         elf = read_elf(path)
         if name not in elf.names:
