@@ -222,8 +222,10 @@ def test_the_command_prints_what_was_measured_and_what_is_predicted(
     words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
     assert main([*words, "--stripes", "1,12", "-o", str(tmp_path / "what-if.json")]) == 0
     said = capsys.readouterr().out
-    assert "as recorded, measured" in said
-    assert "Predicted, not measured." in said
+    assert "Predicted, not measured, from the traced run ior-4-stripes.darshan" in " ".join(said.split())
+    assert "Do not rely" not in said
+    assert main([*words[:2], "--stripes", "1"]) == 0, "the model of other storage"
+    assert "Do not rely on these predictions" in " ".join(capsys.readouterr().out.split())
     found = read_what_if(tmp_path)
     assert found is not None
     assert [dict(settings) for settings, _ in found.points] == [{"stripe_count": 1}, {"stripe_count": 12}]

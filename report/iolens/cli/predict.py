@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from iolens.cli.sweep import numbers
 from iolens.lab.sizes import parse_size
 
 if TYPE_CHECKING:
-    from iolens.lab.predict.predict import Times
     from iolens.lab.predict.what_if import WhatIf
 
 DRIVERS = ("lustre", "generic")
@@ -58,43 +56,19 @@ def run(args: argparse.Namespace) -> int:
 
         with written_aside(args.output) as aside:
             aside.write_text(as_json(found), encoding="utf-8")
-    print(as_json(found).rstrip() if args.json else table(found))
+    if args.json:
+        print(as_json(found).rstrip())
+    else:
+        tell(found)
     return 0
 
 
-def table(found: WhatIf) -> str:
-    """Text for a person."""
-    measured = found.recorded
-    rows = [("settings", "I/O s", "by order", "run s", "I/O time")]
-    rows += [("as recorded, measured", f"{measured.io:.3f}", "", f"{measured.run:.3f}", "")]
-    rows += [row_of("as recorded, replayed", found.replayed, measured.io)]
-    rows += [row_of(words_of(settings), times, found.replayed.io) for settings, times in found.points]
-    width = max(len(row[0]) for row in rows)
-    lines = [f"{name:{width}}  {io:>8}  {by:>15}  {whole:>8}  {change:>9}" for name, io, by, whole, change in rows]
-    errors = found.model_errors
-    fitted = f"; its calibration missed {errors[0]:.1%} at the median, {errors[1]:.1%} at most" if errors else ""
-    lines += [
-        "",
-        "I/O s: in I/O calls on striped files, closes included, of the slowest rank. Predicted, not measured.",
-        f"Model: {found.model}{fitted}.",
-        "By order: least and most I/O time, by which of the ranks that arrive together is served first; I/O s is the "
-        "median.",
-        "Changes are against the replay at the recorded settings, whose own difference from the measurement is there.",
-    ]
-    if found.exchange:
-        lines.append(f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded.")
-    return "\n".join([*lines, *found.remarks])
+def tell(found: WhatIf) -> None:
+    """The predictions as a table, and how good they are."""
+    from iolens.pages.blocks import Table
+    from iolens.pages.exhibits.what_if import WHAT_IF
+    from iolens.pages.terminal import screen
 
-
-def row_of(name: str, times: Times, other: float) -> tuple[str, str, str, str, str]:
-    """A row of the table, with the change of the I/O time against another one."""
-    change = times.io / other - 1 if other else 0.0
-    order = f"{times.least:.3f} to {times.most:.3f}" if times.most > times.least else ""
-    return name, f"{times.io:.3f}", order, f"{times.run:.3f}", f"{100 * change:+.1f} %"
-
-
-def words_of(settings: Mapping[str, int | str]) -> str:
-    """The settings that differ, for a person."""
-    from iolens.metrics.settings import level_text, name_text
-
-    return ", ".join(f"{name_text(name)} {level_text(name, value)}" for name, value in settings.items())
+    table = WHAT_IF.table(found)
+    if isinstance(table, Table):
+        screen().table(table)

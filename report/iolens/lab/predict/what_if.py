@@ -16,6 +16,10 @@ from iolens.lab.predict.recorded import Recorded
 TIMES = tuple(each.name for each in fields(Times))
 """Keys of a point that are no setting."""
 
+TRUSTED = 0.25
+"""Share by which a replay of what was recorded may miss it before its predictions are doubted: more than the machine's
+own unrest explains."""
+
 NAME = "what-if.json"
 """Of the file in the folder of a sweep's results."""
 
@@ -39,6 +43,17 @@ class WhatIf:
     def own_error(self) -> float:
         """Predicted over measured I/O time, less 1."""
         return self.replayed.io / self.recorded.io - 1 if self.recorded.io > 0 else 0.0
+
+    @property
+    def doubt(self) -> str:
+        """Why not to rely on the predictions; empty where the replay comes near the measurement."""
+        if abs(self.own_error) <= TRUSTED:
+            return ""
+        return (
+            f"Do not rely on these predictions: at the recorded settings the replay misses the measured I/O time by "
+            f"{100 * self.own_error:+.0f} %. The model is not that of the run's storage (--model names another one, "
+            "`iolens calibrate` makes one), or something else took the time."
+        )
 
 
 def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: Model) -> WhatIf:

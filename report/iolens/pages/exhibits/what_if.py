@@ -41,7 +41,8 @@ def by_order(least: float, most: float) -> str:
 
 def error_text(found: WhatIf) -> str:
     """What is known of the error."""
-    text = (
+    text = f"{found.doubt} " if found.doubt else ""
+    text += (
         f"Predicted, not measured, from the traced run {found.log}, whose measured I/O time of "
         f"{found.recorded.io:.3g} s its replay at the recorded settings misses by {100 * found.own_error:+.1f} %. "
     )
@@ -58,6 +59,8 @@ def error_text(found: WhatIf) -> str:
         "I/O time: of the slowest rank, closes included; by order of ranks: the least and most of it, by which of "
         "those that arrive together is served first. "
     )
+    if found.exchange:
+        text += f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded. "
     return text + " ".join(found.remarks)
 
 
