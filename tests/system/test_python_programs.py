@@ -11,6 +11,7 @@ from pathlib import Path
 
 import darshan
 import pytest
+from iolens.log import read_log
 from mpi_libraries import library
 from patience import PATIENCE
 
@@ -46,6 +47,20 @@ world.Barrier()
 file.Read_at((world.size - 1 - world.rank) * 1024, block)
 file.Close()
 assert block[0] == world.size - 1 - world.rank
+
+other = 1 - world.rank
+numbers = numpy.zeros(100)
+for turn in range(3):
+    if world.rank == 0:
+        world.Send(numbers, dest=1)
+    else:
+        world.Recv(numbers, source=0)
+request = world.Irecv(numbers, source=other)
+world.Send(numbers[:10], dest=other)
+request.Wait()
+world.Allreduce(MPI.IN_PLACE, numbers)
+half = world.Split(world.rank)
+half.Bcast(numbers[:5])
 """
 
 
@@ -128,8 +143,40 @@ def test_mpi4py(tmp_path: Path, name: str) -> None:
     its = library(name)
     libraries = {} if name == "usual" else {"LD_LIBRARY_PATH": str(its.mpirun.parent.parent / "lib")}
     settings = {**its.environment("romio321"), **libraries, "IOLENS_LIB": str(its.adapter.parent)}
-    _, found = profiled(tmp_path, MPI, [its.mpirun, "-np", 2], **settings)
+    _, found = profiled(tmp_path, MPI, [its.mpirun, "-np", 2], IOLENS_TRACE="mpi,io", **settings)
     record = found["MPI-IO", "shared.dat"]
     names = "COLL_OPENS COLL_WRITES INDEP_READS SYNCS BYTES_WRITTEN BYTES_READ".split()
     assert [record[f"MPIIO_{name}"] for name in names] == [2, 2, 2, 2, 2048, 2048]
     assert found["POSIX", "shared.dat"]["POSIX_BYTES_WRITTEN"] == 2048
+    check_messages(tmp_path)
+
+
+def check_messages(folder: Path) -> None:
+    """Calls, bytes sent and received, messages of each rank; mpi4py itself makes a few more calls on communicators."""
+    (log,) = (folder / "run").glob("*.darshan")
+    tables = read_log(log).private
+    calls = tables["mpi_calls"]
+    found = {(row.rank, row.function): row for row in calls.itertuples()}
+    wanted = {
+        (0, "MPI_Send"): (4, 2480, 0, 4),
+        (1, "MPI_Send"): (1, 80, 0, 1),
+        (1, "MPI_Recv"): (3, 0, 2400, 0),
+        **{(rank, "MPI_Irecv"): (1, 0, 0, 0) for rank in range(2)},
+        **{(rank, "MPI_Wait"): (1, 0, 80, 0) for rank in range(2)},
+        **{(rank, "MPI_Allreduce"): (1, 800, 800, 1) for rank in range(2)},
+        **{(rank, "MPI_Comm_split"): (1, 0, 0, 0) for rank in range(2)},
+        **{(rank, "MPI_Bcast"): (1, 40, 0, 1) for rank in range(2)},
+        **{(rank, "MPI_Barrier"): (1, 0, 0, 0) for rank in range(2)},
+    }
+    assert {
+        key: (found[key].calls, found[key].bytes_sent, found[key].bytes_received, found[key].messages)
+        for key in wanted
+        if key in found
+    } == wanted
+    peers = {
+        (row.rank, row.peer): (row.messages, row.bytes, row.received_bytes) for row in tables["mpi_peers"].itertuples()
+    }
+    assert peers == {(0, 1): (4, 2480, 80), (1, 0): (1, 80, 2480)}
+    sites = tables["mpi_sites"].merge(tables["call_nodes"], on=["rank", "node"])
+    objects = sites.merge(tables["objects"], on=["rank", "object"]).query("function != 'MPI_Finalize'")["path"]
+    assert objects.str.contains("mpi4py").all()

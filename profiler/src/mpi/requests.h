@@ -16,6 +16,7 @@ enum request_kind {
     REQUEST_PARTITIONED_RECEIVE,
     REQUEST_PERSISTENT_SEND,
     REQUEST_PERSISTENT_COLLECTIVE,
+    REQUEST_EXCHANGE, /* the receiving half of MPI_Isendrecv */
     REQUEST_FILE
 };
 
@@ -25,8 +26,8 @@ struct request {
     bool active;   /* of a persistent one: started */
     bool may_be_cancelled;
     struct comm *comm; /* held; of receives */
-    int peer;          /* of persistent and partitioned ones: rank of MPI_COMM_WORLD, MPI_PROC_NULL: none */
-    int64_t sent, received; /* of persistent ones, each time */
+    int peer;          /* of persistent ones and exchanges: rank of MPI_COMM_WORLD, MPI_PROC_NULL: none */
+    int64_t sent, received; /* of the same, each time */
     struct iolens_mpiio_file *file;
 };
 

@@ -123,14 +123,27 @@ void traced_start_all(int number, const MPI_Request *requests)
 }
 
 /* A completed one has no status to ask for bytes; they are those that were agreed on. */
-void traced_partitioned_init(const struct traced *c, MPI_Comm handle, int source, int64_t bytes,
+static void put_agreed(enum request_kind kind, const struct traced *c, MPI_Comm handle, int source,
+                       int64_t bytes, MPI_Request request)
+{
+    int peer = source == MPI_PROC_NULL ? MPI_PROC_NULL : -1;
+    const struct comm *comm = source < 0 ? NULL : comm_of(handle);
+    if (comm)
+        peer = comm_world_rank(comm, source);
+    requests_put(request, (struct request){.kind = kind, .posted = c->t1, .peer = peer, .received = bytes});
+}
+
+void traced_partitioned_init(const struct traced *c, MPI_Comm comm, int source, int64_t bytes,
                              MPI_Request request)
 {
-    const struct comm *comm = source == MPI_PROC_NULL ? NULL : comm_of(handle);
-    int peer = source == MPI_PROC_NULL ? MPI_PROC_NULL : comm ? comm_world_rank(comm, source) : -1;
-    requests_put(request,
-                 (struct request){
-                     .kind = REQUEST_PARTITIONED_RECEIVE, .posted = c->t1, .peer = peer, .received = bytes});
+    put_agreed(REQUEST_PARTITIONED_RECEIVE, c, comm, source, bytes, request);
+}
+
+/* MPICH completes it with an empty status. */
+void traced_exchange_post(const struct traced *c, MPI_Comm comm, int source, int64_t bytes,
+                          MPI_Request request)
+{
+    put_agreed(REQUEST_EXCHANGE, c, comm, source, bytes, request);
 }
 
 static bool was_cancelled(const struct request *request, const MPI_Status *status)
@@ -142,17 +155,19 @@ static bool was_cancelled(const struct request *request, const MPI_Status *statu
 static void complete(struct traced *c, MPI_Request handle, const struct request *request,
                      const MPI_Status *status)
 {
-    bool persistent = request->kind != REQUEST_RECEIVE && request->kind != REQUEST_FILE;
-    bool receives = request->kind == REQUEST_RECEIVE || request->kind == REQUEST_PERSISTENT_RECEIVE;
+    enum request_kind kind = request->kind;
+    bool persistent = kind != REQUEST_RECEIVE && kind != REQUEST_EXCHANGE && kind != REQUEST_FILE;
+    bool agreed = kind == REQUEST_PARTITIONED_RECEIVE || kind == REQUEST_EXCHANGE;
+    bool receives = kind == REQUEST_RECEIVE || kind == REQUEST_PERSISTENT_RECEIVE;
     if (persistent && !request->active)
         return;
     if (receives && !was_cancelled(request, status))
         count_message(request->comm, status);
-    if (request->kind == REQUEST_PARTITIONED_RECEIVE && request->peer != MPI_PROC_NULL)
+    if (agreed && request->peer != MPI_PROC_NULL)
         iolens_mpi_received(request->peer, request->received);
-    c->transfers += request->kind == REQUEST_FILE;
-    c->others += request->kind != REQUEST_FILE;
-    c->file = request->kind == REQUEST_FILE ? request->file : c->file;
+    c->transfers += kind == REQUEST_FILE;
+    c->others += kind != REQUEST_FILE;
+    c->file = kind == REQUEST_FILE ? request->file : c->file;
     if (persistent)
         requests_set(handle, false, false);
     else

@@ -95,7 +95,10 @@
        (traced_send(COMM, dest, BYTES), traced_receive(&c, COMM)))
 #define ON_ISENDRECV(f, ...)                                                                                 \
     FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, recvtag),                                           \
-       (traced_send(COMM, dest, BYTES), traced_post(&c, COMM, *request, source)))
+       (traced_send(COMM, dest, BYTES), traced_exchange_post(&c, COMM, source, RECVBYTES, *request)))
+#define ON_ISENDRECV_REPLACE(f, ...)                                                                         \
+    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, recvtag),                                           \
+       (traced_send(COMM, dest, BYTES), traced_exchange_post(&c, COMM, source, BYTES, *request)))
 #define ON_MPROBE(f, name, ...)                                                                              \
     FN(TRACED, f, name, __VA_ARGS__, NOTHING, traced_mprobe(&c, COMM, *message, MATCHED_##name))
 #define MATCHED_Mprobe   source != MPI_PROC_NULL
