@@ -59,7 +59,7 @@ def test_a_good_file_is_read_with_its_defaults(tmp_path: Path) -> None:
             "matrix:\n  driver: {a: {}, b: {}}",
             ":7: matrix.driver: every run has a driver already; give the factor another name",
         ),
-        ("repetitions: 2", "storage: {kind: tape}", "storage.kind: 'tape' is not one of emulated, lustre, directory"),
+        ("repetitions: 2", "storage: {kind: tape}", "storage.kind: 'tape' is not one of emulated, lustre, beegfs"),
     ],
 )
 def test_an_error_names_line_and_key(tmp_path: Path, old: str, new: str, problem: str) -> None:

@@ -192,7 +192,7 @@ def test_what_the_launcher_goes_on_with_is_waited_for_and_not_begun_again(
     [
         ("workload.ranks=2", "workload.ranks: 2: toys play alone"),
         ("report.metric=latency", r"report\.metric: toy has no latency; it has write_bandwidth"),
-        ("storage.kind=tape", "'tape' is not one of emulated, lustre, drum, directory"),
+        ("storage.kind=tape", "'tape' is not one of emulated, lustre, beegfs, cephfs, drum, directory"),
         ("launcher=pigeon", "'pigeon' is not one of local, slurm, relay"),
     ],
 )

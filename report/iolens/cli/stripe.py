@@ -1,4 +1,4 @@
-"""`iolens stripe set|get|mount`: stripes on Lustre and on emulated storage."""
+"""`iolens stripe set|get|targets|mount`: stripes on Lustre, BeeGFS, CephFS and emulated storage."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 
 from iolens.lab.sizes import parse_size
-from iolens.lab.storage.backends import get_stripes, set_stripes
+from iolens.lab.storage.backends import get_stripes, get_targets, set_stripes
 from iolens.lab.storage.emulated import make_mount
 from iolens.lab.storage.layout import ANY_TARGET, Layout, describe
+from iolens.lab.storage.targets import summary, table
 
 
 def size(text: str) -> int:
@@ -26,9 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     setter.add_argument("-c", "--count", type=int, required=True, help="stripes of a file")
     setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe, such as 1M (default)")
     setter.add_argument("-i", "--start", type=int, default=ANY_TARGET, help="target of the first stripe (default: any)")
+    setter.add_argument("-p", "--pool", help="pool of targets, by its name (BeeGFS 7: its number)")
     setter.add_argument("path", type=Path, metavar="DIR")
     getter = actions.add_parser("get", help="print the stripes of a file, or the default of a directory")
     getter.add_argument("path", type=Path, metavar="PATH")
+    asker = actions.add_parser("targets", help="print the targets of a file system: how full, and which take no files")
+    asker.add_argument("-p", "--pool", help="those of this pool alone")
+    asker.add_argument("path", type=Path, metavar="PATH")
     mounter = actions.add_parser("mount", help="make a directory an emulated file system with stripes")
     mounter.add_argument("path", type=Path, metavar="DIR")
     mounter.add_argument("--config", type=Path, metavar="FILE", help="targets and their speeds (default: ost.yaml)")
@@ -37,9 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do the action."""
     if args.action == "set":
-        set_stripes(args.path, Layout(args.count, args.size, args.start))
+        set_stripes(args.path, Layout(args.count, args.size, args.start, pool=args.pool))
     elif args.action == "mount":
         print(f"{make_mount(args.path, args.config)}: emulated storage; use it with: iolens run --storage-mount DIR")
+    elif args.action == "targets":
+        targets = get_targets(args.path, args.pool)
+        print(f"{args.path}: {summary(targets)}\n{table(targets)}")
     else:
         print(f"{args.path}: {describe(get_stripes(args.path))}")
     return 0

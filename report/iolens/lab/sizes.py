@@ -23,3 +23,11 @@ def short_size(size: int) -> str:
         if size >= factor and size % factor == 0:
             return f"{size // factor}{suffix}"
     return str(size)
+
+
+def rounded_size(size: float) -> str:
+    """Bytes for a person, with one decimal: 93952409600 → `87.5 GiB`."""
+    for suffix, factor in (("PiB", 2**50), ("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {suffix}"
+    return f"{size:.0f} B"

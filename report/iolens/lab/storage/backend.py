@@ -9,6 +9,7 @@ from typing import Any
 
 from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.targets import StorageTarget
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Backend:
 
     Stripes: `set_stripes(directory, layout)` sets the layout of the files made there from now on, `get_stripes(path)`
     tells a file's or a directory's; both raise UsageError for what cannot be. `stripe_command(count, size)` is the line
-    with which a person sets them. None: this storage has no stripes.
+    with which a person sets them. None: this storage has no stripes. `pools`: a layout may name a pool of targets.
+    `targets(path, pool)` are the targets below a path, or those of a pool; None: nobody tells.
 
     Sweeps: `make(directory, configuration)` turns a plain directory into such storage, with the numbers of that file or
     its usual ones (None); None where it is there or is not.
@@ -56,6 +58,8 @@ class Backend:
     set_stripes: Callable[[Path, Layout], None] | None = None
     get_stripes: Callable[[Path], Layout] | None = None
     stripe_command: Callable[[int, int | None], str] | None = None
+    pools: bool = False
+    targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None
     make: Callable[[Path, Path | None], object] | None = None
     settings: Callable[[Path], tuple[Path, ...]] = lambda directory: ()
     environment: Callable[[Path, str], Mapping[str, str]] = lambda directory, job: {}

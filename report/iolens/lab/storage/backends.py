@@ -7,13 +7,16 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.beegfs import BEEGFS
+from iolens.lab.storage.cephfs import CEPHFS
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.plain import PLAIN
+from iolens.lab.storage.targets import StorageTarget
 
-BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (EMULATED, LUSTRE)}
+BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (EMULATED, LUSTRE, BEEGFS, CEPHFS)}
 """By name. What none of them holds is a plain folder."""
 
 DIRECTORY = "directory"
@@ -53,6 +56,8 @@ def set_stripes(path: Path, layout: Layout) -> None:
     backend = backend_at(path)
     if backend.set_stripes is None:
         raise no_stripes(path)
+    if layout.pool and not backend.pools:
+        raise UsageError(f"{path} is on {backend.name} storage, which has no pools; leave --pool out")
     backend.set_stripes(path, layout)
 
 
@@ -66,12 +71,25 @@ def get_stripes(path: Path) -> Layout:
     return backend.get_stripes(path)
 
 
+def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...]:
+    """The storage targets below a path, or those of a pool."""
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or directory")
+    backend = backend_at(path)
+    if backend.targets is None:
+        kind, mount = file_system(path)
+        raise UsageError(f"{kind} (mounted at {mount}) does not tell of targets; Lustre and emulated storage do")
+    if pool and not backend.pools:
+        raise UsageError(f"{path} is on {backend.name} storage, which has no pools; leave --pool out")
+    return backend.targets(path, pool)
+
+
 def no_stripes(path: Path) -> UsageError:
     """The error for a file system without stripes."""
     kind, mount = file_system(path)
     return UsageError(
-        f"no stripes on this file system ({kind} at {mount}): use a directory on Lustre, "
-        "or emulate one: iolens stripe mount DIR"
+        f"no stripes on this file system ({kind} at {mount}): use a directory on Lustre, BeeGFS "
+        "or CephFS, or emulate one: iolens stripe mount DIR"
     )
 
 

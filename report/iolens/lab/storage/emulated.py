@@ -14,6 +14,7 @@ from iolens.lab.sizes import parse_size
 from iolens.lab.storage.backend import Backend, Health
 from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.lab.storage.lustre import setstripe
+from iolens.lab.storage.targets import StorageTarget
 
 NAME = "emulated"
 STATE = ".ost"
@@ -174,11 +175,18 @@ def get_stripes(path: Path) -> Layout:
     return Layout(int(config_value(mount, "stripe_count")), parse_size(config_value(mount, "stripe_size")))
 
 
+def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
+    """The targets of the mount's configuration, which are always in order; they have no space of their own."""
+    count = int(config_value(mount_of(path), "targets"))
+    return tuple(StorageTarget(index, f"OST{index:04x}") for index in range(count))
+
+
 EMULATED = Backend(
     name=NAME,
     holds=lambda path: find_mount(path) is not None,
     set_stripes=set_stripes,
     get_stripes=get_stripes,
+    targets=targets,
     stripe_command=setstripe,  # of the file system that it imitates
     make=make_mount,
     settings=settings,

@@ -7,20 +7,63 @@ from dataclasses import dataclass
 from iolens.lab.sizes import short_size
 
 ANY_TARGET = -1
+ALL_TARGETS = -1
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A RAID-0 layout: stripes, bytes per stripe, the first target (-1: chosen at creation), and a file's targets."""
+    """A RAID-0 layout: stripes (-1: one on every target), bytes per stripe, the first target (-1: chosen at creation),
+    a file's targets, and the pool that they are from.
+
+    `object_size` is how many bytes go into one object before the file goes on in others; None: without end. A composite
+    layout has `components`, in the order of the file's bytes, mirror by mirror; its other fields are those of the last
+    component in use.
+    """
 
     stripe_count: int
     stripe_size: int
     start: int = ANY_TARGET
     targets: tuple[int, ...] = ()
+    pool: str | None = None
+    object_size: int | None = None
+    components: tuple[Component, ...] = ()
+
+
+@dataclass(frozen=True)
+class Component:
+    """The layout of a file's bytes from `start` up to `end` (None: the end of the file). One that is not `in_use` has
+    no objects yet. `on_metadata`: these bytes lie with the metadata and have no stripes. `mirror` is None without
+    any."""
+
+    start: int
+    end: int | None
+    layout: Layout
+    in_use: bool
+    on_metadata: bool = False
+    mirror: int | None = None
 
 
 def describe(layout: Layout) -> str:
-    """One line for a person."""
+    """Text for a person: one line, or for a composite layout a line for each component."""
+    if not layout.components:
+        return describe_stripes(layout)
+    lines = [f"composite layout of {len(layout.components)} components"]
+    return "\n".join(lines + [f"  {describe_component(component)}" for component in layout.components])
+
+
+def describe_component(component: Component) -> str:
+    """One line for a component."""
+    mirror = f"mirror {component.mirror}, " if component.mirror is not None else ""
+    end = short_size(component.end) if component.end is not None else "end of file"
+    stripes = "on the metadata target" if component.on_metadata else describe_stripes(component.layout)
+    return f"{mirror}{short_size(component.start)} to {end}: {stripes}{'' if component.in_use else ', not in use yet'}"
+
+
+def describe_stripes(layout: Layout) -> str:
+    """One line for a layout without components."""
+    count = "all targets" if layout.stripe_count == ALL_TARGETS else layout.stripe_count
     start = f", first target {layout.start}" if layout.start != ANY_TARGET else ""
     objects = f", targets {' '.join(map(str, layout.targets))}" if layout.targets else ""
-    return f"stripe count {layout.stripe_count}, stripe size {short_size(layout.stripe_size)}{start}{objects}"
+    pool = f", pool {layout.pool}" if layout.pool else ""
+    end = f", object size {short_size(layout.object_size)}" if layout.object_size else ""
+    return f"stripe count {count}, stripe size {short_size(layout.stripe_size)}{end}{start}{objects}{pool}"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
-from iolens.errors import IolensError, UsageError
+from iolens.errors import UsageError
 from iolens.lab.storage.backend import Backend
-from iolens.lab.storage.layout import ANY_TARGET, Layout
+from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.lfs import parse_df, parse_getstripe
 from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.provenance import health_with
+from iolens.lab.storage.targets import StorageTarget
+from iolens.lab.storage.tool import ask
 
 STRIPE_UNIT = 65536
 """Bytes; a stripe size is a multiple of it (lfs-setstripe(1))."""
+
+CLIENT = "it comes with the Lustre client"
 
 
 def on_lustre(path: Path) -> bool:
@@ -22,16 +25,22 @@ def on_lustre(path: Path) -> bool:
 
 
 def set_stripes(directory: Path, layout: Layout) -> None:
-    """Set a directory's default layout; `lfs` judges the count and the first target."""
+    """Set a directory's default layout; `lfs` judges the count, the first target and the pool."""
     if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
         raise UsageError(f"a Lustre stripe is a multiple of 64 KiB, not {layout.stripe_size} bytes")
     count, size, start = str(layout.stripe_count), str(layout.stripe_size), str(layout.start)
-    lfs("setstripe", "-c", count, "-S", size, "-i", start, str(directory))
+    pool = ["-p", layout.pool] if layout.pool else []
+    lfs("setstripe", "-c", count, "-S", size, "-i", start, *pool, str(directory.absolute()))
 
 
 def get_stripes(path: Path) -> Layout:
     """The layout of a file, or the default layout of a directory."""
-    return parse_getstripe(lfs("getstripe", *(["-d"] if path.is_dir() else []), str(path)))
+    return parse_getstripe(lfs("getstripe", *(["-d"] if path.is_dir() else []), str(path.absolute())))
+
+
+def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
+    """The object storage targets below a path, deactivated ones with them, or those of a pool."""
+    return parse_df(lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
 
 
 def setstripe(count: int, size: int | None) -> str:
@@ -49,31 +58,7 @@ def lfs_size(size: int) -> str:
 
 def lfs(*words: str) -> str:
     """What `lfs` prints; raises with its message when it fails."""
-    if not shutil.which("lfs"):
-        raise IolensError("the command lfs was not found; it comes with the Lustre client")
-    done = subprocess.run(["lfs", *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise IolensError(f"lfs {' '.join(words)}: {done.stderr.strip() or 'failed'}")
-    return done.stdout
-
-
-def parse_getstripe(text: str) -> Layout:
-    """The layout that `lfs getstripe` of a file or, with -d, of a directory prints (Lustre 2.10 to 2.15).
-
-    Of a composite layout the last component that is in use counts.
-    """
-
-    def values(name: str) -> list[int]:
-        pattern = rf"(?:lmm_)?{name}:\s+(-?\d+)"
-        return [int(value) for value in re.findall(pattern, text)]
-
-    counts, sizes = values("stripe_count"), values("stripe_size")
-    starts = values("stripe_offset")
-    if not counts or not sizes:
-        raise IolensError(f"lfs getstripe printed no layout: {text.strip()[:200]!r}")
-    targets = [int(value) for value in re.findall(r"^\s*(\d+)\s+\d+\s+0x[0-9a-f]+\s+\S+\s*$", text, re.MULTILINE)]
-    targets += [int(value) for value in re.findall(r"l_ost_idx:\s*(\d+)", text)]
-    return Layout(counts[-1], sizes[-1], starts[-1] if starts else ANY_TARGET, tuple(targets))
+    return ask(("lfs", *words), CLIENT)
 
 
 LUSTRE = Backend(
@@ -82,5 +67,8 @@ LUSTRE = Backend(
     set_stripes=set_stripes,
     get_stripes=get_stripes,
     stripe_command=setstripe,
+    targets=targets,
+    pools=True,
+    health=health_with(get_stripes, targets),
     as_lustre={},
 )

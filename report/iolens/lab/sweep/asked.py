@@ -65,9 +65,9 @@ def asked_first(experiment: Experiment) -> Asked:
 
 
 def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
-    """Stripes and hints of a point; storage that a sweep makes itself has a layout in every run."""
+    """Stripes and hints of a point; in storage that a sweep makes itself, and in a pool, every run has a layout."""
     settings = {key: value for key, value in run.point.numbers.items() if key not in ("ranks", "nodes")}
-    if storage.make or {"stripe_count", "stripe_size"} & settings.keys():
+    if storage.make or experiment.pool or {"stripe_count", "stripe_size"} & settings.keys():
         settings = {"stripe_count": 1, "stripe_size": experiment.stripe_size, **settings}
     if "aggregators" in settings:
         settings["cb_nodes"] = settings.pop("aggregators")

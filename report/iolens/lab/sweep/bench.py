@@ -74,5 +74,6 @@ def key_of(bench: Bench, asked: Asked) -> str:
         "io": asked.io_component,
         "storage": bench.experiment.storage,
         **({"options": asked.options} if asked.options else {}),
+        **({"pool": bench.experiment.pool} if bench.experiment.pool else {}),
     }
     return run_key(parts, [build.program, *libraries, *bench.storage.settings(bench.data)])

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.launchers.launcher import Launcher
+from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
 from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.targets import summary, usable
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.workloads.workload import Workload
@@ -47,6 +49,28 @@ def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher:
             f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
             "leave stripe_count out of the matrix, or set storage.kind to emulated"
         )
+
+
+def check_pool(pool: str | None, storage: Backend) -> None:
+    """Raise where a pool is named on storage without any."""
+    if pool and not storage.pools:
+        raise UsageError(f"storage.pool: {storage.name} storage has no pools")
+
+
+def check_targets(runs: Sequence[Asked], data: Path, storage: Backend, pool: str | None) -> None:
+    """Raise where a run wants more stripes than there are targets to take them: its files would have fewer, and the run
+    be of no use. Where the file system does not say what it has, that is said and the sweep goes on."""
+    wanted = max((asked.requested.get("stripe_count", 0) for asked in runs), default=0)
+    if storage.targets is None or not wanted:
+        return
+    try:
+        targets = storage.targets(data, pool)
+    except IolensError as error:
+        say(f"how many targets take files is not known: {error}")
+        return
+    if wanted > usable(targets):
+        place = f"the pool {pool} of {data}" if pool else f"{data}"
+        raise UsageError(f"matrix.stripe_count: {wanted} stripes are too many for {place}: {summary(targets)}")
 
 
 def check_configuration(configuration: Path | None, storage: Backend) -> None:

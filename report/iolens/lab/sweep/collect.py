@@ -29,7 +29,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     log = outcome.logs[-1] if outcome.logs else None
     seen, trouble = look(log)
     flavour = bench.builds[asked.io_component].flavour
-    effective = effective_settings(flavour, folder, result)
+    effective = with_layout(effective_settings(flavour, folder, result), health)
     driver = driver_of(flavour, result)
     effect = took_effect(asked.requested, effective, seen)
     if asked.io_component == LUSTRE:
@@ -83,6 +83,13 @@ def effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[st
         "stripe_size": files[0].get("stripe_size"),
         **numbers,
     }
+
+
+def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str, int | None]:
+    """The settings with the stripes that the file system's own tool told, where the program could not."""
+    layout = health.counts.get("layout") or {}
+    told = {} if layout.get("components") else {key: layout.get(key) for key in ("stripe_count", "stripe_size")}
+    return {key: told.get(key) if value is None else value for key, value in effective.items()}
 
 
 def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:

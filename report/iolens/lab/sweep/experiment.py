@@ -78,6 +78,7 @@ class Experiment:
     directory: Path | None = None
     configuration: Path | None = None
     stripe_size: int = 2**20
+    pool: str | None = None
     io_component: str | None = ROMIO
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
     launcher: str = LOCAL.name
@@ -128,6 +129,7 @@ KEYS: Mapping[str, Key] = {
     "storage.directory": Key("directory", folder, "The folder of the data files"),
     "storage.configuration": Key("configuration", folder, "Emulated: a file with the targets and their speeds"),
     "storage.stripe_size": Key("stripe_size", size, "The stripe size where the matrix does not vary it"),
+    "storage.pool": Key("pool", text, "The pool of targets that files are laid out on, where the storage has pools"),
     "mpi.io_component": Key("io_component", CHANGES["io_component"], "What moves the data: an MPI-IO implementation"),
     "mpi.hints": Key("hints", hint_table, "MPI-IO hints of every run"),
     "together": Key("together", groups, "Factors that change side by side: first with first, second with second"),

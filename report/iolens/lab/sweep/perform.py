@@ -68,7 +68,8 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         clear(bench, asked)
         data.mkdir(parents=True)
         if bench.storage.set_stripes and "stripe_count" in asked.requested:
-            bench.storage.set_stripes(data, Layout(asked.requested["stripe_count"], asked.requested["stripe_size"]))
+            count, size = asked.requested["stripe_count"], asked.requested["stripe_size"]
+            bench.storage.set_stripes(data, Layout(count, size, pool=bench.experiment.pool))
     words = bench.workload.words(asked.arguments, folder, data, asked.hints)
     build = bench.builds[asked.io_component]
     return Task(

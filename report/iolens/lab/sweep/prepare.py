@@ -13,7 +13,15 @@ from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
-from iolens.lab.sweep.check import check_configuration, check_space, check_storage, check_workload, needed_bytes
+from iolens.lab.sweep.check import (
+    check_configuration,
+    check_pool,
+    check_space,
+    check_storage,
+    check_targets,
+    check_workload,
+    needed_bytes,
+)
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
@@ -60,11 +68,13 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     check_workload(experiment, bench.workload, [*runs, *first])
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
     check_configuration(experiment.configuration, bench.storage)
+    check_pool(experiment.pool, bench.storage)
     folder.mkdir(parents=True, exist_ok=True)
     for place in {bench.data, first_bench.data}:
         place.mkdir(parents=True, exist_ok=True)
         if bench.storage.make:
             bench.storage.make(place, experiment.configuration)
+    check_targets(runs, bench.data, bench.storage, experiment.pool)
     for settings in bench.storage.settings(bench.data):
         write_aside(folder / settings.name, settings.read_text(encoding="utf-8"))
     write_aside(folder / "experiment.yaml", to_yaml(experiment))

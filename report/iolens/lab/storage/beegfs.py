@@ -1,0 +1,90 @@
+"""BeeGFS: stripe patterns set and read with its `beegfs` (version 8) or its `beegfs-ctl` (version 7)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.sizes import parse_size
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.layout import ANY_TARGET, Layout
+from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.provenance import health_with
+from iolens.lab.storage.tool import ask
+
+SMALLEST = 65536
+"""Bytes; a chunk is at least that, and a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
+
+CLIENT = "beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7) come with the tools of BeeGFS"
+
+
+def on_beegfs(path: Path) -> bool:
+    """Whether a path lies on a mounted BeeGFS."""
+    return file_system(path)[0] == "beegfs"
+
+
+def set_stripes(directory: Path, layout: Layout) -> None:
+    """Set a directory's pattern; the tool judges the number of targets and the pool."""
+    size = layout.stripe_size
+    if size < SMALLEST or size & (size - 1):
+        raise UsageError(f"a BeeGFS chunk is a power of two of at least 64 KiB, not {size} bytes")
+    if layout.start != ANY_TARGET:
+        raise UsageError("BeeGFS chooses the first target itself; leave --start out")
+    place = str(directory.absolute())
+    if version_8():
+        pool = [f"--pool={layout.pool}"] if layout.pool else []
+        tool("beegfs", "entry", "set", f"--num-targets={layout.stripe_count}", f"--chunk-size={size}", *pool, place)
+    else:
+        pool = [f"--storagepoolid={layout.pool}"] if layout.pool else []
+        tool("beegfs-ctl", "--setpattern", f"--numtargets={layout.stripe_count}", f"--chunksize={size}", *pool, place)
+
+
+def get_stripes(path: Path) -> Layout:
+    """The pattern of a file, or of a directory for its new files."""
+    words = ("beegfs", "entry", "info", "--retro") if version_8() else ("beegfs-ctl", "--getentryinfo")
+    return parse_entry(tool(*words, str(path.absolute())))
+
+
+def parse_entry(text: str) -> Layout:
+    """What `beegfs-ctl --getentryinfo` and `beegfs entry info --retro` print of an entry; of mirrored files the targets
+    are buddy groups."""
+    size = re.search(r"^\+ Chunksize:\s*(\S+)", text, re.MULTILINE)
+    count = re.search(r"^\+ Number of storage targets:\s*desired:\s*(\d+)(?:;\s*actual:\s*(\d+))?", text, re.MULTILINE)
+    if not size or not count:
+        raise IolensError(f"BeeGFS printed no stripe pattern: {text.strip()[:200]!r}")
+    pool = re.search(r"^\+ Storage Pool:\s*(\S.*?)\s*$", text, re.MULTILINE)
+    targets = re.findall(r"^\s*\+ (\d+)(?: @ .*)?$", text, re.MULTILINE)
+    return Layout(
+        int(count[2] or count[1]),
+        parse_size(size[1]),
+        targets=tuple(map(int, targets)),
+        pool=re.sub(r"\s+", " ", pool[1]) if pool else None,
+    )
+
+
+def pattern_command(count: int, size: int | None) -> str:
+    """The line with which a person sets these stripes on BeeGFS 8."""
+    return f"beegfs entry set --num-targets={count}{f' --chunk-size={size}' if size else ''} DIRECTORY"
+
+
+def version_8() -> bool:
+    """Whether the tool of BeeGFS 8 is here."""
+    return shutil.which("beegfs") is not None
+
+
+def tool(*words: str) -> str:
+    """What the tool prints; raises with its message when it fails."""
+    return ask(words, CLIENT)
+
+
+BEEGFS = Backend(
+    name="beegfs",
+    holds=on_beegfs,
+    set_stripes=set_stripes,
+    get_stripes=get_stripes,
+    stripe_command=pattern_command,
+    pools=True,
+    health=health_with(get_stripes),
+)

@@ -1,0 +1,42 @@
+"""What a run's record keeps of a real file system: the layout of its data, and the state of the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab.storage.backend import Health
+from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.targets import StorageTarget, record
+
+
+def health_with(
+    get_stripes: Callable[[Path], Layout],
+    targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None,
+) -> Callable[[Path, str], Health]:
+    """A back end's `health`: layout and targets as its tools tell them after the job, or why they do not."""
+
+    def health(directory: Path, job: str) -> Health:
+        counts: dict[str, Any] = {"layout": told(lambda: asdict(get_stripes(sample(directory / job))))}
+        if targets:
+            counts["targets"] = told(lambda: record(targets(directory, None)))
+        return Health(file_system(directory)[0], counts=counts)
+
+    return health
+
+
+def told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """An answer, or the reason why there is none: a run is not lost because a tool failed afterwards."""
+    try:
+        return question()
+    except IolensError as error:
+        return {"unknown": str(error)}
+
+
+def sample(folder: Path) -> Path:
+    """The first data file of a job, whose layout is that of all; the folder itself where it left none."""
+    return min((path for path in folder.rglob("*") if path.is_file()), default=folder)

@@ -1,0 +1,93 @@
+"""The storage targets of a file system: how full each is, and which take no new files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iolens.lab.sizes import rounded_size
+
+
+@dataclass(frozen=True)
+class StorageTarget:
+    """One target. `size`, `used` and `available` in bytes, None where nobody tells; they need not add up, since some is
+    kept for the system. `trouble` is in the words of the file system, empty without any. `takes_files`: new files may
+    get a stripe on it."""
+
+    index: int
+    name: str
+    takes_files: bool = True
+    trouble: str = ""
+    size: int | None = None
+    used: int | None = None
+    available: int | None = None
+
+    @property
+    def fill(self) -> float | None:
+        """Used part of what files may take, 0 to 1, as `df` and `lfs df` count it."""
+        if self.used is None or self.available is None:
+            return None
+        return self.used / (self.used + self.available) if self.used + self.available else None
+
+
+def usable(targets: Sequence[StorageTarget]) -> int:
+    """How many take new files, and so the most stripes that a file can have."""
+    return sum(target.takes_files for target in targets)
+
+
+def without_files(targets: Sequence[StorageTarget]) -> str:
+    """Those that take no new files, and why: `3 (inactive device), 5 (read-only)`."""
+    return ", ".join(f"{target.index} ({target.trouble})" for target in targets if not target.takes_files)
+
+
+def gaps(targets: Sequence[StorageTarget]) -> tuple[int, ...]:
+    """Indices below the highest that are not listed: permanently deactivated, never made, or left out by the client."""
+    known = {target.index for target in targets}
+    return tuple(sorted(set(range(max(known, default=0))) - known))
+
+
+def in_ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers for a person: 2, 3, 4, 9 → `2-4 9`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def summary(targets: Sequence[StorageTarget]) -> str:
+    """One line for a person."""
+    fills = [target.fill for target in targets if target.fill is not None]
+    full = f", {min(fills):.0%} to {max(fills):.0%} full" if fills else ""
+    closed = without_files(targets)
+    missing = f"; not listed: {in_ranges(gaps(targets))}" if gaps(targets) else ""
+    return (
+        f"{usable(targets)} of {len(targets)} targets take new files{full}"
+        f"{f'; these do not: {closed}' if closed else ''}{missing}"
+    )
+
+
+def table(targets: Sequence[StorageTarget]) -> str:
+    """A line for each target below a heading."""
+    width = max([len("target"), *(len(target.name) for target in targets)])
+    lines = [f"index  {'target':<{width}}      size  full  state"]
+    for target in targets:
+        size = rounded_size(target.size) if target.size is not None else "n/a"
+        full = f"{target.fill:.0%}" if target.fill is not None else "n/a"
+        lines.append(f"{target.index:>5}  {target.name:<{width}}  {size:>8}  {full:>4}  {target.trouble or 'in order'}")
+    return "\n".join(lines)
+
+
+def record(targets: Sequence[StorageTarget]) -> dict[str, Any]:
+    """What run.json keeps of them."""
+    fills = [target.fill for target in targets if target.fill is not None]
+    return {
+        "count": len(targets),
+        "usable": usable(targets),
+        "trouble": {str(target.index): target.trouble for target in targets if target.trouble},
+        "not_listed": list(gaps(targets)),
+        "fill": [round(min(fills), 3), round(max(fills), 3)] if fills else None,
+    }

@@ -1,0 +1,26 @@
+"""The command-line tools of file systems."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from iolens.errors import IolensError
+
+PATIENCE = 30.0
+"""Seconds that a tool may take: a client whose server is down waits for it without end."""
+
+
+def ask(words: Sequence[str], where_from: str) -> str:
+    """What a tool prints; raises IolensError when it is not there, fails, or does not answer."""
+    if not shutil.which(words[0]):
+        raise IolensError(f"the command {words[0]} was not found; {where_from}")
+    line = " ".join(words)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise IolensError(f"{line}: no answer within {PATIENCE:.0f} s; is a server of the file system down?") from error
+    if done.returncode != 0:
+        raise IolensError(f"{line}: {done.stderr.strip() or done.stdout.strip() or 'failed'}")
+    return done.stdout
