@@ -32,11 +32,12 @@ CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call se
           $(call option,RESULTS,--results)
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
+SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -n -c docs
 IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench wheel wheel-test install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench docs docs-test docs-links wheel wheel-test install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -107,8 +108,8 @@ test: build ## every test: C, Python, whole system
 
 check: ## style, types and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
-	@.venv/bin/ruff check -q report tests packaging
-	@.venv/bin/ruff format -q --check report tests packaging
+	@.venv/bin/ruff check -q report tests packaging docs
+	@.venv/bin/ruff format -q --check report tests packaging docs
 	@.venv/bin/mypy --no-error-summary
 	@if command -v clang-format >/dev/null; then \
 	    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; \
@@ -116,7 +117,7 @@ check: ## style, types and the compiler's warnings, no program started
 
 format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
-	@.venv/bin/ruff format -q report tests packaging
+	@.venv/bin/ruff format -q report tests packaging docs
 
 fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
 	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)
@@ -129,6 +130,19 @@ sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSani
 
 bench: build ## what the hot paths cost, as ratios against their peers
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
+
+docs: build ## the manual as a site, into build/docs: its commands are run, its pictures made (WALK=no: as last time)
+	@./setup.sh docs
+	@[ "$(WALK)" = no ] || .venv/bin/python docs/tools/walk.py build/docs-walk $(LONG)
+	@.venv/bin/python docs/tools/stage.py build/docs-source build/docs-walk
+	@$(SPHINX) -b html build/docs-source build/docs
+	@echo build/docs/index.html
+
+docs-test: ## the same with the commands that take minutes, too
+	@$(MAKE) docs LONG=--long
+
+docs-links: docs ## whether what the manual links to on other sites is there; needs a network
+	@$(SPHINX) -b linkcheck build/docs-source build/docs-links
 
 wheel: setup ## the wheel for any Linux of this kind, into dist/: the package, the profiler and its adapters
 	@bash packaging/wheel.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Install what this machine lacks: a compiler and MPI through the system's package manager where we may, the Python
-# parts into .venv. Quick when nothing is missing. Usage: setup.sh [test | lustre]
+# parts into .venv. Quick when nothing is missing. Usage: setup.sh [test | docs | lustre]
 #   test     adds what only `make test` needs
+#   docs     adds what only `make docs` needs
 #   lustre   only Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi
 # SETUP_PATIENCE: seconds to wait while another program installs packages, as a machine does that has just started (600).
 set -euo pipefail
@@ -10,8 +11,8 @@ cd "$(dirname "$0")"
 VENV=.venv
 extra=${1:-run}
 patience=${SETUP_PATIENCE:-600}
-case $extra in run | test | lustre) ;; *)
-    echo "setup.sh: unknown argument '$extra' (nothing, or: test, lustre)" >&2
+case $extra in run | test | docs | lustre) ;; *)
+    echo "setup.sh: unknown argument '$extra' (nothing, or: test, docs, lustre)" >&2
     exit 2
     ;;
 esac
@@ -184,7 +185,7 @@ quote_compilers() {
 
 install_python_packages() {
     local what=.
-    [ "$extra" = test ] && what='.[test]'
+    case $extra in test | docs) what=".[$extra]" ;; esac
     say "installing Python packages into $VENV"
     $VENV/bin/python -m pip install -q --disable-pip-version-check -e "$what" ||
         fail "pip could not install the Python packages; is a package index reachable?"

@@ -47,6 +47,11 @@ def page(command: Command, date: str) -> str:
     """The page of a command."""
     lines = [*head(f"iolens-{command.name}", command.about, date), ".SH SYNOPSIS", escaped(command.usage)]
     lines += [".SH OPTIONS", *(line for option in command.options for line in entry(option))]
+    for action in command.actions:
+        lines += [f".SS {escaped(action.name)}", escaped(action.about), ".PP", escaped(action.usage)]
+        lines += [line for option in action.options for line in entry(option)]
+    if command.notes:
+        lines += [".SH NOTES", escaped(" ".join(command.notes.split()))]
     return "\n".join([*lines, *foot(), ".SH SEE ALSO", ".BR iolens (1)", ""])
 
 

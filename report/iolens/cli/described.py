@@ -21,12 +21,14 @@ class Option:
 
 @dataclass(frozen=True)
 class Command:
-    """A command, its first line of help, how it is used, and what it takes."""
+    """A command, its first line of help, how it is used, what it takes, what its help ends with, and its actions."""
 
     name: str
     about: str
     usage: str
     options: tuple[Option, ...]
+    notes: str = ""
+    actions: tuple[Command, ...] = ()
 
 
 def commands() -> list[Command]:
@@ -36,9 +38,19 @@ def commands() -> list[Command]:
 
 def described(name: str) -> Command:
     """One command."""
-    parser = parser_of(name)
+    return of_parser(name, COMMANDS[name], parser_of(name))
+
+
+def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
+    """A command, or an action of one, by its parser."""
+    actions = [
+        of_parser(f"{name} {choice.dest}", choice.help or "", action.choices[choice.dest])
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for choice in action._choices_actions
+    ]
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
-    return Command(name, COMMANDS[name], usage, tuple(options_of(parser)))
+    return Command(name, about, usage, tuple(options_of(parser)), (parser.epilog or "").strip(), tuple(actions))
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:

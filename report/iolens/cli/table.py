@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
 function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
 --filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. Rows
-with less than 0.95 %% of the total are left out unless --no-threshold is given."""
+with less than 0.95 % of the total are left out unless --no-threshold is given."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

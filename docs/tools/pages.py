@@ -1,0 +1,41 @@
+"""The documents of the manual: where each lies in the repository, and which page it becomes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MADE = {"build", "dist", "results"}
+
+FENCE = re.compile(r"^ *(`{3,}|~{3,})")
+
+
+def documents() -> list[Path]:
+    """Every Markdown file of the repository, as a path from its root; what was built or installed is left out."""
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in MADE)
+        found += [(Path(folder) / name).relative_to(ROOT) for name in sorted(files) if name.endswith(".md")]
+    return found
+
+
+def page_of(document: Path) -> Path:
+    """The page's source in the manual: what lies in docs/ is its root, all else stays where it is."""
+    return document.relative_to("docs") if document.parts[0] == "docs" else document
+
+
+def outside_code(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines of a document, each with whether it is text, not code in a fenced block."""
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        found = FENCE.match(line)
+        if fence:
+            yield line, False
+            if found and found[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        else:
+            fence = found[1] if found else ""
+            yield line, not fence

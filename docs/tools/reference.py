@@ -1,0 +1,201 @@
+"""The pages of reference that are made from declarations: commands, experiment files, counters, tables of the report.
+
+`pages()` gives each by the name of its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from counters import meaning
+from iolens.cli.described import Command, Option, commands
+from iolens.lab.sweep.schema import schema
+from iolens.log.layouts import MODULES
+from iolens.pages.exhibit import Column, Exhibit, definition
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("run", "Record", ("run", "live", "recover", "apa", "anonymize")),
+    ("read", "Read a log", ("report", "show", "table", "advise", "diff", "export", "listing", "rank-order")),
+    ("settings", "Find settings", ("sweep", "tune", "compare", "predict", "calibrate", "perform", "activity", "io500")),
+    ("site", "Many jobs", ("ingest", "fleet")),
+    ("setup", "The machine", ("doctor", "workloads", "stripe", "selfbench", "completion")),
+)
+"""Commands by what they are for; those that no row has are in the last."""
+
+UNITS = {
+    "size": "B",
+    "exact_size": "B",
+    "guarded_size": "B",
+    "seconds": "s",
+    "guarded_seconds": "s",
+    "duration": "s",
+    "count": "count",
+    "amount": "count",
+    "speed": "MiB/s",
+    "share": "part of 1, shown in %",
+    "points": "%",
+    "ratio": "ratio",
+    "guarded": "ratio",
+}
+"""Unit of a column by the function that says its values."""
+
+
+COUNTERS = """\
+What a record of a file (or dataset, or variable) holds, in the order of the log.
+
+Of a file that all ranks shared there is one record, of rank -1: its counts and times are sums over the ranks, its
+first moments the earliest, its last ones the latest. -1 is a value that was not recorded. `log.frames["POSIX"]` has the
+counters as columns. iolens writes POSIX, MPI-IO, STDIO, H5F, H5D, PNETCDF_FILE and PNETCDF_VAR, and reads all. What it
+counts otherwise than Darshan stands in [a table](../profiler/README.md#what-differs-from-darshan-on-purpose), what
+Darshan has no place for in [the process tables](../profiler/TABLES.md)."""
+
+EXHIBITS = """\
+Each is shown by `iolens report` and `iolens show`, printed by `iolens table NAME LOG`, written in full by
+`iolens report --csv DIR`, and in Python `iolens.tables(log)[NAME]`. Columns without a unit are names or words. The
+function named behind *computed by* has the formula and its source."""
+
+
+def pages() -> dict[str, str]:
+    """All pages of this kind, by file."""
+    known = commands()
+    made = {f"reference/commands/{command.name}.md": command_page(command) for command in known}
+    return made | {
+        "reference/commands/index.md": command_index(known),
+        "reference/experiment.md": experiment_page(),
+        "reference/counters.md": counter_page(),
+        "reference/tables.md": exhibit_page(JOB_EXHIBITS),
+    }
+
+
+def cell(text: object) -> str:
+    """Text in a cell of a table."""
+    return str(text).replace("|", r"\|").replace("<", r"\<").replace("*", r"\*").replace("\n", " ")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *([cell(value) for value in row] for row in rows)]
+    return ["", *("| " + " | ".join(line) + " |" for line in lines), ""]
+
+
+def command_index(known: Sequence[Command]) -> str:
+    """The commands by what they are for."""
+    about = {command.name: command.about for command in known}
+    sorted_in = {name for _, _, names in KINDS for name in names}
+    lines = ["# Commands", "", "`iolens COMMAND --help` says the same in a terminal, `man iolens-COMMAND` too."]
+    for kind, title, names in KINDS:
+        rest = [name for name in about if name not in sorted_in] if kind == KINDS[-1][0] else []
+        chosen = [name for name in (*names, *rest) if name in about]
+        lines += ["", f"## {title}", ""]
+        lines += table(["command", "does"], [(f"[`iolens {name}`]({name}.md)", about[name]) for name in chosen])
+        lines += ["```{toctree}", ":hidden:", "", *chosen, "```"]
+    status = "0 when a command did what was asked, 1 when it failed, 2 for wrong usage, 130 when interrupted."
+    return "\n".join([*lines, "", "## Exit status", "", status, ""])
+
+
+def command_page(command: Command) -> str:
+    """One command: how it is used, its options, its notes."""
+    lines = [f"# iolens {command.name}", "", f"{command.about[0].upper()}{command.about[1:]}."]
+    lines += ["", "```text", command.usage, "```", *options(command.options)]
+    for action in command.actions:
+        lines += ["", f"## iolens {action.name}", "", f"{action.about[0].upper()}{action.about[1:]}."]
+        lines += ["", "```text", action.usage, "```", *options(action.options)]
+    if command.notes:
+        lines += ["", "## Notes", "", "```text", command.notes, "```"]
+    return "\n".join([*lines, ""])
+
+
+def options(given: Sequence[Option]) -> list[str]:
+    """Options as a table."""
+    rows = [(f"`{flags(each)}`", about(each)) for each in given]
+    return table(["option", "meaning"], rows) if rows else []
+
+
+def flags(option: Option) -> str:
+    """An option with its value: `--json`, `-o FILE`."""
+    value = f" {option.value}" if option.flags and option.value else option.value
+    return f"{', '.join(option.flags)}{value}"
+
+
+def about(option: Option) -> str:
+    """What an option does, with its choices."""
+    choices = f" One of: {', '.join(option.choices)}." if option.choices else ""
+    return f"{option.about}{choices}".strip()
+
+
+def experiment_page() -> str:
+    """Every key of an experiment.yaml from its schema."""
+    lines = ["# Keys of experiment.yaml", ""]
+    lines += ["From the schema that `iolens sweep --schema` prints for editors.", ""]
+    lines += ["[experiment.yaml](../report/EXPERIMENT.md) shows an example, and how the keys work together.", ""]
+    lines += table(["key", "value", "meaning"], keys("", schema()))
+    return "\n".join(lines)
+
+
+def keys(prefix: str, part: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Key, kind of value and meaning of every key of a schema, down to those that hold values."""
+    for name, inner in part.get("properties", {}).items():
+        needed = " (required)" if name in part.get("required", ()) else ""
+        if "properties" in inner:
+            yield f"**`{prefix}{name}`**".replace("*", ""), f"keys below{needed}", inner.get("description", "")
+            yield from keys(f"{prefix}{name}.", inner)
+        else:
+            yield f"`{prefix}{name}`", f"{kind(inner)}{needed}", inner.get("description", "")
+
+
+def kind(part: Mapping[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "anyOf" in part:
+        return " or ".join(dict.fromkeys(kind(each) for each in part["anyOf"]))
+    if "enum" in part:
+        return ", ".join(map(str, part["enum"]))
+    named = part.get("type", "any")
+    if isinstance(named, list):
+        return "text" if "string" in named else " or ".join(named)
+    if named == "array":
+        return f"list of {kind(part.get('items', {}))}"
+    words = {"object": "keys and values", "integer": "whole number", "string": "text", "boolean": "true or false"}
+    return words.get(named, named)
+
+
+def counter_page() -> str:
+    """Every counter of every module with records of a fixed size."""
+    lines = ["# Counters of Darshan's modules", "", COUNTERS]
+    for name, module in MODULES.items():
+        lines += ["", f"## {name}", ""]
+        rows = [(f"`{counter}`", *meaning(module.prefix, counter)) for counter in module.names]
+        lines += table(["counter", "unit", "meaning"], rows)
+    return "\n".join(lines)
+
+
+def exhibit_page(exhibits: Iterable[Exhibit[Any]]) -> str:
+    """Every table and figure of a job's report: definition, source, columns with their units."""
+    lines = ["# Tables and metrics of a report", "", EXHIBITS]
+    for exhibit in exhibits:
+        lines += ["", f"## {exhibit.name}", "", f"**{exhibit.title}.** {sentence(definition(exhibit))}", ""]
+        metric = exhibit.metric
+        lines.append(f"Computed by `{metric.__module__}.{getattr(metric, '__name__', exhibit.name)}`.")
+        if exhibit.source:
+            lines.append(f"Recorded by: `{exhibit.source}`.")
+        if exhibit.levels:
+            lines.append(f"Levels of `--by`: {', '.join(f'`{level}`' for level in exhibit.levels)}.")
+        if isinstance(exhibit.note, str) and exhibit.note:
+            lines += ["", sentence(exhibit.note)]
+        if not callable(exhibit.columns) and exhibit.columns:
+            lines += table(["on the page", "column", "unit"], map(column_row, exhibit.columns))
+    return "\n".join([*lines, ""])
+
+
+def column_row(column: Column) -> tuple[str, str, str]:
+    """A column: its head, the frame's column behind it, its unit."""
+    unit = UNITS.get(getattr(column.say, "__name__", ""), "")
+    return column.head, ", ".join(f"`{source}`" for source in column.sources), unit
+
+
+def sentence(text: str) -> str:
+    """A docstring's words as Markdown: what it quotes with backticks stays so, all else is text."""
+    parts = text.split("`")
+    quoted = [part if place % 2 else cell(part).replace("_", r"\_") for place, part in enumerate(parts)]
+    return "`".join(quoted)

@@ -1,0 +1,110 @@
+"""The manual: its commands are what the parsers take, its reference has everything, its pages are laid out whole."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iolens.cli.described import commands
+from iolens.cli.main import COMMANDS, build_parser
+from iolens.log.layouts import MODULES
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs/tools"))
+
+import counters  # noqa: E402
+import reference  # noqa: E402
+import stage  # noqa: E402
+from pages import documents, page_of  # noqa: E402
+from walk import blocks, pages  # noqa: E402
+
+STOPS = {";", "&&", "||", "|", ">", ">>", "<", "&", ";;", "2>&1", ">&"}
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """The words of each call of iolens in a document's commands."""
+    for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        plain = re.sub(r"<<'?(\w+)'?\n.*?^\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
+        for line in plain.splitlines():
+            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True
+            words = list(lexer)
+            for place, word in enumerate(words):
+                if Path(word).name == "iolens" and place + 1 < len(words) and words[place + 1] in COMMANDS:
+                    rest = words[place + 1 :]
+                    yield rest[: next((n for n, each in enumerate(rest) if each in STOPS), len(rest))]
+
+
+def takes(words: list[str]) -> bool:
+    """Whether the command's parser takes these words; `--help` and its like end it well."""
+    try:
+        build_parser(words[0]).parse_args(words)
+    except SystemExit as ended:
+        return ended.code == 0
+    return True
+
+
+@pytest.mark.parametrize("document", documents(), ids=str)
+def test_every_call_of_iolens_in_a_document_is_one_that_it_takes(document: Path) -> None:
+    for words in command_lines((ROOT / document).read_text(encoding="utf-8")):
+        assert takes(words), " ".join(words)
+
+
+def test_calls_are_found_and_wrong_ones_refused() -> None:
+    text = "```sh\ncd x && .venv/bin/iolens show a.darshan | head   # words\nX=1 iolens run --dxt -- \\\n  app\n```\n"
+    assert list(command_lines(text)) == [["show", "a.darshan"], ["run", "--dxt", "--", "app"]]
+    assert not takes(["show", "--no-such-option"])
+
+
+def test_blocks_that_are_not_run_say_why() -> None:
+    text = "```sh\na\n```\n<!-- not run: it needs root -->\n```sh\nb\n```\n\n<!-- long: minutes -->\n```sh\nc\n```\n"
+    found = [(block.commands, block.kept, block.long) for block in blocks(text)]
+    assert found == [("a\n", "", False), ("b\n", "it needs root", False), ("c\n", "minutes", True)]
+    every = [block for page in pages() for block in blocks((ROOT / f"docs/{page}.md").read_text(encoding="utf-8"))]
+    assert len([block for block in every if not block.kept]) > 20
+
+
+def test_every_counter_has_a_unit_and_a_meaning() -> None:
+    for module in MODULES.values():
+        for counter in module.names:
+            unit, words = counters.meaning(module.prefix, counter)
+            assert words
+            assert "{" not in unit + words
+    assert counters.meaning("POSIX", "POSIX_SIZE_READ_100_1K") == ("calls", "reads of 100 to 1K B")
+    with pytest.raises(KeyError):
+        counters.meaning("POSIX", "POSIX_NO_SUCH_COUNTER")
+
+
+def test_the_reference_has_every_command_option_key_and_table() -> None:
+    made = reference.pages()
+    index = made["reference/commands/index.md"]
+    for command in commands():
+        text = made[f"reference/commands/{command.name}.md"]
+        assert f"({command.name}.md)" in index
+        assert all(flag in text for option in command.options for flag in option.flags)
+    assert "`workload.timeout`" in made["reference/experiment.md"]
+    assert all(f"## {exhibit.name}\n" in made["reference/tables.md"] for exhibit in JOB_EXHIBITS)
+
+
+def test_links_of_a_page_go_to_pages_or_to_copies(tmp_path: Path) -> None:
+    text = "[a](../README.md#one) [b](../calls) ![c](../report/images/job.png)\n```sh\n[d](../README.md)\n```\n"
+    laid = stage.with_links(text, Path("docs/tutorial.md"), set(documents()), tmp_path)
+    assert laid == "[a](README.md#one) b ![c](report/images/job.png)\n```sh\n[d](../README.md)\n```\n"
+    assert (tmp_path / "report/images/job.png").exists()
+
+
+def test_output_stands_where_a_page_asks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "tutorial.json").write_text('{"0": "one\\ntwo\\nthree"}')
+    text = "```sh\na\n```\n<!-- output: 2 -->\n"
+    shown = stage.with_output(text, tmp_path, Path("docs/tutorial.md"))
+    assert shown == "```sh\na\n```\n\n```{code-block} text\n:class: output\n\none\ntwo\n…\n```\n"
+
+
+def test_pages_of_the_manual_and_of_the_repository_do_not_meet() -> None:
+    found = [page_of(document) for document in documents()]
+    assert len(set(found)) == len(found)
