@@ -173,6 +173,11 @@ install_intel_mpi() {
     echo "${intel_mpi[*]}" >"$stamp"
 }
 
+# What draws the interactive figures of HTML reports.
+install_plotting() {
+    bash packaging/plotting.sh || say "left out, so figures in HTML reports are still: the plotting library; run packaging/plotting.sh when there is a network"
+}
+
 # MPICH's compiler script takes the name of its own folder apart where that has a space.
 quote_compilers() {
     local script
@@ -207,5 +212,6 @@ install_system_packages
 command -v cc >/dev/null || fail "a C compiler is needed and was not found: install gcc (or load a compiler module) and run make setup again"
 make_venv
 install_python_packages
+install_plotting
 fingerprint >"$stamp"
 say "done"

@@ -35,6 +35,8 @@ def machine(tmp_path: Path) -> Path:
     (folder / "bin").mkdir()
     for name in ("setup.sh", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
+    (folder / "packaging").mkdir()
+    (folder / "packaging/plotting.sh").touch()
     played = {"apt-get": APT, "dpkg-query": "#!/bin/sh\nexit 1\n", "id": "#!/bin/sh\necho 0\n"}
     played |= dict.fromkeys(("sleep", "mpicc", "mpirun"), "#!/bin/sh\n")
     places = {folder / "bin" / name: text for name, text in played.items()}

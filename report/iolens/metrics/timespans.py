@@ -9,6 +9,8 @@ import numpy as np
 from iolens.metrics.files import lowest, paths
 from iolens.metrics.once import once_per_job
 from iolens.metrics.operations import stream_ids
+from iolens.metrics.timeline import KINDS, Timeline, traced
+from iolens.metrics.traces import TRACES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,10 +78,18 @@ def heatmap(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def mapped(job: Job) -> list[str]:
-    """The layers with a heat map, upper ones first."""
+    """The layers whose bytes over time are known, from their heat map or from traced calls (DXT), upper ones first."""
     frame = job.frames.get("HEATMAP")
     seen = set() if frame is None else set(frame["module"].unique())
+    seen |= {layer for module, layer in TRACES.items() if module in job.frames}
     return [name for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS") if name in seen]
+
+
+@once_per_job
+def has_heatmap(job: Job, module: str) -> bool:
+    """Whether the log has a layer's bytes over time, not only traced calls."""
+    frame = job.frames.get("HEATMAP")
+    return frame is not None and bool((frame["module"] == module).any())
 
 
 @once_per_job
@@ -87,11 +97,13 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
     """Bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
 
     Ranks and bins are added up in groups so that there are at most `rows` and `columns`; bins after the end of the
-    job are left out. None without a HEATMAP of that module.
+    job are left out. From the layer's HEATMAP; without one from its traced calls (DXT), the bytes of each spread evenly
+    over its time. None with neither.
     """
-    frame = job.frames.get("HEATMAP")
-    if frame is None or not (frame["module"] == module).any():
-        return None
+    if not has_heatmap(job, module):
+        cells = traced(job, module)
+        return traced_activity(cells[0], rows, columns) if cells else None
+    frame = job.frames["HEATMAP"]
     frame = frame[frame["module"] == module]
     width = float(frame["width"].iloc[0])
     bins = int(frame["bin"].max()) + 1
@@ -104,6 +116,14 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
         grids.append(grouped(grouped(grid[:, :used], rows, 0), columns, 1))
     group = -(-used // columns) if used > columns else 1
     return grids[0], grids[1], width * group
+
+
+def traced_activity(cells: Timeline, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """`activity` from the cells of traced calls."""
+    grids = np.zeros((len(KINDS), -(-cells.ranks // cells.each), cells.bins))
+    np.add.at(grids, (cells.kind, cells.row, cells.bin), cells.moved)
+    written, read = (grouped(grouped(grid, rows, 0), columns, 1) for grid in grids)
+    return written, read, cells.width * -(-cells.bins // columns)
 
 
 def grouped(grid: np.ndarray, most: int, axis: int) -> np.ndarray:

@@ -109,16 +109,17 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
         grids[op] = covered(
             cells(low, rows), cells(high, rows), cells(begin, columns), cells(stop, columns), rows, columns
         )
-    made = calls_made(job, TRACES[module], busiest, len(frame))
+    made = calls_made(job, TRACES[module], len(frame), busiest)
     return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, seconds, len(frame), made)
 
 
-def calls_made(job: Job, layer: str, key: int, least: int) -> int:
-    """Reads and writes of a file that a layer counted; `least` where it has no record of it, or fewer."""
+def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
+    """Reads and writes that a layer counted, of one file or of all; `least` where it has no record, or fewer."""
     frame, names = job.frames.get(layer), [name for kind, name in COUNTED if kind == layer]
     if frame is None:
         return least
-    return max(least, int(frame.loc[frame["id"] == key, names].clip(lower=0).to_numpy().sum()))
+    rows = frame if key is None else frame[frame["id"] == key]
+    return max(least, int(rows[names].clip(lower=0).to_numpy().sum()))
 
 
 def cells(values: np.ndarray, count: int) -> np.ndarray:

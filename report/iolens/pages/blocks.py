@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
+    from iolens.metrics.timeline import Timeline
+
 Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding", "small"]
 
 
@@ -68,7 +70,8 @@ class Cells:
 class FigureBlock:
     """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be.
 
-    `cells` are those of the first picture in it.
+    `cells` are those of the first picture in it. `timelines` are what a reader of the HTML can zoom into and filter in
+    its place.
     """
 
     figure: Figure
@@ -77,6 +80,7 @@ class FigureBlock:
     title: str = ""
     about: About | None = None
     cells: Cells | None = None
+    timelines: Callable[[], Sequence[Timeline]] | None = None
 
 
 @dataclass(frozen=True)

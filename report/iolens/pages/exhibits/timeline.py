@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.metrics import cost, operations, timespans, traces
 from iolens.metrics.once import once_per_job
+from iolens.metrics.timeline import timelines
 from iolens.pages import words
 from iolens.pages.blocks import Block, Cells, FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -38,11 +39,20 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
         f"Bytes of {row} in bins of {words.duration(width)}; blank: none; above: all ranks. "
         "Look for ranks that move more than others, and for pauses."
     )
+    if not timespans.has_heatmap(job, module):
+        caption += " From traced calls (DXT), the bytes of each spread evenly over its time."
     figure = activity_map(written, read, width, job.nprocs)
     firsts = range(0, job.nprocs, each)
     rows = [f"rank {n}" if each == 1 else f"ranks {n} to {min(n + each, job.nprocs) - 1}" for n in firsts]
     cells = Cells({"written": written, "read": read}, rows, width)
-    return FigureBlock(figure, caption, title=f"{module}: bytes over time", about=ACTIVITY.about, cells=cells)
+    return FigureBlock(
+        figure,
+        caption,
+        title=f"{module}: bytes over time",
+        about=ACTIVITY.about,
+        cells=cells,
+        timelines=lambda: timelines(job, module),
+    )
 
 
 def main_activity(job: Job) -> list[Block]:

@@ -11,9 +11,10 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 
-from iolens.pages.blocks import Page
+from iolens.pages.blocks import FigureBlock, Page
 from iolens.pages.html.parts import elements
-from iolens.pages.html.places import Places
+from iolens.pages.html.places import Places, flat
+from iolens.pages.html.timelines import is_installed, library, notice
 
 FOLDER = Path(__file__).parent
 
@@ -25,7 +26,10 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
 
 def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> str:
     """The document as text."""
-    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    has_timelines = any(
+        isinstance(block, FigureBlock) and block.timelines for page in pages for block in flat(page.blocks)
+    )
+    style, script = style_and_script(has_timelines and is_installed())
     places = Places(pages)
     keys = [places.name(page.title) for page in pages]
     contents = "".join(
@@ -56,11 +60,26 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
 <main id="content">
 {sections}
 </main>
+{notice(is_installed(), has_timelines)}
 <script>
 {script}</script>
 </body>
 </html>
 """
+
+
+def style_and_script(interactive: bool) -> tuple[str, str]:
+    """Of a page, with those of interactive figures where it has any."""
+    words, script, style = (text_of(name) for name in ("words.js", "script.js", "style.css"))
+    if not interactive:
+        return style, words + script
+    plot_style, plot = library()
+    return f"{plot_style}\n{style}{text_of('explore.css')}", f"{words}{plot}\n{text_of('explore.js')}{script}"
+
+
+def text_of(name: str) -> str:
+    """A file beside this one."""
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def policy(script: str) -> str:

@@ -10,6 +10,7 @@ from iolens.pages.blocks import About, Block, Cells, FigureBlock, Row, Table, Te
 from iolens.pages.cells import NUMBER
 from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
+from iolens.pages.html.timelines import data_of
 
 MOST_ROWS = 1000
 """Rows of a table in a page; what has more is exported whole."""
@@ -59,8 +60,9 @@ def figure(block: FigureBlock, places: Places) -> str:
     title = block.title or (block.about.title if block.about else "figure")
     drawn = svg(block.figure, key, title, block.caption)
     caption = f'<p class="note">{escape(block.caption)}</p>' if block.caption else ""
+    data = held(block.cells) + data_of(block)
     return (
-        f'<figure class="drawn" id="{key}"{held(block.cells)}>{head_of(block.title, block.about, key, places)}'
+        f'<figure class="drawn" id="{key}"{data}>{head_of(block.title, block.about, key, places)}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">{drawn}</div>{caption}</figure>'
     )
 

@@ -1,8 +1,6 @@
-"use strict";
 // Without this script the page can still be read whole: it adds buttons and fields, and changes no words.
 {
   const LONG = 8;
-  const POWERS = { B: 0, KiB: 1, MiB: 2, GiB: 3, TiB: 4, PiB: 5, EiB: 6 };
   const SECONDS = { h: 3600, min: 60, s: 1, ms: 1e-3, us: 1e-6 };
 
   // A cell as a number, in bytes or seconds where it has a unit; NaN where it is none.
@@ -77,13 +75,6 @@
       }
     });
     code.append(button);
-  }
-
-  // Bytes in the largest unit that gives at least one.
-  function size(bytes) {
-    const power = bytes ? Math.min(6, Math.floor(Math.log2(bytes) / 10)) : 0;
-    const scaled = bytes / 1024 ** power;
-    return `${scaled.toFixed(scaled < 10 && power ? 2 : scaled < 100 && power ? 1 : 0)} ${Object.keys(POWERS)[power]}`;
   }
 
   // A map says what is in the cell at the pointer, or where the arrow keys have gone.

@@ -1,0 +1,266 @@
+"""What moved when, by rank and file, in so few cells that a page can hold them however many calls there were.
+
+Times are seconds since the start of the job, amounts bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.files import paths
+from iolens.metrics.once import once_per_job
+from iolens.metrics.spread import Spread
+from iolens.metrics.traces import TRACES, calls_made
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+KINDS = ("write", "read")
+
+MOST_ROWS = 512
+"""Rows of a timeline; where there are more ranks, neighbours share one."""
+
+MOST_FILES = (100, 10, 0)
+"""Files that are told apart, those with most bytes; the next number where that would make too many lines or cells."""
+
+MOST_LINES = 16_384
+"""Of a kind of operation, a file and a row that moved anything."""
+
+HELD_CELLS = 2_000_000
+"""Cells that are held while calls are added up, empty ones counted too."""
+
+MOST_CELLS = 300_000
+"""Cells that are kept; where there would be more, bins are made wider, down to FEWEST_BINS, and then fewer files are
+told apart."""
+
+FEWEST_BINS, MOST_BINS = 256, 8192
+
+MOST_SINGLE = 10_000
+"""Calls that are kept one by one, those that took longest; all, where there are no more."""
+
+CHUNK = 1 << 20
+"""Calls that are added up at once, so that the memory needed does not grow with their number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Single calls in order of their start, arrays of one length: kind (of KINDS), file (number), rank, offset (-1:
+    unknown), length, start, end."""
+
+    kind: np.ndarray
+    file: np.ndarray
+    rank: np.ndarray
+    offset: np.ndarray
+    length: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """A layer's cells with bytes, arrays of one length: kind (of KINDS), file (number), row, bin, moved (bytes), calls
+    (that began there), busy (seconds that ranks spent in calls).
+
+    `width` is that of a bin, `end` where the last one ends. A row is of `each` neighbouring ranks. `files` names the
+    files; it is empty where the log does not tell them apart, and then neither calls nor busy are known. `single` are
+    the calls that took longest, out of `traced`; `made` are those that the layer's own records count.
+    """
+
+    layer: str
+    ranks: int
+    each: int
+    width: float
+    bins: int
+    end: float
+    files: tuple[str, ...]
+    kind: np.ndarray
+    file: np.ndarray
+    row: np.ndarray
+    bin: np.ndarray
+    moved: np.ndarray
+    calls: np.ndarray
+    busy: np.ndarray
+    file_count: int = 0
+    traced: int = 0
+    made: int = 0
+    single: Calls | None = None
+
+
+@once_per_job
+def timelines(job: Job, layer: str) -> list[Timeline]:
+    """Those of a layer: of its HEATMAP, which has all bytes, and of its traced calls (DXT), which may be a part."""
+    cells = counted(job, layer)
+    return ([] if cells is None else [cells]) + traced(job, layer)
+
+
+def counted(job: Job, layer: str) -> Timeline | None:
+    """The bytes of a layer's HEATMAP in the log's own bins; None where it has none."""
+    frame = job.frames.get("HEATMAP")
+    if frame is None:
+        return None
+    rows = [frame.loc[(frame["module"] == layer) & (frame[name] > 0)] for name in ("written", "read")]
+    ranks, each = rows_of(job, [int(part["rank"].max()) for part in rows if len(part)])
+    if not sum(map(len, rows)):
+        return None
+    kind = np.repeat(np.arange(len(KINDS)), [len(part) for part in rows])
+    row = np.concatenate([part["rank"].to_numpy() // each for part in rows])
+    bins = np.concatenate([part["bin"].to_numpy() for part in rows]).astype(np.int64)
+    moved = np.concatenate([part[name].to_numpy() for part, name in zip(rows, ("written", "read"), strict=True)])
+    width, count, none = float(frame["width"].iloc[0]), int(bins.max()) + 1, np.zeros(len(kind))
+    end = count * width
+    cells = Timeline(layer, ranks, each, width, count, end, (), kind, kind * 0, row, bins, moved, none, none)
+    return bounded(merged(cells, 1))
+
+
+@once_per_job
+def traced(job: Job, layer: str) -> list[Timeline]:
+    """The traced calls of a layer, the bytes of each spread evenly over its time; empty where none was traced.
+
+    Where they are too many to be told apart by rank and file at once, the first does so by rank, the second by file.
+    """
+    cells = traced_cells(job, layer)
+    if cells is None:
+        return []
+    by_rank = bounded(cells)
+    if len(by_rank.files) == len(cells.files):
+        return [by_rank]
+    return [by_rank, bounded(merged(replace(cells, each=cells.ranks, row=cells.row * 0), 1))]
+
+
+def traced_cells(job: Job, layer: str) -> Timeline | None:
+    """All cells of the traced calls of a layer; None where none was traced."""
+    frame = job.frames.get(next((name for name, one in TRACES.items() if one == layer), ""))
+    if frame is None or frame.empty:
+        return None
+    ranks, each = rows_of(job, [int(frame["rank"].max())])
+    rows = -(-ranks // each)
+    file, names, line, lines = told_apart(job, frame, each, rows)
+    number = int((lines >= 0).sum())
+    bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(MOST_BINS, max(FEWEST_BINS, HELD_CELLS // number))))
+    last = max(job.run_time, float(frame["end"].max()))
+    spread = Spread(number, bins, last / bins if last > 0 else 1.0)
+    columns = [frame[name].to_numpy() for name in ("length", "start", "end")]
+    for at in range(0, len(frame), CHUNK):
+        spread.add(line[at : at + CHUNK], *(column[at : at + CHUNK] for column in columns))
+    where, bin_, moved, calls, busy = spread.cells()
+    kind, of, row = np.unravel_index(np.flatnonzero(lines >= 0)[where], (len(KINDS), len(names), rows))
+    return Timeline(
+        layer=layer,
+        ranks=ranks,
+        each=each,
+        width=spread.width,
+        bins=bins,
+        end=last,
+        files=names,
+        kind=kind,
+        file=of,
+        row=row,
+        bin=bin_,
+        moved=moved,
+        calls=calls,
+        busy=busy,
+        file_count=frame["id"].nunique(),
+        traced=len(frame),
+        made=calls_made(job, layer, len(frame)),
+        single=longest(frame, file),
+    )
+
+
+def rows_of(job: Job, last: list[int]) -> tuple[int, int]:
+    """The number of ranks, at least up to the last ones seen, and how many of them share a row."""
+    ranks = max([job.nprocs, *(one + 1 for one in last)])
+    return ranks, -(-ranks // MOST_ROWS)
+
+
+def told_apart(
+    job: Job, frame: pd.DataFrame, each: int, rows: int
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, np.ndarray]:
+    """Of traced calls: the number of each one's file; the files' names; the number of each one's line; and the number
+    of every line of (kind, file, row), flat, -1 where it moved nothing."""
+    import pandas as pd
+
+    code, ids = pd.factorize(frame["id"])
+    busiest = np.argsort(-np.bincount(code, weights=frame["length"], minlength=len(ids)), kind="stable")
+    row = frame["rank"].to_numpy().clip(min=0) // each
+    kind = (frame["op"] == "read").to_numpy()
+    for most in MOST_FILES:
+        kept = busiest[: most if len(ids) > most else len(ids)]
+        number = np.full(len(ids), len(kept), dtype=np.int32)
+        number[kept] = np.arange(len(kept))
+        names = tuple(paths(job, ids[kept]))
+        if len(kept) < len(ids):
+            names += (others(len(ids), most),)
+        file = number[code]
+        place = (kind * len(names) + file) * rows + row
+        used = np.bincount(place, minlength=len(KINDS) * len(names) * rows) > 0
+        if used.sum() <= MOST_LINES:
+            break
+    lines = np.where(used, np.cumsum(used) - 1, -1)
+    return file, names, lines[place], lines
+
+
+def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
+    """The calls that took longest, in order of their start."""
+    start = frame["start"].to_numpy()
+    taken = frame["end"].to_numpy() - start
+    kept = np.arange(len(taken))
+    if len(taken) > MOST_SINGLE:
+        kept = np.argpartition(taken, -MOST_SINGLE)[-MOST_SINGLE:]
+    kept = kept[np.argsort(start[kept], kind="stable")]
+    part = frame.iloc[kept]
+    rank, offset, length, begin, end = (part[name].to_numpy() for name in ("rank", "offset", "length", "start", "end"))
+    return Calls((part["op"] == "read").to_numpy().astype(np.int64), file[kept], rank, offset, length, begin, end)
+
+
+def bounded(cells: Timeline) -> Timeline:
+    """The same with no more than MOST_CELLS."""
+    while len(cells.bin) > MOST_CELLS and cells.bins > 1:
+        fewer = [most for most in MOST_FILES if most + 1 < len(cells.files)]
+        if cells.bins >= 2 * FEWEST_BINS or not fewer:
+            cells = merged(cells, 2)
+        else:
+            cells = merged(with_files(cells, fewer[0]), 1)
+    return cells
+
+
+def with_files(cells: Timeline, most: int) -> Timeline:
+    """The same with `most` files told apart; `cells.files` has one more for all others."""
+    single = cells.single
+    return replace(
+        cells,
+        files=(*cells.files[:most], others(cells.file_count, most)),
+        file=cells.file.clip(max=most),
+        single=None if single is None else replace(single, file=single.file.clip(max=most)),
+    )
+
+
+def others(count: int, most: int) -> str:
+    """What all files are called but the `most` that are told apart."""
+    return f"{count - most:,} other files" if most else f"{count:,} files"
+
+
+def merged(cells: Timeline, group: int) -> Timeline:
+    """The same with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
+    bins = -(-cells.bins // group)
+    shape = (len(KINDS), max(1, len(cells.files)), -(-cells.ranks // cells.each), bins)
+    place = np.ravel_multi_index((cells.kind, cells.file, cells.row, cells.bin // group), shape)
+    found, cell = np.unique(place, return_inverse=True)
+    kind, file, row, bin_ = np.unravel_index(found, shape)
+    moved, calls, busy = (np.bincount(cell, weights=values) for values in (cells.moved, cells.calls, cells.busy))
+    return replace(
+        cells,
+        width=cells.width * group,
+        bins=bins,
+        kind=kind,
+        file=file,
+        row=row,
+        bin=bin_,
+        moved=moved,
+        calls=calls,
+        busy=busy,
+    )

@@ -1,0 +1,78 @@
+"""Timelines as data that explore.js makes interactive figures of, with uPlot; and what must be said of uPlot.
+
+uPlot is not a part of this project: packaging/plotting.sh puts it here. Where that was not done figures are still.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from iolens.metrics.timeline import Timeline
+from iolens.pages.blocks import FigureBlock
+
+FOLDER = Path(__file__).parent / "uplot"
+
+CELLS = {"kind": "u1", "file": "u1", "row": "u2", "bin": "u2", "moved": "f8", "calls": "u4", "busy": "f4"}
+SINGLE = {"kind": "u1", "file": "u1", "rank": "u4", "offset": "f8", "length": "f8", "start": "f8", "end": "f8"}
+"""Columns and the numbers that each is stored as, in the byte order of all computers with a browser."""
+
+STILL = (
+    "The figures of this page are still, because the library that makes them interactive (uPlot) was not there when "
+    "iolens was installed; packaging/plotting.sh fetches it."
+)
+
+
+def is_installed() -> bool:
+    """Whether uPlot is there."""
+    return (FOLDER / "uPlot.iife.min.js").is_file()
+
+
+def library() -> tuple[str, str]:
+    """uPlot's style and script."""
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("uPlot.min.css", "uPlot.iife.min.js"))
+    return style, script
+
+
+def notice(interactive: bool, has_timelines: bool) -> str:
+    """The foot of a page: uPlot's licence where it is in the page, why figures are still where it could have been."""
+    if not has_timelines:
+        return ""
+    if not interactive:
+        return f"<footer><p>{escape(STILL)}</p></footer>"
+    text = escape((FOLDER / "LICENSE").read_text(encoding="utf-8"))
+    return (
+        "<footer><p>Interactive figures are drawn by uPlot, © 2022 Leon Sorokin, MIT licence.</p>"
+        f"<details><summary>The licence</summary><pre>{text}</pre></details></footer>"
+    )
+
+
+def data_of(block: FigureBlock) -> str:
+    """The attribute with the timelines of a figure; empty without any."""
+    found = block.timelines() if block.timelines and is_installed() else []
+    return f' data-timelines="{escape(json.dumps([packed(one) for one in found]))}"' if found else ""
+
+
+def packed(cells: Timeline) -> dict[str, object]:
+    """A timeline as JSON: facts, and its columns deflated one after the other."""
+    columns = [(name, getattr(cells, name), kind) for name, kind in CELLS.items()]
+    if cells.single is not None:
+        columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in SINGLE.items()]
+    facts = ("layer", "ranks", "each", "width", "bins", "end", "files", "traced", "made")
+    arrays = [np.ascontiguousarray(values, f"<{kind}") for _, values, kind in columns]
+    return {name: getattr(cells, name) for name in facts} | {
+        "columns": [(name, kind, len(values)) for name, values, kind in columns],
+        "data": deflated(arrays),
+    }
+
+
+def deflated(arrays: Iterable[np.ndarray]) -> str:
+    """Arrays as text. Each number's first bytes stand together, then the second ones: alike they take less room."""
+    planes = (array.view(np.uint8).reshape(len(array), -1).T.tobytes() for array in arrays)
+    return b64encode(zlib.compress(b"".join(planes), 6)).decode("ascii")
