@@ -40,7 +40,7 @@ static struct keyed_shape shape = {
 
 /* Nodes from this number on are not in the log. */
 static uint64_t iolens_nodes_written;
-static bool iolens_nodes_left_out;
+static int64_t iolens_nodes_of_all;
 
 static void start(void)
 {
@@ -76,16 +76,19 @@ static bool validate(const void *state, const struct area *area)
     return true;
 }
 
-/* A node is made behind its parent, so that those with the lowest numbers are whole chains. */
-static int agree_on_share(const struct iolens_transport *transport, uint64_t made)
+static void count(int rank)
 {
-    int64_t all = (int64_t)made, most = tables_most_rows(false);
-    if (transport->allreduce(&all, 1, IOLENS_INT64, IOLENS_SUM) != 0)
-        return -1;
-    uint64_t share = (uint64_t)(most / transport->size);
-    iolens_nodes_written = all <= most || made <= share ? made : share;
-    iolens_nodes_left_out = all > most;
-    return 0;
+    (void)rank;
+    iolens_nodes_of_all = keyed_made(table_state_known(TABLE_call_nodes));
+}
+
+static bool are_too_many(void) { return iolens_nodes_of_all > tables_most_rows(false); }
+
+/* A node is made behind its parent, so that those with the lowest numbers are whole chains. */
+static uint64_t written_of(uint64_t made, int ranks)
+{
+    uint64_t share = (uint64_t)(tables_most_rows(false) / ranks);
+    return !are_too_many() || made <= share ? made : share;
 }
 
 static void put_row(struct buffer *rows, const struct keyed_row *node, int rank)
@@ -104,10 +107,7 @@ static void put_row(struct buffer *rows, const struct keyed_row *node, int rank)
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct keyed *nodes = table_state_known(TABLE_call_nodes);
-    if (nodes)
-        objects_look();
-    if (agree_on_share(transport, nodes ? nodes->made : 0) != 0)
-        rows->failed = true;
+    iolens_nodes_written = written_of(nodes ? nodes->made : 0, transport->size);
     for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node))
         if (node->index < iolens_nodes_written)
             put_row(rows, node, transport->rank);
@@ -115,10 +115,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 static const char *left_out(void)
 {
-    return iolens_nodes_left_out
-               ? "There are more call chains on all ranks together than the table of them has "
-                 "rows for; it leaves some out. Raise IOLENS_FILE_RANKS."
-               : NULL;
+    return are_too_many() ? "There are more call chains on all ranks together than the table of them has "
+                            "rows for; it leaves some out. Raise IOLENS_FILE_RANKS."
+                          : NULL;
 }
 
 const struct process_table table_call_nodes = {
@@ -132,6 +131,9 @@ const struct process_table table_call_nodes = {
     .start = start,
     .on_demand = true,
     .state_of = TABLE_call_nodes,
+    .count = count,
+    .sums = &iolens_nodes_of_all,
+    .sum_count = 1,
     .collect = collect,
     .left_out = left_out,
 };

@@ -179,6 +179,17 @@ static bool validate(const void *state, const struct area *area)
     return true;
 }
 
+static int64_t iolens_objects_of_all;
+
+static void count(int rank)
+{
+    (void)rank;
+    if (table_state_known(TABLE_call_nodes))
+        objects_look();
+    const struct objects *objects = table_state_known(TABLE_objects);
+    iolens_objects_of_all = objects ? objects->count : 0;
+}
+
 /* Ranks behind the last one for which there is room have none: the chains of theirs show addresses. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
@@ -190,10 +201,12 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         if (object->used)
             buffer_put(rows, &row, sizeof row);
     }
-    uint64_t count = rows->used / sizeof(struct row), before = count;
+    uint64_t own = rows->used / sizeof(struct row), before = own;
+    if (iolens_objects_of_all <= tables_most_rows(false))
+        return;
     if (transport->exscan_sum(&before, 1) != 0)
         rows->failed = true;
-    if (before + count > (uint64_t)tables_most_rows(false))
+    if (before + own > (uint64_t)tables_most_rows(false))
         rows->used = 0;
 }
 
@@ -206,5 +219,8 @@ const struct process_table table_objects = {
     .beat = look,
     .on_demand = true,
     .state_of = TABLE_call_nodes,
+    .count = count,
+    .sums = &iolens_objects_of_all,
+    .sum_count = 1,
     .collect = collect,
 };

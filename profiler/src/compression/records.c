@@ -2,7 +2,7 @@
 
 #include "compress.h"
 
-enum { MANY_BYTES = 1 << 18 };
+enum { MANY_BYTES = 1 << 16 };
 
 static bool are_many(size_t row_bytes, size_t bytes)
 {

@@ -18,27 +18,23 @@
 
 struct job_times {
     int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
+    size_t candidates;        /* files of rank 0 that all ranks might share */
 };
 
-/* Put all ranks' times on one clock: that of the rank that began first, as seen from the common barrier. */
+/* Put all ranks' times on one clock: that of the rank that began first, as seen from the common barrier. The
+ * same call tells all ranks how many ids will come from rank 0. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
     double factor = iolens.ended.correction, mine = iolens.aligned * factor;
     double elapsed = iolens.ended.recorded * factor;
-    double latest[2] = {mine, elapsed - mine}; /* before and behind the barrier, of any rank */
-    if (transport->allreduce(latest, 2, IOLENS_DOUBLE, IOLENS_MAX) != 0)
+    /* Before and behind the barrier, of any rank; a double holds such a count exactly. */
+    double latest[3] = {mine, elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0};
+    if (transport->allreduce(latest, 3, IOLENS_DOUBLE, IOLENS_MAX) != 0)
         latest[0] = mine;
     double shift = latest[0] - mine;
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9)};
-}
-
-static void count_partial(const struct iolens_transport *transport)
-{
-    for (int m = 0; m < MODULE_COUNT; m++)
-        iolens_registry.ranks_partial[m] = iolens_registry.partial >> m & 1;
-    transport->allreduce(iolens_registry.ranks_partial, MODULE_COUNT, IOLENS_INT64, IOLENS_SUM);
+    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9), (size_t)latest[2]};
 }
 
 static void add_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
@@ -138,11 +134,10 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     compress_start();
     bool finishing = read_process();
     struct job_times times = finish_clock(transport);
-    count_partial(transport);
     if (finishing)
         reduce_flush_states();
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
-    bool agreed = !merging || shared_find(transport) == 0;
+    bool agreed = !merging || shared_find(transport, times.candidates) == 0;
     create(&writer, transport, times.start_ns);
     if (!agreed || !finishing)
         writer_fail(&writer, ENOMEM);

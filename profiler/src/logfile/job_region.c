@@ -121,6 +121,13 @@ static void add_remarks(struct buffer *out)
     buffer_format(out, "], ");
 }
 
+static void count(int rank)
+{
+    (void)rank;
+    for (int m = 0; m < MODULE_COUNT; m++)
+        iolens_registry.ranks_partial[m] = iolens_registry.partial >> m & 1;
+}
+
 static void write_job(const struct iolens_transport *transport, struct buffer *out)
 {
     const struct identity *self = &iolens.identity;
@@ -155,5 +162,8 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
 const struct process_table table_job = {
     .name = "job",
     .meaning = "One JSON object about the run, from rank 0; its keys are in LOG.md",
+    .count = count,
+    .sums = iolens_registry.ranks_partial,
+    .sum_count = MODULE_COUNT,
     .write = write_job,
 };

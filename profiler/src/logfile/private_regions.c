@@ -13,8 +13,9 @@ int private_add(struct writer *writer, const struct iolens_transport *transport)
 {
     int first = writer->regions;
     struct buffer rows[TABLE_COUNT] = {0};
-    tables_collect(transport, rows);
-    tables_bound(transport, tables_most_rows(false), rows);
+    int64_t at_most[TABLE_COUNT];
+    tables_collect(transport, rows, at_most);
+    tables_bound(transport, tables_most_rows(false), at_most, rows);
     for (int i = 0; i < TABLE_COUNT; i++) {
         struct records part;
         records_open(&part, sizeof(uint64_t), 0);

@@ -323,11 +323,15 @@ static void put_rows(struct buffer *rows, const struct state *state, const struc
             put_one(rows, state, at, counts, row);
 }
 
+static void count(int rank)
+{
+    if (!iolens.lost && filter_rank(rank))
+        read_run(NULL);
+}
+
 /* A count that is missing in one thread of a region is missing in the sum. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
-    if (!iolens.lost && filter_rank(transport->rank))
-        read_run(NULL);
     struct state *state = table_state_known(TABLE_counters);
     struct row row = {.rank = transport->rank, .region = REGION_RUN};
     if (state)
@@ -377,6 +381,12 @@ static bool validate(const void *memory, const struct area *area)
     return true;
 }
 
+static int64_t most_rows(void)
+{
+    const struct state *state = table_state_known(TABLE_counters);
+    return state ? (SOFT_COUNTERS + (int64_t)state->events) * (1 + keyed_made(&state->regions)) : 0;
+}
+
 const struct process_table table_counters = {
     .name = "counters",
     .meaning = "What the kernel and the processor counted, from the begin of recording to the end, or, of a "
@@ -388,8 +398,10 @@ const struct process_table table_counters = {
     .validate = validate,
     .reset = reset,
     .beat = read_run,
+    .count = count,
     .collect = collect,
     .weight = weight,
     .rest = rest,
     .rest_slots = 2 * NAMES,
+    .most_rows = most_rows,
 };

@@ -7,7 +7,8 @@
 #include "../tables/table_largest.h"
 #include "posix.h"
 
-static bool iolens_files_left_out; /* files that only some ranks used */
+static bool iolens_files_left_out;      /* files that only some ranks used */
+static int64_t iolens_files_not_of_all; /* of each rank, those that not all ranks share */
 
 struct row {
     uint64_t file;
@@ -99,12 +100,19 @@ static int put_shared(const struct iolens_transport *transport, int64_t most, st
 static int put_common(const struct iolens_transport *transport, int64_t most, struct buffer *rows)
 {
     struct buffer files = {0};
-    int result = partially_shared_find(transport, MODULE_POSIX, most, &files, &iolens_files_left_out);
+    int result = partially_shared_find(transport, MODULE_POSIX, iolens_files_not_of_all, most, &files,
+                                       &iolens_files_left_out);
     struct file *const *file = (struct file *const *)files.data;
     for (size_t i = 0; i < files.used / sizeof *file; i++)
         put_row(rows, file[i], transport->rank);
     buffer_free(&files);
     return result;
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    iolens_files_not_of_all = partially_shared_candidates(MODULE_POSIX);
 }
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
@@ -127,6 +135,9 @@ const struct process_table table_file_ranks = {
     .name = "file_ranks",
     .meaning = "POSIX activity of a rank in a file that more than one rank used, before ranks are merged",
     TABLE_ROWS(COLUMNS),
+    .count = count,
+    .sums = &iolens_files_not_of_all,
+    .sum_count = 1,
     .collect = collect,
     .left_out = left_out,
     .weight = weight,

@@ -138,6 +138,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(process_tables[TABLE_io_sites], rows);
 }
 
+static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_io_sites)); }
+
 const struct process_table table_io_sites = {
     .name = "io_sites",
     .meaning = "From where an I/O function was called for a file (IOLENS_IO_CALLERS)",
@@ -149,4 +151,5 @@ const struct process_table table_io_sites = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
+    .most_rows = most_rows,
 };

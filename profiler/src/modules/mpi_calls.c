@@ -92,6 +92,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(process_tables[TABLE_mpi_calls], rows);
 }
 
+static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_sites)); }
+
 const struct process_table table_mpi_calls = {
     .name = "mpi_calls",
     .meaning =
@@ -103,4 +105,5 @@ const struct process_table table_mpi_calls = {
     .weight = weight,
     .rest = rest,
     .rest_slots = IOLENS_MPI_FUNCTIONS,
+    .most_rows = most_rows,
 };

@@ -60,6 +60,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
+static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_communicators)); }
+
 const struct process_table table_mpi_communicators = {
     .name = "mpi_communicators",
     .meaning =
@@ -72,4 +74,5 @@ const struct process_table table_mpi_communicators = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
+    .most_rows = most_rows,
 };

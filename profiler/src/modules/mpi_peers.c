@@ -155,6 +155,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     buffer_free(&places);
 }
 
+static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_peers)); }
+
 const struct process_table table_mpi_peers = {
     .name = "mpi_peers",
     .meaning =
@@ -171,4 +173,5 @@ const struct process_table table_mpi_peers = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 2,
+    .most_rows = most_rows,
 };

@@ -306,6 +306,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(process_tables[TABLE_mpi_sites], rows);
 }
 
+static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_sites)); }
+
 const struct process_table table_mpi_sites = {
     .name = "mpi_sites",
     .meaning =
@@ -320,4 +322,5 @@ const struct process_table table_mpi_sites = {
     .weight = weight,
     .rest = rest,
     .rest_slots = IOLENS_MPI_FUNCTIONS,
+    .most_rows = most_rows,
 };

@@ -65,13 +65,18 @@ static const struct column COLUMNS[] = {
 };
 
 /* Differs between two sets of regions, whatever their order. */
-static uint64_t sum_of(const struct buffer *rows)
+static uint64_t own_sum(void)
 {
+    const struct keyed *names = table_state_known(TABLE_region_names);
     uint64_t sum = 0;
-    for (size_t at = 0; at < rows->used; at += sizeof(struct row))
-        sum += ((const struct row *)(rows->data + at))->region * UINT64_C(0x9e3779b97f4a7c15);
+    for (struct keyed_row *name = names ? keyed_first(names) : NULL; name; name = keyed_next(name))
+        sum += (uint32_t)*number_of(name) * UINT64_C(0x9e3779b97f4a7c15);
     return sum;
 }
+
+static int64_t sum_of_first; /* of rank 0 */
+
+static void count(int rank) { sum_of_first = rank == 0 ? (int64_t)own_sum() : 0; }
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
@@ -85,10 +90,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         memcpy(row.label, key->label, sizeof row.label);
         buffer_put(rows, &row, sizeof row);
     }
-    uint64_t first = sum_of(rows);
-    if (transport->bcast(&first, sizeof first, 0) != 0)
-        rows->failed = true;
-    if (transport->rank > 0 && first == sum_of(rows))
+    if (transport->rank > 0 && sum_of_first == (int64_t)own_sum())
         rows->used = 0;
 }
 
@@ -106,5 +108,8 @@ const struct process_table table_region_names = {
     .validate = validate,
     .on_demand = true,
     .state_of = TABLE_region_names,
+    .count = count,
+    .sums = &sum_of_first,
+    .sum_count = 1,
     .collect = collect,
 };

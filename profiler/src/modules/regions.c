@@ -233,61 +233,66 @@ static void put_row(struct buffer *rows, struct keyed_row *from, int rank)
         buffer_put(rows, &row, sizeof row);
 }
 
-/* Troubles of all ranks: sums, and an example. */
-struct sums {
-    int64_t unbegun, unended, crowded, rank, id;
+/* Troubles of all ranks, and an example of the first kind. */
+enum { UNBEGUN, UNENDED, CROWDED, TROUBLES };
+
+static int64_t iolens_regions_troubles[TROUBLES];
+
+struct example {
+    int64_t rank, id; /* rank -1: there is none */
 };
 
 static void combine(const void *in, void *inout)
 {
-    const struct sums *from = in;
-    struct sums *to = inout;
-    if (from->unbegun > 0) {
-        to->rank = from->rank;
-        to->id = from->id;
-    }
-    to->unbegun += from->unbegun;
-    to->unended += from->unended;
-    to->crowded += from->crowded;
+    const struct example *from = in;
+    if (from->rank >= 0)
+        *(struct example *)inout = *from;
 }
 
 static char iolens_regions_remark[REMARK_BYTES], iolens_regions_crowded[REMARK_BYTES];
 
-static void write_sentences(const struct sums *sums)
+static void write_sentences(const struct example *example)
 {
+    const int64_t *troubles = iolens_regions_troubles;
     char *at = iolens_regions_remark, *end = at + REMARK_BYTES;
     *at = *iolens_regions_crowded = '\0';
-    if (sums->unended > 0)
+    if (troubles[UNENDED] > 0)
         at += snprintf(
             at, (size_t)(end - at),
             "Regions were begun and not ended %lld time(s); the table regions says which (unended).%s",
-            (long long)sums->unended, sums->unbegun > 0 ? " " : "");
-    if (sums->unbegun > 0)
+            (long long)troubles[UNENDED], troubles[UNBEGUN] > 0 ? " " : "");
+    if (troubles[UNBEGUN] > 0)
         snprintf(at, (size_t)(end - at),
                  "Regions were ended %lld time(s) by a thread that was not in them, such as region %lld on "
                  "rank %lld.",
-                 (long long)sums->unbegun, (long long)sums->id, (long long)sums->rank);
-    if (sums->crowded > 0)
+                 (long long)troubles[UNBEGUN], (long long)example->id, (long long)example->rank);
+    if (troubles[CROWDED] > 0)
         snprintf(iolens_regions_crowded, REMARK_BYTES,
                  "A process tells at most %d regions apart; %lld visits to others are missing.",
-                 REGION_NAMES_MOST, (long long)sums->crowded);
+                 REGION_NAMES_MOST, (long long)troubles[CROWDED]);
+}
+
+static void count(int rank)
+{
+    struct state *state = table_state_known(TABLE_regions);
+    (void)rank;
+    iolens_regions_troubles[UNENDED] = state ? end_open(&state->rows, iolens.ended.recorded) : 0;
+    iolens_regions_troubles[UNBEGUN] = state ? state->troubles.unbegun : 0;
+    iolens_regions_troubles[CROWDED] = state ? state->troubles.crowded : 0;
 }
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct state *state = table_state_known(TABLE_regions);
-    struct sums sums = {.rank = transport->rank};
-    if (state) {
-        sums.unended = end_open(&state->rows, iolens.ended.recorded);
-        sums.unbegun = state->troubles.unbegun;
-        sums.id = state->troubles.unbegun_id;
-        sums.crowded = state->troubles.crowded;
-    }
+    struct example example = {.rank = -1};
+    if (state && state->troubles.unbegun > 0)
+        example = (struct example){transport->rank, state->troubles.unbegun_id};
     for (struct keyed_row *row = state ? keyed_first(&state->rows) : NULL; row; row = keyed_next(row))
         put_row(rows, row, transport->rank);
-    if (transport->reduce_records(&sums, sizeof sums, 1, combine) != 0)
+    if (iolens_regions_troubles[UNBEGUN] > 0 &&
+        transport->reduce_records(&example, sizeof example, 1, combine) != 0)
         rows->failed = true;
-    write_sentences(&sums);
+    write_sentences(&example);
 }
 
 static const char *left_out(void) { return *iolens_regions_crowded ? iolens_regions_crowded : NULL; }
@@ -322,6 +327,12 @@ static bool validate(const void *state, const struct area *area)
     return true;
 }
 
+static int64_t most_rows(void)
+{
+    const struct state *state = table_state_known(TABLE_regions);
+    return state ? keyed_made(&state->rows) : 0;
+}
+
 const struct process_table table_regions = {
     .name = "regions",
     .meaning = "How often and how long a thread was in a region that the program marked",
@@ -331,10 +342,14 @@ const struct process_table table_regions = {
     .reset = reset,
     .on_demand = true,
     .state_of = TABLE_regions,
+    .count = count,
+    .sums = iolens_regions_troubles,
+    .sum_count = TROUBLES,
     .collect = collect,
     .left_out = left_out,
     .remark = remark,
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
+    .most_rows = most_rows,
 };

@@ -54,9 +54,13 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     for (; chunk; chunk = chunk->older)
         for (int64_t i = 0; i < sample_times_in(chunk); i++)
             put(rows, &chunk->entry[i], transport->rank);
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    const struct sample_times *times = table_state_known(TABLE_sample_times);
     left_out_of_all = times ? times->left_out : 0;
-    if (transport->allreduce(&left_out_of_all, 1, IOLENS_INT64, IOLENS_SUM) != 0)
-        rows->failed = true;
 }
 
 static const char *left_out(void)
@@ -74,6 +78,9 @@ const struct process_table table_sample_times = {
     .validate = validate,
     .on_demand = true,
     .state_of = TABLE_sample_times,
+    .count = count,
+    .sums = &left_out_of_all,
+    .sum_count = 1,
     .collect = collect,
     .left_out = left_out,
 };

@@ -72,6 +72,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(process_tables[TABLE_samples], rows);
 }
 
+static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_samples)); }
+
 const struct process_table table_samples = {
     .name = "samples",
     .meaning =
@@ -84,4 +86,5 @@ const struct process_table table_samples = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 2,
+    .most_rows = most_rows,
 };

@@ -94,6 +94,12 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         put_thread(rows, state, (int32_t)i, transport->rank);
 }
 
+static int64_t most_rows(void)
+{
+    const struct sampling *state = table_state_known(TABLE_sampling);
+    return state ? state->threads : 0;
+}
+
 const struct process_table table_sampling = {
     .name = "sampling",
     .meaning = "A thread that was sampled (IOLENS_SAMPLE), and how well",
@@ -104,4 +110,5 @@ const struct process_table table_sampling = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
+    .most_rows = most_rows,
 };

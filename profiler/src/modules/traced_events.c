@@ -115,9 +115,13 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     for (const struct chunk *chunk = events ? events->newest : NULL; chunk; chunk = chunk->older)
         for (int64_t i = 0; i < chunk->used; i++)
             put(rows, &chunk->event[i], transport->rank);
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    const struct traced_events *events = table_state_known(TABLE_traced_events);
     left_out_of_all = events ? events->left_out : 0;
-    if (transport->allreduce(&left_out_of_all, 1, IOLENS_INT64, IOLENS_SUM) != 0)
-        rows->failed = true;
 }
 
 static const char *left_out(void)
@@ -136,6 +140,9 @@ const struct process_table table_traced_events = {
     .validate = validate,
     .on_demand = true,
     .state_of = TABLE_traced_events,
+    .count = count,
+    .sums = &left_out_of_all,
+    .sum_count = 1,
     .collect = collect,
     .left_out = left_out,
 };

@@ -225,6 +225,12 @@ static bool validate(const void *memory, const struct area *area)
     return true;
 }
 
+static int64_t most_rows(void)
+{
+    const struct state *state = table_state_known(TABLE_traced);
+    return state ? keyed_made(&state->rows) : 0;
+}
+
 const struct process_table table_traced = {
     .name = "traced",
     .meaning = "Calls of a traced group of functions, or of the program's own where it was built with "
@@ -237,4 +243,5 @@ const struct process_table table_traced = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
+    .most_rows = most_rows,
 };

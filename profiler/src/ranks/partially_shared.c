@@ -5,78 +5,130 @@
 #include "../runtime/context.h"
 #include "shared.h"
 
-enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20 };
+enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20, MOST_PLACES = 4 };
 
-/* Every rank counts its files in a table, each file in a slot that follows from its id and the number of
- * the round, and the tables of all ranks are added. Where a slot holds more than this rank's own files,
- * other ranks have files there: the same ones, or others by chance. Further rounds, in which files meet in
- * other slots, tell these apart. */
+/* How many files that no other rank used are expected to stay, at most. */
+static const double FEW_ENOUGH = 1e-3;
+
+/* Every rank counts its files in a table, each file in some slots that follow from its id and the number of
+ * the round, and the tables of all ranks are added (a counting Bloom filter). Where all slots of a file hold
+ * more than this rank's own files, other ranks have files there: the same one, or others by chance. Further
+ * rounds, in which files meet in other slots, tell these apart. */
 struct slots {
     size_t count;
+    int round, places;       /* slots of a file */
     struct buffer mine, all; /* int64: one per slot, and the files in all */
 };
 
-static int64_t *slot_of(const struct buffer *numbers, const struct slots *slots, uint64_t id, int round)
+static size_t slot_of(const struct slots *slots, uint64_t id, int place)
 {
-    uint64_t mixed = id * (UINT64_C(0x9e3779b97f4a7c15) + 2 * (uint64_t)round);
-    return (int64_t *)numbers->data + (mixed >> 32) % slots->count;
+    uint64_t number = (uint64_t)slots->round * MOST_PLACES + (uint64_t)place;
+    return (id * (UINT64_C(0x9e3779b97f4a7c15) + 2 * number) >> 32) % slots->count;
 }
 
-static void list_candidates(enum module_index module, struct buffer *files)
+static struct file *candidate_from(struct file *file, enum module_index module)
 {
-    for (struct file *file = registry_first(module); file; file = registry_next(file, module))
-        if (!shared_by_all(file, module))
-            buffer_put(files, &file, sizeof(struct file *));
+    while (file && shared_by_all(file, module))
+        file = registry_next(file, module);
+    return file;
 }
 
-/* Collective. Room for about four slots a file. */
-static int start(const struct iolens_transport *transport, const struct buffer *files, struct slots *slots,
-                 int64_t *total)
+static struct file *first_candidate(enum module_index module)
 {
-    *total = (int64_t)(files->used / sizeof(struct file *));
-    if (transport->allreduce(total, 1, IOLENS_INT64, IOLENS_SUM) != 0)
-        return -1;
+    return candidate_from(registry_first(module), module);
+}
+
+static struct file *next_candidate(struct file *file, enum module_index module)
+{
+    return candidate_from(registry_next(file, module), module);
+}
+
+int64_t partially_shared_candidates(enum module_index module)
+{
+    int64_t count = 0;
+    for (struct file *file = first_candidate(module); file; file = next_candidate(file, module))
+        count++;
+    return count;
+}
+
+/* Room for about four slots a file. */
+static int start(int64_t total, struct slots *slots)
+{
     slots->count = LEAST_SLOTS;
-    while (slots->count < MOST_SLOTS && (int64_t)slots->count < SLOTS_PER_FILE * *total)
+    while (slots->count < MOST_SLOTS && (int64_t)slots->count < SLOTS_PER_FILE * total)
         slots->count *= 2;
     size_t bytes = (slots->count + 1) * sizeof(int64_t);
-    return *total == 0 || (buffer_add(&slots->mine, bytes) && buffer_add(&slots->all, bytes)) ? 0 : -1;
+    return total == 0 || (buffer_add(&slots->mine, bytes) && buffer_add(&slots->all, bytes)) ? 0 : -1;
 }
 
-/* Collective. Drop the candidates that are alone in their slot. `total`: candidates of all ranks before that.
- */
-static int sift(const struct iolens_transport *transport, int round, struct slots *slots,
-                struct buffer *files, int64_t *total)
+/* As many places a file as tell `total` files apart best: ln 2 of the slots that there are for each. */
+static void begin_round(struct slots *slots, int round, int64_t total)
+{
+    int64_t places = (int64_t)(0.69 * (double)slots->count / (double)total);
+    slots->round = round;
+    slots->places = places < 1 ? 1 : places < MOST_PLACES ? (int)places : MOST_PLACES;
+    memset(slots->mine.data, 0, slots->mine.used);
+}
+
+/* At most this share of the lone ones among `total` files meets others in all its slots. */
+static double share_left(const struct slots *slots, int64_t total)
+{
+    double taken = (double)slots->places * (double)total / (double)slots->count, share = 1;
+    for (int place = 0; place < slots->places; place++)
+        share *= taken < 1 ? taken : 1;
+    return share;
+}
+
+static bool meets_others(const struct slots *slots, uint64_t id)
+{
+    const int64_t *all = (const int64_t *)slots->all.data, *mine = (const int64_t *)slots->mine.data;
+    bool meets = true;
+    for (int place = 0; meets && place < slots->places; place++) {
+        size_t slot = slot_of(slots, id, place);
+        meets = all[slot] > mine[slot];
+    }
+    return meets;
+}
+
+/* Collective. Drop the candidates that are alone in a slot. `total`: candidates of all ranks before that. */
+static int sift(const struct iolens_transport *transport, struct slots *slots, struct buffer *files,
+                int64_t *total)
 {
     struct file **file = (struct file **)files->data;
     size_t count = files->used / sizeof *file, kept = 0;
-    memset(slots->mine.data, 0, slots->mine.used);
+    int64_t *mine = (int64_t *)slots->mine.data;
     for (size_t i = 0; i < count; i++)
-        ++*slot_of(&slots->mine, slots, file[i]->id, round);
-    ((int64_t *)slots->mine.data)[slots->count] = (int64_t)count;
-    memcpy(slots->all.data, slots->mine.data, slots->mine.used);
+        for (int place = 0; place < slots->places; place++)
+            mine[slot_of(slots, file[i]->id, place)]++;
+    mine[slots->count] = (int64_t)count;
+    memcpy(slots->all.data, mine, slots->mine.used);
     if (transport->allreduce(slots->all.data, slots->count + 1, IOLENS_INT64, IOLENS_SUM) != 0)
         return -1;
-    *total = ((int64_t *)slots->all.data)[slots->count];
+    *total = ((const int64_t *)slots->all.data)[slots->count];
     for (size_t i = 0; i < count; i++)
-        if (*slot_of(&slots->all, slots, file[i]->id, round) >
-            *slot_of(&slots->mine, slots, file[i]->id, round))
+        if (meets_others(slots, file[i]->id))
             file[kept++] = file[i];
     files->used = kept * sizeof *file;
     return 0;
 }
 
-int partially_shared_find(const struct iolens_transport *transport, enum module_index module, int64_t most,
-                          struct buffer *files, bool *left_out)
+int partially_shared_find(const struct iolens_transport *transport, enum module_index module, int64_t total,
+                          int64_t most, struct buffer *files, bool *left_out)
 {
     struct slots slots = {0};
-    int64_t total = 0, before = -1;
-    list_candidates(module, files);
-    int result = start(transport, files, &slots, &total);
+    int64_t before = -1;
+    double lone = (double)total; /* expected to be left, at most */
+    for (struct file *file = first_candidate(module); file; file = next_candidate(file, module))
+        buffer_put(files, &file, sizeof(struct file *));
+    int result = start(total, &slots);
     for (int round = 0; result == 0 && total > 0 && total != before && round < PARTIALLY_SHARED_ROUNDS;
          round++) {
+        if (lone < FEW_ENOUGH && total <= most)
+            break;
         before = round > 0 ? total : -1;
-        result = sift(transport, round, &slots, files, &total);
+        begin_round(&slots, round, total);
+        result = sift(transport, &slots, files, &total);
+        lone *= share_left(&slots, total);
     }
     *left_out = result == 0 && total > most;
     if (*left_out)

@@ -12,21 +12,23 @@ static uint32_t mergeable(const struct file *file)
     return bits;
 }
 
-/* On all ranks: the ids of rank 0's files. */
-static int send_ids(const struct iolens_transport *transport, struct buffer *ids)
+size_t shared_candidates(void)
 {
-    if (transport->rank == 0)
-        for (struct file *file = iolens_registry.first; file; file = file->next)
-            if (mergeable(file))
-                buffer_put(ids, &file->id, sizeof file->id);
-    uint64_t bytes = ids->failed ? 0 : ids->used;
-    if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
-        return -1;
-    if (transport->rank != 0)
-        buffer_add(ids, bytes);
-    if (bytes == 0 || ids->failed)
-        return ids->failed ? -1 : 0;
-    return transport->bcast(ids->data, bytes, 0);
+    size_t count = 0;
+    for (const struct file *file = iolens_registry.first; file; file = file->next)
+        count += mergeable(file) != 0;
+    return count;
+}
+
+/* On all ranks: the ids of rank 0's files. */
+static int send_ids(const struct iolens_transport *transport, uint64_t *ids, size_t count)
+{
+    size_t found = 0;
+    for (const struct file *file = transport->rank == 0 ? iolens_registry.first : NULL; file && found < count;
+         file = file->next)
+        if (mergeable(file))
+            ids[found++] = file->id;
+    return transport->bcast(ids, count * sizeof *ids, 0);
 }
 
 /* The chain keeps the order of `ids`. */
@@ -44,15 +46,14 @@ static void chain(const uint64_t *ids, const uint32_t *bits, size_t count)
     }
 }
 
-int shared_find(const struct iolens_transport *transport)
+int shared_find(const struct iolens_transport *transport, size_t count)
 {
     struct buffer ids = {0}, votes = {0};
-    int result = send_ids(transport, &ids);
-    size_t count = result == 0 ? ids.used / sizeof(uint64_t) : 0;
-    const uint64_t *id = (const uint64_t *)ids.data;
+    uint64_t *id = buffer_add(&ids, count * sizeof *id + 1);
     uint32_t *bits = buffer_add(&votes, count * sizeof *bits + 1);
-    if (!bits)
-        result = -1;
+    int result = id && bits ? 0 : -1;
+    if (result == 0 && count > 0)
+        result = send_ids(transport, id, count);
     for (size_t i = 0; result == 0 && i < count; i++)
         bits[i] = mergeable(registry_find(id[i]));
     if (result == 0 && count > 0)

@@ -7,9 +7,12 @@
 #include "../adapter.h"
 #include "../files/registry.h"
 
-/* Collective, in three calls of which two grow with the files of rank 0 (12 bytes each). Afterwards the
- * functions below know. Returns 0, or -1. */
-int shared_find(const struct iolens_transport *transport);
+/* How many files of this rank all ranks might share. */
+size_t shared_candidates(void);
+
+/* Collective, in two calls that grow with `count` (12 bytes each): the candidates of rank 0, known to all
+ * ranks. Afterwards the functions below know. Returns 0, or -1. */
+int shared_find(const struct iolens_transport *transport, size_t count);
 
 /* Every rank has a state of the module for this file. */
 static inline bool shared_by_all(const struct file *file, enum module_index module)

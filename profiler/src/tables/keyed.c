@@ -70,7 +70,10 @@ void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const 
 {
     size_t bytes = sizeof(struct keyed_row) + shape->key_bytes + shape->value_bytes;
     struct keyed_row *row = store->newest, *kept = NULL;
+    uint64_t most = (uint64_t)(area->end - area->begin) / bytes;
     store->root = store->newest = NULL;
+    if (store->made > most)
+        store->made = most;
     for (; row && area_holds(area, row, bytes, 1); row = row->older) {
         if (sound && !sound(keyed_key(row), keyed_value(row, shape)))
             continue;

@@ -50,6 +50,9 @@ static inline void *keyed_value(struct keyed_row *row, const struct keyed_shape 
 static inline struct keyed_row *keyed_first(const struct keyed *store) { return store->newest; }
 static inline struct keyed_row *keyed_next(const struct keyed_row *row) { return row->older; }
 
+/* No more rows than that there are. Of no store (NULL): 0. */
+static inline int64_t keyed_made(const struct keyed *store) { return store ? (int64_t)store->made : 0; }
+
 /* Of a store from a spool: rows that do not lie there, and those that are not `sound` (may be NULL), are
  * taken out. From then on rows can be listed, not found. */
 void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const struct area *area,

@@ -2,13 +2,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../files/registry.h"
 #include "../spool/spool.h"
 
-enum { DEFAULT_ROWS = 1000000 };
+enum { DEFAULT_ROWS = 1000000, MOST_SUMS = 64 };
 
 _Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES is too small");
 
@@ -146,15 +147,59 @@ int64_t tables_most_rows(bool speaks)
     return DEFAULT_ROWS;
 }
 
-void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT])
+/* What all ranks add up before tables are collected. */
+struct numbers {
+    int64_t used[TABLE_COUNT], most[TABLE_COUNT];
+    int64_t sums[MOST_SUMS]; /* those of each table that has any, one table after the other */
+};
+
+static bool have_room_for_sums(void)
 {
-    int64_t used[TABLE_COUNT] = {0};
+    size_t sums = 0;
     for (int t = 0; t < TABLE_COUNT; t++)
-        used[t] = !process_tables[t]->on_demand || table_state_known(process_tables[t]->state_of);
-    bool known = transport->allreduce(used, TABLE_COUNT, IOLENS_INT64, IOLENS_MAX) == 0;
+        sums += process_tables[t]->sum_count;
+    return sums <= MOST_SUMS;
+}
+
+static void count_own(struct numbers *numbers, int rank)
+{
+    int64_t *at = numbers->sums;
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct process_table *type = process_tables[t];
+        if (type->count)
+            type->count(rank);
+        for (size_t i = 0; i < type->sum_count; i++)
+            *at++ = type->sums[i];
+        numbers->used[t] = !type->on_demand || table_state_known(type->state_of);
+        numbers->most[t] = type->most_rows ? type->most_rows() : 0;
+    }
+}
+
+static void take_sums(const struct numbers *numbers)
+{
+    const int64_t *at = numbers->sums;
     for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->collect && (used[t] || !known))
+        for (size_t i = 0; i < process_tables[t]->sum_count; i++)
+            process_tables[t]->sums[i] = *at++;
+}
+
+void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
+                    int64_t most[TABLE_COUNT])
+{
+    struct numbers numbers = {0};
+    bool known = have_room_for_sums();
+    if (known)
+        count_own(&numbers, transport->rank);
+    known = known &&
+            transport->allreduce(&numbers, sizeof numbers / sizeof(int64_t), IOLENS_INT64, IOLENS_SUM) == 0;
+    if (known)
+        take_sums(&numbers);
+    memcpy(most, numbers.most, sizeof numbers.most);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        rows[t].failed = !known;
+        if (known && process_tables[t]->collect && numbers.used[t] > 0)
             process_tables[t]->collect(transport, &rows[t]);
+    }
 }
 
 void table_put(enum process_table_index table, const struct iolens_transport *transport,

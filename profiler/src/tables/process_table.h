@@ -43,6 +43,11 @@ struct process_table {
     /* `collect` is left out when no rank has a state of the table `state_of`. */
     bool on_demand;
     enum process_table_index state_of;
+    /* What has to be known of all ranks together, in one exchange of all tables before the first `collect`:
+     * `count` sets this rank's numbers, and afterwards `sums` holds the sums over all ranks. May be NULL. */
+    void (*count)(int rank);
+    int64_t *sums;
+    size_t sum_count;
     /* Collective. Append this rank's rows; rows->failed without memory. */
     void (*collect)(const struct iolens_transport *transport, struct buffer *rows);
     /* Collective, after all other tables: the text of a region of kind json, which has no columns. */
@@ -58,6 +63,7 @@ struct process_table {
      * which of the `rest_slots` rows it becomes part of. All rows of a slot then have the same key. */
     size_t (*rest)(void *row);
     size_t rest_slots;
+    int64_t (*most_rows)(void); /* no more rows will this rank's `collect` append */
 };
 
 /* The columns of a table whose rows are the file's `struct row`. */
@@ -89,8 +95,10 @@ void tables_load_file(struct file *file, const struct area *area);
 /* How many rows a table of ranks may have (IOLENS_FILE_RANKS); a value of no use is said when `speaks`. */
 int64_t tables_most_rows(bool speaks);
 
-/* Collective. This rank's rows of all tables, in their order. */
-void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT]);
+/* Collective. This rank's rows of all tables, in their order. `most`: of each table with a `rest`, no more
+ * rows will there be on all ranks together. */
+void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
+                    int64_t most[TABLE_COUNT]);
 
 /* Collective. This rank's part of the table's region: its rows, or its text. */
 void table_put(enum process_table_index table, const struct iolens_transport *transport,

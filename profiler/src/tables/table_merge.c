@@ -181,9 +181,20 @@ static int keep_largest(enum process_table_index table, const struct iolens_tran
     return result;
 }
 
-void tables_bound(const struct iolens_transport *transport, int64_t most, struct buffer rows[TABLE_COUNT])
+static bool may_be_too_many(const int64_t at_most[TABLE_COUNT], int64_t most)
+{
+    for (int i = 0; i < TABLE_COUNT; i++)
+        if (process_tables[i]->rest && at_most[i] > most)
+            return true;
+    return false;
+}
+
+void tables_bound(const struct iolens_transport *transport, int64_t most, const int64_t at_most[TABLE_COUNT],
+                  struct buffer rows[TABLE_COUNT])
 {
     int64_t all[TABLE_COUNT] = {0};
+    if (!may_be_too_many(at_most, most))
+        return;
     for (int i = 0; i < TABLE_COUNT; i++)
         if (process_tables[i]->rest)
             all[i] = (int64_t)(rows[i].used / process_tables[i]->row_bytes);

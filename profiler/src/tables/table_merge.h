@@ -13,7 +13,9 @@ void table_fold(const struct process_table *type, struct buffer *rows);
 /* Collective. Of each table with a `rest`, `rows` being those of all tables: when all ranks together have
  * more than `most`, those with the largest `weight` stay (counted between powers of two; of equal ones those
  * of the lower rank), and the others are merged with the help of `rest`, into one row for each of its
- * `rest_slots`, on rank 0. One call tells how many rows all ranks have of all tables. */
-void tables_bound(const struct iolens_transport *transport, int64_t most, struct buffer rows[TABLE_COUNT]);
+ * `rest_slots`, on rank 0. `at_most`: as tables_collect said; where that may be too many for any table, one
+ * call tells how many rows all ranks have of all tables. */
+void tables_bound(const struct iolens_transport *transport, int64_t most, const int64_t at_most[TABLE_COUNT],
+                  struct buffer rows[TABLE_COUNT]);
 
 #endif

@@ -1,0 +1,36 @@
+/* marked_ranks: regions that all ranks mark, one that the last rank alone does, and ends of regions that
+ * the last two ranks never began. Every rank is busy for about a fifth of a second. */
+#include <mpi.h>
+#include <time.h>
+
+#include "iolens.h"
+
+static void be_busy(void)
+{
+    clock_t begin = clock();
+    while (clock() - begin < CLOCKS_PER_SEC / 5)
+        ;
+}
+
+int main(int count, char **argument)
+{
+    int rank, ranks;
+    MPI_Init(&count, &argument);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i <= rank; i++) {
+        iolens_region_begin(1, "all");
+        iolens_region_begin(2, "inner");
+        iolens_region_end(2);
+        iolens_region_end(1);
+    }
+    if (rank == ranks - 1) {
+        iolens_region_begin(3, "own");
+        iolens_region_end(3);
+    }
+    if (rank >= ranks - 2)
+        iolens_region_end(90 + rank);
+    be_busy();
+    MPI_Finalize();
+    return 0;
+}
