@@ -137,6 +137,20 @@ def test_a_child_that_only_inherits_leaves_no_log(tmp_path: Path) -> None:
     assert len(harness.logs(tmp_path)) == 1
 
 
+def test_a_program_between_redirected_files_leaves_a_log(tmp_path: Path) -> None:
+    """What the shell opens for it is all that it reads and writes; a greeting into a file is not worth a log."""
+    size = (tmp_path / "in").write_bytes(b"".join(b"%d\n" % number for number in range(2000)))
+    for command, logs in (("sort <in >out", 1), ("/usr/bin/printf hello >greeting", 1), ("sort <in | sort", 2)):
+        result = harness.run("/bin/sh", "-c", f"exec {command}", folder=tmp_path)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert len(harness.logs(tmp_path)) == logs, command
+    report = harness.read_log(harness.logs(tmp_path)[0])
+    counters = report.records["STDIO"].to_df()["counters"].set_index("id")
+    moved = {report.name_records[key]: row for key, row in counters.iterrows()}
+    assert moved["<STDIN>"]["STDIO_BYTES_READ"] == size
+    assert moved["<STDOUT>"]["STDIO_BYTES_WRITTEN"] == size
+
+
 def test_a_log_is_its_owners_unless_asked_otherwise(tmp_path: Path) -> None:
     for mode, name in [("", "usual"), ("0440", "group"), ("0999", "wrong")]:
         log = tmp_path / f"{name}.darshan"

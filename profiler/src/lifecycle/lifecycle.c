@@ -77,9 +77,20 @@ static void after_fork(void)
     iolens_busy = false;
 }
 
+static bool any_pseudo_file_matters(void)
+{
+    for (int m = 0; m < MODULE_COUNT; m++)
+        for (struct file *file = modules[m]->matters ? registry_first(m) : NULL; file;
+             file = registry_next(file, m))
+            if (modules[m]->matters(file->state[m], file))
+                return true;
+    return false;
+}
+
 static bool log_is_wanted(void)
 {
-    bool recorded = iolens_registry.used > 0 || sampling_has_samples() || table_state_known(TABLE_regions);
+    bool recorded = iolens_registry.used > 0 || sampling_has_samples() || table_state_known(TABLE_regions) ||
+                    any_pseudo_file_matters();
     return settings_true(iolens.settings.nonmpi) && (recorded || iolens.settings.logfile);
 }
 

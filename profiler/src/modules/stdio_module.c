@@ -14,6 +14,7 @@
 #include "timer.h"
 
 enum { READ_END, WRITE_END, META_END };
+enum { WORTH_A_LOG = 4096 }; /* bytes that a standard stream moves to or from a file */
 
 static void stdio_init(void *state, struct file *file, int fd)
 {
@@ -21,6 +22,14 @@ static void stdio_init(void *state, struct file *file, int fd)
     (void)fd;
     if (file->path[0] == '<')
         s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
+}
+
+/* What `sort <in >out` moves is all that it does; a line of greeting is not worth a log. */
+static bool stdio_matters(const void *state, const struct file *file)
+{
+    const int64_t *ints = ((const struct stdio_state *)state)->record.ints;
+    return ints[STDIO_BYTES_READ] + ints[STDIO_BYTES_WRITTEN] >= WORTH_A_LOG &&
+           streams_is_redirected(file->path);
 }
 
 static void stdio_flush(const void *state)
@@ -338,4 +347,6 @@ const struct module module_STDIO = {
     .reset = streams_reset,
     .init = stdio_init,
     .flush = stdio_flush,
+    .matters = stdio_matters,
+    .start = streams_start,
 };

@@ -1,7 +1,10 @@
 #include "streams.h"
 
+#include <string.h>
+
 #include "../runtime/context.h"
 #include "../files/registry.h"
+#include "../system/file_info.h"
 
 static struct streams iolens_streams;
 
@@ -20,10 +23,28 @@ static struct stream *find_in(struct stream *first, FILE *handle)
 
 static struct stream *find(FILE *handle) { return find_in(*bucket_of(handle), handle); }
 
-/* Darshan's names of the standard streams. */
+/* Darshan's names of the standard streams, by descriptor. */
+static const char *const standard_names[] = {"<STDIN>", "<STDOUT>", "<STDERR>"};
+
 static const char *standard_name(FILE *handle)
 {
-    return handle == stdin ? "<STDIN>" : handle == stdout ? "<STDOUT>" : handle == stderr ? "<STDERR>" : NULL;
+    int fd = handle == stdin ? STDIN_FILENO : handle == stdout ? STDOUT_FILENO : STDERR_FILENO;
+    return fd != STDERR_FILENO || handle == stderr ? standard_names[fd] : NULL;
+}
+
+void streams_start(void)
+{
+    struct stat info;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        iolens_streams.redirected[fd] = file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool streams_is_redirected(const char *name)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (iolens_streams.redirected[fd] && strcmp(name, standard_names[fd]) == 0)
+            return true;
+    return false;
 }
 
 struct stream *streams_known(FILE *handle) { return handle ? find(handle) : NULL; }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../system/spin.h"
 
@@ -26,7 +27,14 @@ enum { STREAM_BUCKETS = 256 };
 struct streams {
     struct spin lock;
     _Atomic(struct stream *) buckets[STREAM_BUCKETS];
+    bool redirected[STDERR_FILENO + 1]; /* by descriptor */
 };
+
+/* When the program begins: which standard streams are files, as where a shell redirects them. */
+void streams_start(void);
+
+/* Whether this name of Darshan's is that of such a stream. */
+bool streams_is_redirected(const char *name);
 
 /* NULL when the stream is not recorded. stdin, stdout and stderr are added when they are first asked for. */
 struct stream *streams_find(FILE *handle);

@@ -38,6 +38,8 @@ struct module {
     void (*flush)(const void *state);
     /* Move what the shape does not name to the job's clock, once, after all `flush`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
+    /* Whether a pseudo file says enough to write a log, where the process used no real one; NULL: never. */
+    bool (*matters)(const void *state, const struct file *file);
     /* Fill what is still missing in a copy of the state's record; may be NULL. */
     void (*finish)(const void *state, void *record);
     /* What was kept of a list of most frequent values (shape_lists); NULL: the shape has none. */
