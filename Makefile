@@ -14,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 # Files of tests that run side by side: many wait, and one with MPI fills four cores by itself.
-TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
+TEST_JOBS ?= $(shell n=$$(($$(nproc) + 1)); echo $$((n < 8 ? n : 8)))
 export PATH := $(PATH):$(CURDIR)/.venv/bin
 
 option = $(if $($(1)),$(2) "$($(1))")
