@@ -37,7 +37,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench docs docs-test docs-links wheel wheel-test install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench docs docs-test docs-links wheel wheel-test release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -149,6 +149,9 @@ wheel: setup ## the wheel for any Linux of this kind, into dist/: the package, t
 
 wheel-test: ## that wheel in an older and a newer Debian, made for it; as root
 	@bash packaging/try-wheel.sh
+
+release: setup ## VERSION=1.2.3: commit, tag and archive it, with the wheel (WHEEL=no: without) and the notes, into dist/
+	@.venv/bin/python packaging/release.py "$(VERSION)" $(if $(filter no,$(WHEEL)),--no-wheel)
 
 install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all

@@ -35,7 +35,6 @@ SHARED: tuple[tuple[str, str], ...] = (
     ("course/**/*.md", "share/course"),
     ("course/**/*.yaml", "share/course"),
     ("profiler/include/*", "source/profiler/include"),
-    ("pyproject.toml", "source/pyproject.toml"),
     ("workloads/**/*.[ch]", "source/workloads"),
     ("workloads/**/*.yaml", "source/workloads"),
     ("workloads/Makefile", "source/workloads/Makefile"),

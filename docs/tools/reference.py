@@ -122,7 +122,7 @@ def flags(option: Option) -> str:
 def about(option: Option) -> str:
     """What an option does, with its choices."""
     choices = f" One of: {', '.join(option.choices)}." if option.choices else ""
-    return f"{option.about}{choices}".strip()
+    return f"{option.about}{'.' if option.about and choices else ''}{choices}".strip()
 
 
 def experiment_page() -> str:

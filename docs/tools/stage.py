@@ -21,7 +21,7 @@ from pages import ROOT, documents, outside_code, page_of
 from walk import BLOCK
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-OUTPUT = re.compile(r"\A\n?<!-- output(?:: *(\d+)(?:-(\d+))?)? *-->")
+OUTPUT = re.compile(r"\A\n?<!-- output(?:: *(\d+)(?: from (.+?))?)? *-->")
 PICTURE = re.compile(r"^<!-- picture: (\S+)(?: page (\d+))?: (.+?) *-->$", re.MULTILINE)
 
 
@@ -88,11 +88,12 @@ def with_output(text: str, walked: Path, document: Path) -> str:
     return "".join([*parts, text[end:]])
 
 
-def shown(output: str, first: str | None, last: str | None) -> str:
-    """Lines of an output as a block of their own: the first N, or those from one to another."""
+def shown(output: str, count: str | None, begin: str | None) -> str:
+    """Lines of an output as a block of their own: the first ones, or as many from one that begins with some words."""
     lines = output.splitlines()
-    begin, end = (int(first) - 1, int(last)) if first and last else (0, int(first) if first else len(lines))
-    chosen = [*(["…"] if begin else []), *lines[begin:end], *(["…"] if end < len(lines) else [])]
+    first = next((place for place, line in enumerate(lines) if line.startswith(begin or "")), 0)
+    end = first + int(count) if count else len(lines)
+    chosen = [*(["…"] if first else []), *lines[first:end], *(["…"] if end < len(lines) else [])]
     return "\n\n```{code-block} text\n:class: output\n\n" + "\n".join(chosen) + "\n```" if lines else ""
 
 
@@ -130,7 +131,7 @@ def draw_html(source: Path, _: str, target: Path) -> bool:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         return False
-    view = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,800"]
+    view = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1000"]
     subprocess.run(
         [browser, *view, f"--screenshot={target}", source.resolve().as_uri()], check=True, capture_output=True
     )

@@ -8,7 +8,8 @@ A comment in front of a block says when it is not run, and one behind it shows i
 
     <!-- not run: why -->              never
     <!-- long: why -->                 with --long alone
-    <!-- output -->                    <!-- output: 20 --> the first lines, <!-- output: 5-20 --> some of them
+    <!-- output -->                    <!-- output: 20 --> the first lines
+    <!-- output: 20 from WORDS -->     as many from the first line on that begins with these words
 """
 
 from __future__ import annotations

@@ -103,6 +103,7 @@ def test_output_stands_where_a_page_asks_for_it(tmp_path: Path) -> None:
     text = "```sh\na\n```\n<!-- output: 2 -->\n"
     shown = stage.with_output(text, tmp_path, Path("docs/tutorial.md"))
     assert shown == "```sh\na\n```\n\n```{code-block} text\n:class: output\n\none\ntwo\n…\n```\n"
+    assert stage.shown("one\ntwo\nthree", "5", "tw").endswith("…\ntwo\nthree\n```")
 
 
 def test_pages_of_the_manual_and_of_the_repository_do_not_meet() -> None:

@@ -6,7 +6,6 @@
 #include "../tables/process_table.h"
 #include "../files/registry.h"
 #include "../spool/spool.h"
-#include "../system/version.h"
 
 void recording_start(void)
 {

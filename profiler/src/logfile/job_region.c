@@ -5,7 +5,6 @@
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "../files/registry.h"
-#include "../system/version.h"
 
 enum { NANO = 1000000000 };
 

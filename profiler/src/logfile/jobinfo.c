@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "../runtime/context.h"
-#include "../system/version.h"
 
 enum { NANO = 1000000000 };
 

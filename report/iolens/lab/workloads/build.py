@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import iolens
 from iolens.errors import IolensError
 from iolens.lab.installation import own_workloads, source_of_workloads
 
@@ -30,7 +31,6 @@ def build(compiler: str, target: Path | None = None) -> Path:
         copy, made = Path(folder) / "source", Path(folder) / "build"
         for name in ("workloads", "profiler/include"):
             shutil.copytree(source / name, copy / name)
-        shutil.copy(source / "pyproject.toml", copy)
         words = [
             "make",
             "-s",
@@ -38,6 +38,7 @@ def build(compiler: str, target: Path | None = None) -> Path:
             "-C",
             str(copy / "workloads"),
             f"BUILD={made}",
+            f"VERSION={iolens.__version__}",
             f"MPICC={compiler}",
         ]
         surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
