@@ -100,7 +100,7 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
         return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)
     if worth:
         return Verdict("transfers", f"{worth[0].title}: {worth[0].gain_words}.", worth[0].evidence, share)
-    return Verdict("transfers", f"{part}; no fault was found in it.", HOW, share)
+    return Verdict("transfers", f"{part}; no rule found anything to gain.", HOW, share)
 
 
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:

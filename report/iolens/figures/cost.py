@@ -19,12 +19,15 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
     if cost.empty or run_time <= 0:
         return nothing(width, 1.2, "no layer recorded any I/O time")
     longest = max(len(name) for name in cost["module"])
-    figure, axes = canvas(width, 0.85 + 0.27 * len(cost), left=0.16 + 0.075 * longest, top=0.3)
+    figure, axes = canvas(width, 0.85 + 0.27 * len(cost), left=0.16 + 0.075 * longest, right=0.5, top=0.3)
     left = [0.0] * len(cost)
     for part, colour in PARTS:
         shares = [100 * value / max(run_time, total) for value, total in zip(cost[part], totals(cost), strict=True)]
         axes.barh(range(len(cost)), shares, 0.66, left=left, color=colour, label=part)
         left = [a + b for a, b in zip(left, shares, strict=True)]
+    for row, (other, total) in enumerate(zip(cost["other"], totals(cost), strict=True)):
+        share = 100 * (total - other) / max(run_time, total)
+        axes.text(101.5, row, "< 0.1 %" if 0 < share < 0.1 else f"{share:.1f} %", va="center", fontsize=7)
     axes.set_yticks(range(len(cost)), list(cost["module"]))
     axes.invert_yaxis()
     axes.set_xlim(0, 100)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 @styled
-def place_map(written: np.ndarray, read: np.ndarray, end: int, seconds: float, width: float = FULL_WIDTH) -> Figure:
+def place_map(
+    written: np.ndarray, read: np.ndarray, end: int, begin: float, seconds: float, width: float = FULL_WIDTH
+) -> Figure:
     """Arrays (offsets, time) of bool, as metrics.traces.places gives them; where both are true, reading is seen."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
@@ -30,11 +32,11 @@ def place_map(written: np.ndarray, read: np.ndarray, end: int, seconds: float, w
             aspect="auto",
             origin="lower",
             interpolation="none",
-            extent=(0, seconds, 0, end / UNITS[unit]),
+            extent=(begin, seconds, 0, end / UNITS[unit]),
             cmap=ListedColormap([colour]),
         )
         shown.append(Patch(color=colour, label=label))
-    axes.set_xlim(0, seconds)
+    axes.set_xlim(begin, seconds)
     axes.set_ylim(0, end / UNITS[unit])
     axes.grid(visible=False)
     axes.set_xlabel("seconds since the start of the job")

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 MOST_BARS = 400
 """More than a page has points for."""
 
+FEW_BARS = 32
+"""Up to so many stand apart."""
+
+WIDEST_BAR = 0.4
+"""Inches of a rank."""
+
 MEMORY, PROGRAM, KERNEL = "#cc79a7", "#555555", "#aaaaaa"
 
 
@@ -46,16 +52,21 @@ def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float
 
     Of more than MOST_BARS ranks, each bar is that of the largest of some neighbours.
     """
-    figure, axes = canvas(width, 1.6, left=0.55, top=0.2)
+    left = 0.55
+    room = max(0.0, width - left - 0.1 - WIDEST_BAR * len(parts))
+    figure, axes = canvas(width, 1.6, left=left, right=0.1 + room, top=0.2)
     total, each = parts.sum(axis=1), -(-len(parts) // MOST_BARS)
     edges = np.append(parts.index[::each], parts.index[-1] + 1) - 0.5
     if each > 1:
         parts = parts.loc[total.groupby(np.arange(len(parts)) // each).idxmax()]
     below = np.zeros(len(parts))
     for name, colour in zip(parts, colours, strict=True):
-        upper = below + parts[name].to_numpy(dtype=float)
-        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=str(name))
-        below = upper
+        values = parts[name].to_numpy(dtype=float)
+        if len(parts) <= FEW_BARS:
+            axes.bar(parts.index, values, 0.75, bottom=below, color=colour, label=str(name))
+        else:
+            axes.stairs(below + values, edges, baseline=below, fill=True, color=colour, label=str(name))
+        below = below + values
     axes.axhline(total.mean(), color=INK, linewidth=0.8, linestyle="--", label="mean")
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(0, None)
@@ -66,5 +77,5 @@ def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float
     else:
         axes.locator_params(axis="x", integer=True)
     axes.locator_params(axis="y", nbins=4)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
+    axes.legend(loc="lower left" if room else "lower right", bbox_to_anchor=(0 if room else 1, 1), ncols=3)
     return figure

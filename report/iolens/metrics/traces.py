@@ -29,6 +29,10 @@ COUNTED = [
 """Layer and counter of every kind of read and write."""
 
 
+SHORT = 0.2
+"""Part of the run below which the time of the calls on a file is shown alone."""
+
+
 @dataclass(frozen=True)
 class Places:
     """Where in one file and when bytes moved: arrays (rows of offsets, columns of time) of bool."""
@@ -38,6 +42,8 @@ class Places:
     read: np.ndarray
     end: int
     """Bytes from the start of the file to the upper edge of the last row."""
+    begin: float
+    """Seconds from the start of the job to the left edge of the first column."""
     seconds: float
     """From the start of the job to the right edge of the last column."""
     calls: int
@@ -89,7 +95,8 @@ def threads(job: Job) -> pd.DataFrame | None:
 def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
     """The traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None where none was traced.
 
-    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out.
+    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns
+    are of the whole run, or of the time from the first to the last call where that is less than SHORT of it.
     """
     frame = job.frames.get(module)
     frame = None if frame is None else frame[(frame["offset"] >= 0) & (frame["length"] > 0)]
@@ -98,19 +105,22 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
     busiest = int(frame.groupby("id")["length"].sum().idxmax())
     frame = frame[frame["id"] == busiest]
     end = int((frame["offset"] + frame["length"]).max())
-    seconds = max(job.run_time, float(frame["end"].max()))
+    begin, seconds = 0.0, max(job.run_time, float(frame["end"].max()))
+    first_call, last_call = float(frame["start"].min()), float(frame["end"].max())
+    if 0 < last_call - first_call < SHORT * seconds:
+        begin, seconds = first_call, last_call
     grids = {}
     for op in ("write", "read"):
         part = frame[frame["op"] == op]
         first = part["offset"].to_numpy(dtype=np.int64)
         last = first + part["length"].to_numpy(dtype=np.int64) - 1
-        begin, stop = (part[name].to_numpy(dtype=float) / seconds * columns for name in ("start", "end"))
+        at = [(part[name].to_numpy(dtype=float) - begin) / (seconds - begin) * columns for name in ("start", "end")]
         low, high = (value / end * rows for value in (first, last))
         grids[op] = covered(
-            cells(low, rows), cells(high, rows), cells(begin, columns), cells(stop, columns), rows, columns
+            cells(low, rows), cells(high, rows), cells(at[0], columns), cells(at[1], columns), rows, columns
         )
     made = calls_made(job, TRACES[module], len(frame), busiest)
-    return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, seconds, len(frame), made)
+    return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, begin, seconds, len(frame), made)
 
 
 def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:

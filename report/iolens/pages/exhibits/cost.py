@@ -20,7 +20,9 @@ def cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Shares of the run time."""
     from iolens.figures.cost import cost_bars
 
-    caption = "Share of the run time of an average process. MPI-IO contains the POSIX time below it."
+    caption = "Share of the run time of an average process; at the right that of read, write and metadata together."
+    if "MPI-IO" in set(found["module"]):
+        caption += " MPI-IO contains the POSIX time below it."
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
 
 

@@ -97,7 +97,9 @@ def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         caption = f"{one.path}: {count} calls of all ranks were traced; the file that moved most bytes."
         if layer == "MPI-IO":
             caption += " Accesses through a view are drawn in one piece from their first byte on."
-        figure = place_map(one.written, one.read, one.end, one.seconds)
+        if one.begin > 0:
+            caption += " Only the time of these calls is shown."
+        figure = place_map(one.written, one.read, one.end, one.begin, one.seconds)
         yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time")
 
 
