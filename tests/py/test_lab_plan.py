@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.slurm_batches import AHEAD, batches
+from iolens.lab.run.execute import Setup
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.plan import plan
 
@@ -74,3 +77,32 @@ def test_a_launcher_without_nodes_cannot_vary_them(file: Path, capsys: pytest.Ca
     changes = ["--set", "matrix.nodes=[1, 2]"]
     assert main(["sweep", str(file), "--results", str(file.parent / "results"), *changes]) == 2
     assert "matrix.nodes: the launcher local has no nodes to choose" in capsys.readouterr().err
+
+
+def tasks(*shapes: str, runs_per_job: int) -> list[Task]:
+    """Tasks named by their place, of shapes such as `2x4`: nodes and ranks."""
+    made = ((Path(str(place)), *map(int, shape.split("x"))) for place, shape in enumerate(shapes))
+    return [
+        Task(folder, ("mpirun",), ranks, ("a",), Setup(), options={"nodes": nodes, "runs_per_job": runs_per_job})
+        for folder, nodes, ranks in made
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "size", "jobs"),
+    [
+        ("1x4 1x4 1x4 1x4 1x4", 2, ["01", "23", "4"]),
+        ("1x4 2x4 1x4 2x8 2x4 1x4", 2, ["02", "14", "3", "5"]),
+        ("1x4 2x4 1x4 2x4", 1, ["0", "1", "2", "3"]),
+        ("", 3, []),
+    ],
+)
+def test_a_job_has_runs_of_one_shape_in_their_order(shapes: str, size: int, jobs: list[str]) -> None:
+    found = batches(iter(tasks(*shapes.split(), runs_per_job=size)))
+    assert ["".join(str(task.folder) for task in batch) for batch in found] == jobs
+
+
+def test_only_so_many_runs_are_taken_ahead() -> None:
+    left = iter(tasks(*["1x4", "2x4"] * 20, runs_per_job=2))
+    assert len(next(batches(left))) == 2
+    assert len(list(left)) == 40 - AHEAD * 2

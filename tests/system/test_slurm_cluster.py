@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from iolens.lab.run.hosts import hosts_of
+from iolens.log import read_log
+from mpi_libraries import library
 from patience import PATIENCE
 from recovery_program import check_log, program, wait_until
 
@@ -102,6 +105,19 @@ def test_only_the_launcher_differs_from_a_sweep_on_this_machine(folder: Path, cl
     assert "emulated storage is one node's own, and slurm shall use 2 nodes" in refused.stderr
 
 
+def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path, cluster: dict[str, str]) -> None:
+    done = sweep(folder, cluster, "matrix.nodes=[1, 2]", "matrix.aggregators=[1]", "slurm.start=srun --mpi=pmix")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = records(folder)
+    assert len(found) == 4
+    for record in found.values():
+        assert record["status"] == "ok", record["reason"]
+        assert record["command"][:2] == ["srun", "--mpi=pmix"]
+        assert len(record["hosts"]) == record["point"]["nodes"], record["id"]
+        assert record["log"], "srun's ranks on all nodes left one log"
+    assert len({record["batch"]["job"] for record in found.values()}) == 2, "runs of a shape share jobs"
+
+
 def test_what_goes_on_when_the_sweep_has_gone_is_taken_over(folder: Path, cluster: dict[str, str]) -> None:
     running = subprocess.Popen(
         words(folder, "slurm.runs_per_job=1"), env=cluster, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -166,6 +182,32 @@ def test_the_time_limit_leaves_a_log_of_all_nodes(folder: Path, cluster: dict[st
     assert record["reason"] == "the batch job was ended during the run: by its time limit, or on request"
     (log,) = (folder / "results").rglob("*.darshan")
     assert "4 of 4 ranks kept" in check_log(log, 4)
+
+
+def test_a_run_that_takes_too_long_takes_no_time_from_the_next_one_of_its_job(
+    folder: Path, cluster: dict[str, str]
+) -> None:
+    endless = (f"workload.program={program()}", "workload.arguments=[wait]", "matrix.aggregators=[1]")
+    started = "slurm.start=mpirun --wdir " + str(folder)
+    done = sweep(folder, cluster, *endless, "slurm.time=2", started)
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = records(folder)
+    assert [record["reason"] for record in found.values()] == ["it took longer than 2 s and was ended"] * 2
+    assert len({record["batch"]["job"] for record in found.values()}) == 1
+
+
+def test_mpich_starts_through_pmi2(cluster: dict[str, str], tmp_path: Path) -> None:
+    its = library("mpich")
+    files = its.compile(ROOT / "tests/c/mpi_shared_files.c", tmp_path / "files")
+    settings = {"IOLENS_LOGPATH": str(tmp_path), "IOLENS_INCLUDE": str(tmp_path)}
+    # MPICH's ranks never wait asleep: one on each node, since there are no more processors.
+    start = ["srun", "--mpi=pmi2", "--nodes=2", "--ntasks-per-node=1", "env", f"LD_PRELOAD={its.preload}"]
+    line = [*start, str(files), str(tmp_path), "1", "1"]
+    done = subprocess.run(line, env=cluster | settings, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (log,) = tmp_path.rglob("*.darshan")
+    assert read_log(log).nprocs == 2
+    assert hosts_of((log,), 2) == ["n1", "n2"]
 
 
 def test_without_slurm_it_is_said_beforehand(folder: Path) -> None:

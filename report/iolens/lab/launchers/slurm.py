@@ -10,7 +10,6 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from iolens.errors import IolensError
 from iolens.lab import values
 from iolens.lab.files import write_aside
 from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.launchers.slurm_batches import batches
 from iolens.lab.launchers.slurm_queue import Job, states
-from iolens.lab.launchers.slurm_script import DIRECTIVES, nodes_of, script
+from iolens.lab.launchers.slurm_script import DIRECTIVES, TIME, nodes_of, script
 from iolens.lab.launchers.task_file import OUTCOME, logs_in, read_outcome, write_task
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome
@@ -68,7 +68,7 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
 
     What an earlier sweep handed over is waited for. When the iteration is given up, jobs stay in the queue.
     """
-    left = iter(tasks)
+    left = batches(tasks)
     under_way: list[Handed] = []
     period = PERIODS[0]
     try:
@@ -85,21 +85,14 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
             say(f"Slurm goes on with {', '.join(map(str, jobs))}; the same command waits for what comes of it")
 
 
-def refill(left: Iterator[Task], under_way: list[Handed]) -> list[Handed]:
-    """Hand over more, while fewer jobs than wanted are in the queue."""
+def refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Handed]:
+    """Hand over more jobs, while fewer than wanted are in the queue."""
     found = list(under_way)
-    while len({handed.job for handed in found}) < QUEUED and (task := next(left, None)):
-        if known := handed_before(task):
-            found.append(known)
-            continue
-        more = islice(left, task.options.get("runs_per_job", 1) - 1)
-        fresh = [task]
-        for other in more:
-            if known := handed_before(other):
-                found.append(known)
-            else:
-                fresh.append(other)
-        found += submit(fresh)
+    while len({handed.job for handed in found}) < QUEUED and (batch := next(left, None)):
+        known = {task.folder: handed_before(task) for task in batch}
+        found += [handed for handed in known.values() if handed]
+        if fresh := [task for task in batch if not known[task.folder]]:
+            found += submit(fresh)
     return found
 
 
@@ -107,8 +100,7 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
     """Write the job's script beside its first run, and hand it to Slurm; raises IolensError when Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
-        start = task.options.get("start")
-        write_task(replace(task, starter=tuple(shlex.split(start)) if start else task.starter))
+        write_task(for_job(task))
     first = tasks[0].folder
     path, output = first / "job.sh", str(first / "job.out")
     write_aside(path, script_of(tasks))
@@ -123,6 +115,15 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
     return [Handed(task, int(number), now, output) for task in tasks]
 
 
+def for_job(task: Task) -> Task:
+    """The task as its job does it: started as the experiment says, and ended when its own time is over, so that the
+    time of the next one remains."""
+    start = task.options.get("start")
+    limit = task.setup.timeout or task.options.get("time", TIME)
+    starter = tuple(shlex.split(start)) if start else task.starter
+    return replace(task, starter=starter, setup=replace(task.setup, timeout=limit))
+
+
 def script_of(tasks: Sequence[Task]) -> str:
     """The script of one job of these tasks."""
     first = tasks[0].folder
@@ -131,8 +132,7 @@ def script_of(tasks: Sequence[Task]) -> str:
 
 def preview(tasks: Sequence[Task]) -> list[str]:
     """The scripts of all jobs."""
-    size = tasks[0].options.get("runs_per_job", 1) if tasks else 1
-    return [script_of(tasks[i : i + size]) for i in range(0, len(tasks), size)]
+    return [script_of(batch) for batch in batches(tasks)]
 
 
 def name_of(folder: Path) -> str:

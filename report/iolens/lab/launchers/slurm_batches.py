@@ -1,0 +1,41 @@
+"""Which runs go into one job: some of one shape, since a job has one number of nodes and of ranks on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.slurm_script import nodes_of
+
+AHEAD = 4
+"""Jobs' worth of runs among which those of a shape are looked for: enough that jobs are full, few enough that the order
+of the runs, which spreads slow times of a machine over all settings, is kept but for a little."""
+
+
+def batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    """The tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
+    waiting: list[Task] = []
+    for task in tasks:
+        waiting.append(task)
+        if len(waiting) >= AHEAD * runs_per_job(task):
+            yield take(waiting)
+    while waiting:
+        yield take(waiting)
+
+
+def take(waiting: list[Task]) -> list[Task]:
+    """Remove the first task, and the next ones of its shape, and return them."""
+    first = waiting[0]
+    chosen = [task for task in waiting if shape(task) == shape(first)][: runs_per_job(first)]
+    waiting[:] = [task for task in waiting if not any(task is one for one in chosen)]
+    return chosen
+
+
+def shape(task: Task) -> tuple[int, int, int | None]:
+    """Nodes, ranks, and ranks on each node."""
+    return nodes_of(task.options), task.ranks, task.options.get("ranks_per_node")
+
+
+def runs_per_job(task: Task) -> int:
+    """How many runs one job does."""
+    return int(task.options.get("runs_per_job", 1))
