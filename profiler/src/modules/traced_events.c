@@ -1,6 +1,6 @@
 #include "traced_events.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "../memory/area.h"
 #include "../runtime/context.h"
@@ -10,7 +10,7 @@
 
 enum { CHUNK = 128, WORD = 16 };
 
-static const char *const words[TRACED_EVENTS] = {
+static const char words[TRACED_EVENTS][WORD] = {
     [TRACED_OPEN] = "open",
     [TRACED_SYNC] = "sync",
     [TRACED_CLOSE] = "close",
@@ -105,7 +105,7 @@ static void put(struct buffer *rows, const struct event *event, int rank)
                       .view = event->view,
                       .start = timeline_at(&iolens.timeline, event->t0),
                       .end = timeline_at(&iolens.timeline, event->t1)};
-    snprintf(row.event, sizeof row.event, "%s", words[event->what]);
+    memcpy(row.event, words[event->what], sizeof row.event);
     buffer_put(rows, &row, sizeof row);
 }
 
