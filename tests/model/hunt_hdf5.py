@@ -44,12 +44,13 @@ def wrong_ints(want: Hdf5Record, got: Record, names: list[str]) -> list[str]:
     ]
 
 
-def common_accesses(got: Record) -> Counter[Access]:
+def common_accesses(got: Record, begin: int) -> Counter[Access]:
+    """Those of a record, which begin at that one of its integers."""
     found: Counter[Access] = Counter()
     for i in range(4):
-        at = ACCESSES_AT + i * ACCESS_INTS
+        at = begin + i * ACCESS_INTS
         size, *rest = got.ints[at : at + ACCESS_INTS]
-        count = got.ints[ACCESSES_AT + 4 * ACCESS_INTS + i]
+        count = got.ints[begin + 4 * ACCESS_INTS + i]
         if count:
             found[size, tuple(rest[:DIMENSIONS]), tuple(rest[DIMENSIONS:])] += count
     return found
@@ -77,7 +78,7 @@ def wrong_records(
     for name in want.keys() & found.keys():
         wrong = wrong_ints(want[name], found[name], ints)
         if ints is H5D_INTS:
-            wrong += wrong_accesses(want[name].accesses, common_accesses(found[name]))
+            wrong += wrong_accesses(want[name].accesses, common_accesses(found[name], ACCESSES_AT))
         errors += [f"{name} {words}" for words in wrong]
     return errors
 

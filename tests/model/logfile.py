@@ -16,14 +16,24 @@ MODULE_IDS = {
     "MPI-IO": 2,
     "H5F": 3,
     "H5D": 4,
+    "PNETCDF_FILE": 5,
+    "PNETCDF_VAR": 6,
     "LUSTRE": 8,
     "STDIO": 9,
     "DXT_POSIX": 10,
     "DXT_MPIIO": 11,
     "HEATMAP": 15,
 }
-FIXED = {"POSIX": (69, 17), "MPI-IO": (51, 17), "STDIO": (14, 15), "H5F": (3, 5), "H5D": (94, 17)}
-OF_A_FILE = {"H5D"}  # a record holds its file's number as well
+FIXED = {
+    "POSIX": (69, 17),
+    "MPI-IO": (51, 17),
+    "STDIO": (14, 15),
+    "H5F": (3, 5),
+    "H5D": (94, 17),
+    "PNETCDF_FILE": (9, 8),
+    "PNETCDF_VAR": (120, 17),
+}
+OF_A_FILE = {"H5D", "PNETCDF_VAR"}  # a record holds its file's number as well
 HEATMAPS = {16592106915301738621: "POSIX", 3989511027826779520: "STDIO", 3668870418325792824: "MPIIO"}
 
 

@@ -83,7 +83,7 @@ NOT_MODELLED = {
             "PNETCDF_VAR: lengths and strides `_D1` … `_D5`",
             "PNETCDF_VAR: whole variables",
         ],
-        "the interpreter has no such call; what iolens says of HDF5, hunt_hdf5.py recounts",
+        "the interpreter has no such call; what iolens says of them, hunt_hdf5.py and hunt_pnetcdf.py recount",
     ),
 }
 
