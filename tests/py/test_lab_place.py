@@ -31,6 +31,8 @@ def test_data_of_modelled_storage_lies_in_memory_where_there_is_room(memory: Pat
     assert first != second, "two sweeps never share data"
     assert data_folder(experiment, tmp_path / "one", EMULATED, 1001) == tmp_path / "one" / "data"
     assert data_folder(experiment, tmp_path / "one", PLAIN, 10) == tmp_path / "one" / "data", "a real disk is measured"
+    batch = replace(experiment, launcher="slurm")
+    assert data_folder(batch, tmp_path / "one", EMULATED, 10) == tmp_path / "one" / "data", "a node has its own memory"
     chosen = replace(experiment, directory=tmp_path / "chosen")
     assert data_folder(chosen, tmp_path / "one", EMULATED, 10) == tmp_path / "chosen" / "class-A-quick"
 

@@ -118,6 +118,21 @@ def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path
     assert len({record["batch"]["job"] for record in found.values()}) == 2, "runs of a shape share jobs"
 
 
+def test_a_search_hands_over_one_run_after_the_other(folder: Path, cluster: dict[str, str]) -> None:
+    file = folder / "experiment.yaml"
+    # Data of emulated targets then lies where the nodes find it, not in this machine's memory.
+    file.write_text(file.read_text().replace(f"{{kind: directory, directory: {folder / 'data'}}}", "{kind: emulated}"))
+    changes = ["slurm.nodes=1", "matrix.stripe_count=[1, 2]", "matrix.aggregators=[1]", "repetitions=1"]
+    sets = [word for change in changes for word in ("--set", change)]
+    line = [IOLENS, "tune", file, "--results", folder / "results", "--budget", "2", "--no-report", *sets]
+    done = subprocess.run(line, env=cluster, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = records(folder)
+    assert {record["status"] for record in found.values()} == {"ok"}
+    assert len({record["batch"]["job"] for record in found.values()}) == len(found) == 2
+    assert not jobs_of(folder)
+
+
 def test_what_goes_on_when_the_sweep_has_gone_is_taken_over(folder: Path, cluster: dict[str, str]) -> None:
     running = subprocess.Popen(
         words(folder, "slurm.runs_per_job=1"), env=cluster, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

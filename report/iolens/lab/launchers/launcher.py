@@ -52,6 +52,8 @@ class Launcher:
     `holds(folder)`: the task of this folder was handed over, now or by a sweep that has gone, and goes on by itself (a
     batch job, known by what `run` left in the folder). Given it again, `run` waits for it instead of starting it.
 
+    `elsewhere`: ranks run on other machines than the sweep, which share files with it and no memory.
+
     `keys` are those of the launcher's own section in experiment.yaml, each with the kind of its value and what it says.
     `nodes(options)` is how many nodes the ranks of a task are spread over. `preview(tasks)` is what would be started,
     as text: by itself a command line for each task.
@@ -61,6 +63,7 @@ class Launcher:
     starter: Callable[[Flavour | None], str]
     run: Callable[[Iterable[Task]], Generator[tuple[Task, Outcome], None, None]]
     holds: Callable[[Path], bool] = lambda folder: False
+    elsewhere: bool = False
     keys: Mapping[str, tuple[Kind[Any], str]] = field(default_factory=dict)
     nodes: Callable[[Mapping[str, Any]], int] = lambda options: 1
     preview: Callable[[Sequence[Task]], list[str]] = command_lines

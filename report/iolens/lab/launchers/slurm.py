@@ -206,4 +206,6 @@ def holds(folder: Path) -> bool:
     return (folder / JOB).exists()
 
 
-SLURM = Launcher(name="slurm", starter=starter, run=run, holds=holds, keys=KEYS, nodes=nodes_of, preview=preview)
+SLURM = Launcher(
+    name="slurm", starter=starter, run=run, holds=holds, elsewhere=True, keys=KEYS, nodes=nodes_of, preview=preview
+)
