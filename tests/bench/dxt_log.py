@@ -17,7 +17,7 @@ from iolens.log.layouts import MODULES, dtype_of, stored
 from large_log import write_regions
 
 RANKS, HOSTS, FILES, SECONDS = 64, 8, 10, 60.0
-SIZE = 64 << 10
+SIZE, STRIPES = 64 << 10, 4
 INPUT = 1
 """The id of the input file; those of the checkpoints follow it."""
 SLOW_RANK, SLOWER = 37, 1.6
@@ -86,12 +86,26 @@ def posix(accesses: int) -> bytes:
     return out.tobytes()
 
 
+def lustre() -> bytes:
+    """Records of LUSTRE, version 1: every file has STRIPES stripes of 1 MiB on targets of its own."""
+    files = range(INPUT, INPUT + FILES + 1)
+    return b"".join(
+        struct.pack(f"<Qq5q{STRIPES}q", file, -1, 2 * FILES, 1, -1, 1 << 20, STRIPES, *targets_of(file))
+        for file in files
+    )
+
+
+def targets_of(file: int) -> list[int]:
+    """The numbers of a file's targets."""
+    return [(file + 3 * stripe) % (2 * FILES) for stripe in range(STRIPES)]
+
+
 def write_log(path: Path, accesses: int) -> None:
-    """Header, job, names, POSIX and DXT_POSIX."""
+    """Header, job, names, POSIX, LUSTRE and DXT_POSIX."""
     names = {INPUT: "/scratch/run/input.dat"} | {
         INPUT + 1 + i: f"/scratch/run/checkpoint.{i:02d}" for i in range(FILES)
     }
-    modules = {"POSIX": (4, [posix(accesses)]), "DXT_POSIX": (1, dxt(accesses))}
+    modules = {"POSIX": (4, [posix(accesses)]), "LUSTRE": (1, [lustre()]), "DXT_POSIX": (1, dxt(accesses))}
     write_regions(path, "checkpoints", RANKS, names, modules)
 
 

@@ -40,6 +40,9 @@ MOST_BYTES = 1 << 48
 WINDOW = 1 << 16
 """Bytes that are given to an inflater at once."""
 
+PIECE = 1 << 20
+"""Bytes that are taken at once of what is not compressed."""
+
 
 class LogError(IolensError):
     """A log that cannot be read: the file and the reason."""
@@ -159,44 +162,72 @@ def module_name(number: int) -> str:
 
 def inflate(log: Container, region: Region) -> bytes:
     """A region's content: complete compressed streams, one after another, are joined; of a cut one what is there."""
+    return b"".join(inflated_pieces(log, region))
+
+
+def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
+    """The same in pieces, for a region that should not lie in memory beside what is made of it."""
     stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
-        return bytes(stored)
+        yield from (bytes(stored[at : at + PIECE]) for at in range(0, len(stored), PIECE))
+        return
+    room = limit = inflated_limit(stored)
     try:
-        return b"".join(streams(log.compression, stored, region.cut))
+        while stored:
+            stream = stream_pieces(log.compression, stored, room + 1, region.cut)
+            for piece, rest in stream:
+                stored, room = rest, room - len(piece)
+                check_room(room, limit)
+                yield piece
     except (ValueError, zlib.error, OSError, EOFError) as error:
         raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
 
 
-def streams(compression: str, stored: memoryview, cut: bool = False) -> Iterator[bytes]:
-    """Complete compressed streams, one after another; ValueError when they inflate to more than they may.
+def inflated_limit(stored: memoryview) -> int:
+    """Bytes that so much may inflate to."""
+    return min(INFLATED_LIMIT, max(INFLATED_LEAST, INFLATED_RATIO * len(stored)))
 
-    Where the region is `cut`, the last one need not be complete.
-    """
-    limit = min(INFLATED_LIMIT, max(INFLATED_LEAST, INFLATED_RATIO * len(stored)))
-    room = limit
+
+def check_room(room: int, limit: int) -> None:
+    """ValueError when more than all room is used up."""
+    if room < 0:
+        raise ValueError(f"it inflates to more than {limit >> 20} MiB")
+
+
+def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
+    """Complete compressed streams, one after another; ValueError when they inflate to more than they may."""
+    room = limit = inflated_limit(stored)
     while stored:
-        piece, stored = inflate_stream(compression, stored, room + 1, cut)
-        room -= len(piece)
-        if room < 0:
-            raise ValueError(f"it inflates to more than {limit >> 20} MiB")
-        yield piece
+        content, stored = inflate_stream(compression, stored, room + 1)
+        room -= len(content)
+        check_room(room, limit)
+        yield content
 
 
-def inflate_stream(compression: str, stored: memoryview, room: int, cut: bool = False) -> tuple[bytes, memoryview]:
-    """The first stream inflated to at most `room` bytes, and what follows it.
+def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
+    """The first stream inflated to at most `room` bytes, and what follows it."""
+    pieces, after = [], stored
+    for piece, rest in stream_pieces(compression, stored, room):
+        pieces.append(piece)
+        after = rest
+    return b"".join(pieces), after
 
-    The input goes in by windows, since the inflater copies all that lies behind the stream's end: with a stream
-    of each rank, that would be quadratic in their number.
+
+def stream_pieces(
+    compression: str, stored: memoryview, room: int, cut: bool = False
+) -> Iterator[tuple[bytes, memoryview]]:
+    """The pieces of the first stream, `room` bytes of it at most, and with each what follows it.
+
+    EOFError when the stream does not end and is not `cut`. The input goes in by windows, since the inflater copies all
+    that lies behind the stream's end: with a stream of each rank, that would be quadratic in their number.
     """
     inflater = zlib.decompressobj() if compression == "zlib" else bz2.BZ2Decompressor()
-    pieces: list[bytes] = []
     at = 0
     while not inflater.eof and at < len(stored) and room > 0:
         window = stored[at : at + WINDOW]
         at += len(window)
-        pieces.append(inflater.decompress(window, room))
-        room -= len(pieces[-1])
+        piece = inflater.decompress(window, room)
+        room -= len(piece)
+        yield piece, stored[at - len(inflater.unused_data) :]
     if not inflater.eof and room > 0 and not cut:
         raise EOFError("it is cut off")
-    return b"".join(pieces), stored[at - len(inflater.unused_data) :]

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 
 from iolens.log.container import Container, Region
-from iolens.log.variable import segment_words
+from iolens.log.dxt import fields_of
 
 Place = tuple[int, list[tuple[int, int]]]
 """Offset of a record, which begins with its id, and begin and end of its texts: a host, or the names of pools."""
@@ -22,7 +22,7 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
             words, texts = 6 + 2 * word(log, data, at, 3), []
         else:
             segments = word(log, data, at, 11) + word(log, data, at, 12)
-            words, texts = 13 + segment_words(region) * segments, [(at + 24, at + 88)]
+            words, texts = 13 + len(fields_of(region)) * segments, [(at + 24, at + 88)]
         yield at, texts
         at += 8 * words
 

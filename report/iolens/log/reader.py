@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.log.container import Container, LogError, Region, open_container
+from iolens.log.dxt import read_dxt
 from iolens.log.fallback import read_with_darshan
 from iolens.log.fixed import read_fixed
 from iolens.log.header import read_job, read_names
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
 from iolens.log.private import read_private
-from iolens.log.variable import VERSIONS, read_dxt, read_heatmap, read_lustre
+from iolens.log.variable import VERSIONS, read_heatmap, read_lustre
 
 if TYPE_CHECKING:
     import pandas as pd

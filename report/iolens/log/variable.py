@@ -1,4 +1,4 @@
-"""Modules whose records differ in length: LUSTRE layouts, DXT segments, heatmaps.
+"""Modules whose records differ in length: LUSTRE layouts and heatmaps.
 
 A Python loop finds where the records begin; the numbers themselves are taken in bulk.
 """
@@ -99,57 +99,6 @@ def lustre_v2(
 def unsigned(key: int) -> int:
     """A record id read as a signed number."""
     return key & 0xFFFFFFFFFFFFFFFF
-
-
-def read_dxt(log: Container, region: Region) -> pd.DataFrame:
-    """One row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
-
-    The first version of DXT_MPIIO and Open MPI know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a
-    column more, thread: the thread that made the call, numbered within its rank by its first access, from 0.
-    """
-    import pandas as pd
-
-    data, words = words_of(log, region)
-    size = segment_words(region)
-    places, heads, at = [], [], 0
-    while at < len(words):
-        head = words[at : at + 13].tolist()
-        if len(head) < 13 or min(head[11:]) < 0 or (head[11] + head[12]) * size > len(words) - at - 13:
-            if region.cut:
-                break
-            raise damaged(log, region)
-        end = at + 13 + size * (head[11] + head[12])
-        if end > at + 13:
-            host = data[8 * (at + 3) : 8 * (at + 11)].split(b"\0")[0].decode("utf-8", "replace")
-            heads.append((unsigned(head[0]), head[1], host, head[11], head[12]))
-            places.append(words[at + 13 : end])
-        at = end
-    segments = (np.concatenate(places) if places else words[:0]).reshape(-1, size)
-    counts = np.array([head[3:] for head in heads], dtype=np.int64).reshape(-1, 2)
-    each = counts.sum(axis=1)
-    table = pd.DataFrame(heads, columns=["id", "rank", "host", "writes", "reads"])[["id", "rank", "host"]]
-    frame = table.loc[np.repeat(np.arange(len(heads)), each)].reset_index(drop=True)
-    op = np.repeat(np.tile(np.array(["write", "read"], dtype=object), len(heads)), counts.ravel())
-    times = np.ascontiguousarray(segments[:, 2:4]).view(np.float64)
-    offset = segments[:, 0] if region.version > 1 or region.name == "DXT_POSIX" else np.full(len(segments), -1)
-    frame = frame.assign(op=op, offset=offset, length=segments[:, 1], start=times[:, 0], end=times[:, 1])
-    return frame if size == 4 else frame.assign(thread=thread_numbers(frame, segments[:, 4]))
-
-
-def segment_words(region: Region) -> int:
-    """Numbers of a traced access in a DXT region: offset, length, start, end, and in newer versions the thread."""
-    return 5 if region.version > (1 if region.name == "DXT_POSIX" else 2) else 4
-
-
-def thread_numbers(frame: pd.DataFrame, threads: np.ndarray) -> pd.Series[int]:
-    """Small numbers for the threads of each rank, in the order of their first accesses.
-
-    A log names a thread by its pthread_self(), which is an address that means nothing outside its process.
-    """
-    first = frame[["rank", "start"]].assign(thread=threads).groupby(["rank", "thread"])["start"].min()
-    number = first.groupby("rank").rank(method="first").astype(int) - 1
-    keys = frame[["rank"]].assign(thread=threads)
-    return keys.join(number.rename("number"), on=["rank", "thread"])["number"]
 
 
 def read_heatmap(log: Container, region: Region) -> pd.DataFrame:

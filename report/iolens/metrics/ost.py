@@ -16,6 +16,7 @@ import numpy as np
 
 from iolens.metrics.files import paths
 from iolens.metrics.once import once_per_job
+from iolens.metrics.traces import PIECE, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,9 +141,10 @@ def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
     posix = job.frames.get("POSIX")
     if traced is None or posix is None:
         return None, "the log has sums per file only: neither bytes per target nor single transfers (DXT)"
-    traced = traced[traced["id"].isin(layouts["id"])]
     posix = posix[posix["id"].isin(layouts["id"])]
-    if int(traced["length"].sum()) != int(posix[["POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN"]].to_numpy().sum()):
+    if int(traced["length"].to_numpy()[traced["id"].isin(layouts["id"])].sum()) != int(
+        posix[["POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN"]].to_numpy().sum()
+    ):
         return None, "only some transfers were traced (DXT)"
     stdio = job.frames.get("STDIO")
     if stdio is not None and stdio.loc[stdio["id"].isin(layouts["id"]), SENT].to_numpy().any():
@@ -188,11 +190,15 @@ def all_records(job: Job) -> pd.DataFrame:
 
 
 def from_traces(traced: pd.DataFrame, layouts: pd.DataFrame) -> pd.DataFrame:
-    """COLUMNS from single transfers and the components of the files' layouts."""
+    """COLUMNS from single transfers and the components of the files' layouts; files without one are left out."""
     import pandas as pd
 
     parts: list[pd.DataFrame] = []
-    for (key, rank), transfers in traced.groupby(["id", "rank"], sort=False):
+    known = set(layouts["id"])
+    for (key, rank), places in records(traced).items():
+        if key not in known:
+            continue
+        transfers = pd.concat([traced.iloc[place] for place in places])
         components = layouts[layouts["id"] == key]
         left = transfers["length"].to_numpy(dtype=np.int64).copy()
         reading = (transfers["op"] == "read").to_numpy()
@@ -229,7 +235,10 @@ def per_stripe(begin: np.ndarray, end: np.ndarray, component: Any) -> np.ndarray
     def below(place: np.ndarray) -> np.ndarray:
         return np.asarray(place // (size * count) * size + np.clip(place % (size * count) - first, 0, size))
 
-    return np.asarray((below(end) - below(begin)).sum(axis=1))
+    moved, step = np.zeros(count, dtype=np.int64), max(1, PIECE // count)
+    for at in range(0, len(begin), step):
+        moved += (below(end[at : at + step]) - below(begin[at : at + step])).sum(axis=1)
+    return moved
 
 
 def rows_of(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.metrics.once import once_per_job
+from iolens.metrics.traces import PIECE, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,12 +29,10 @@ def cold_and_warm(job: Job) -> pd.DataFrame | None:
     traced = job.frames.get("DXT_POSIX")
     if traced is None:
         return None
-    reads = traced[(traced["op"] == "read") & (traced["length"] > 0)].sort_values("start", kind="stable")
-    again = reads.duplicated(["id", "rank", "offset", "length"])
-    if not again.any():
+    parts = [read_sums(traced.iloc[places]) for places in batches(records(traced))]
+    rows = pd.concat(parts) if parts else pd.DataFrame({"again": []})
+    if not rows["again"].any():
         return None
-    spent = reads["end"] - reads["start"]
-    rows = pd.DataFrame({"id": reads["id"], "again": again, "bytes": reads["length"], "seconds": spent})
     sums = rows.groupby(["id", "again"])[["bytes", "seconds"]].sum().unstack(fill_value=0)
     seconds = sums["seconds"].replace(0, np.nan)
     found = pd.DataFrame(
@@ -43,3 +43,34 @@ def cold_and_warm(job: Job) -> pd.DataFrame | None:
         }
     )
     return found.dropna()
+
+
+def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
+    """The rows of whole records, of some together."""
+    held: list[np.ndarray] = []
+    count = 0
+    for slices in found.values():
+        held += [np.arange(place.start, place.stop) for place in slices]
+        count += sum(place.stop - place.start for place in slices)
+        if count >= PIECE:
+            yield np.concatenate(held)
+            held, count = [], 0
+    if held:
+        yield np.concatenate(held)
+
+
+def read_sums(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of all accesses of some records: bytes and seconds of reading by `id` and whether it was `again`."""
+    import pandas as pd
+
+    rows = rows[(rows["op"] == "read") & (rows["length"] > 0)]
+    where = [rows[name].to_numpy() for name in ("length", "offset", "rank", "id")]
+    order = np.lexsort([rows["start"].to_numpy(), *where])
+    same = np.ones(max(0, len(order) - 1), dtype=bool)
+    for values in where:
+        same &= values[order[1:]] == values[order[:-1]]
+    again = np.zeros(len(order), dtype=bool)
+    again[order[1:][same]] = True
+    spent = rows["end"] - rows["start"]
+    found = pd.DataFrame({"id": rows["id"], "again": again, "bytes": rows["length"], "seconds": spent})
+    return found.groupby(["id", "again"], as_index=False).sum()

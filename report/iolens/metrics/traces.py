@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+
+PIECE = 1 << 20
+"""Rows that are looked at together where a frame may have many."""
 
 TRACES = {"DXT_MPIIO": "MPI-IO", "DXT_POSIX": "POSIX"}
 """Modules of single transfers, and the layer of each."""
@@ -99,28 +104,64 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
     are of the whole run, or of the time from the first to the last call where that is less than SHORT of it.
     """
     frame = job.frames.get(module)
-    frame = None if frame is None else frame[(frame["offset"] >= 0) & (frame["length"] > 0)]
-    if frame is None or frame.empty:
+    if frame is None:
         return None
-    busiest = int(frame.groupby("id")["length"].sum().idxmax())
-    frame = frame[frame["id"] == busiest]
-    end = int((frame["offset"] + frame["length"]).max())
-    begin, seconds = 0.0, max(job.run_time, float(frame["end"].max()))
-    first_call, last_call = float(frame["start"].min()), float(frame["end"].max())
+    known = (frame["offset"] >= 0) & (frame["length"] > 0)
+    if not known.any():
+        return None
+    busiest = int(frame["length"].where(known, 0).groupby(frame["id"]).sum().idxmax())
+    known &= frame["id"] == busiest
+    end = max(int((part["offset"] + part["length"]).max()) for part in in_pieces(frame, known))
+    first_call = min(float(part["start"].min()) for part in in_pieces(frame, known))
+    last_call = max(float(part["end"].max()) for part in in_pieces(frame, known))
+    begin, seconds = 0.0, max(job.run_time, last_call)
     if 0 < last_call - first_call < SHORT * seconds:
         begin, seconds = first_call, last_call
-    grids = {}
-    for op in ("write", "read"):
-        part = frame[frame["op"] == op]
-        first = part["offset"].to_numpy(dtype=np.int64)
-        last = first + part["length"].to_numpy(dtype=np.int64) - 1
-        at = [(part[name].to_numpy(dtype=float) - begin) / (seconds - begin) * columns for name in ("start", "end")]
-        low, high = (value / end * rows for value in (first, last))
-        grids[op] = covered(
-            cells(low, rows), cells(high, rows), cells(at[0], columns), cells(at[1], columns), rows, columns
-        )
-    made = calls_made(job, TRACES[module], len(frame), busiest)
-    return Places(paths(job, [busiest])[0], grids["write"], grids["read"], end, begin, seconds, len(frame), made)
+    corners = {op: np.zeros((rows + 1, columns + 1), dtype=np.int64) for op in ("write", "read")}
+    for part in in_pieces(frame, known):
+        for op, counts in corners.items():
+            mine = part[part["op"] == op]
+            first = mine["offset"].to_numpy(dtype=np.int64)
+            last = first + mine["length"].to_numpy(dtype=np.int64) - 1
+            at = [(mine[name].to_numpy(dtype=float) - begin) / (seconds - begin) * columns for name in ("start", "end")]
+            low, high = (cells(value / end * rows, rows) for value in (first, last))
+            count_corners(counts, low, high, cells(at[0], columns), cells(at[1], columns))
+    calls = int(known.sum())
+    made = calls_made(job, TRACES[module], calls, busiest)
+    path, written, read = paths(job, [busiest])[0], covered(corners["write"]), covered(corners["read"])
+    return Places(path, written, read, end, begin, seconds, calls, made)
+
+
+def in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFrame]:
+    """The rows of a mask, so many at a time that what is computed of them needs little memory; none that is empty."""
+    for at in range(0, len(frame), PIECE):
+        part = frame.iloc[at : at + PIECE][mask.iloc[at : at + PIECE]]
+        if len(part):
+            yield part
+
+
+def records(traced: pd.DataFrame) -> dict[tuple[int, int], list[slice]]:
+    """Where the rows of each file and rank are, by id and rank in the order of their first row.
+
+    A log has them side by side, so that this is quicker than a groupby, and needs no copy of the rows.
+    """
+    ids, ranks = (traced[name].to_numpy() for name in ("id", "rank"))
+    begins = run_begins(ids, ranks)
+    found: dict[tuple[int, int], list[slice]] = {}
+    for begin, end in pairwise([*begins.tolist(), len(traced)]):
+        found.setdefault((int(ids[begin]), int(ranks[begin])), []).append(slice(begin, end))
+    return found
+
+
+def run_begins(*columns: np.ndarray) -> np.ndarray:
+    """The places at which the value of any of some columns is another than before."""
+    if not len(columns[0]):
+        return np.zeros(0, dtype=np.int64)
+    changed = np.zeros(len(columns[0]), dtype=bool)
+    changed[0] = True
+    for values in columns:
+        changed[1:] |= values[1:] != values[:-1]
+    return np.flatnonzero(changed)
 
 
 def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
@@ -137,13 +178,12 @@ def cells(values: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(np.clip(np.nan_to_num(values), 0, count - 1), dtype=np.int64)
 
 
-def covered(
-    low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray, rows: int, columns: int
-) -> np.ndarray:
-    """The cells under any of the rectangles: corners are counted, and summed along both axes."""
-    corners = np.zeros((rows + 1, columns + 1), dtype=np.int64)
-    np.add.at(corners, (low, begin), 1)
-    np.add.at(corners, (high + 1, stop + 1), 1)
-    np.add.at(corners, (low, stop + 1), -1)
-    np.add.at(corners, (high + 1, begin), -1)
-    return np.asarray(corners.cumsum(axis=0).cumsum(axis=1)[:rows, :columns] > 0)
+def count_corners(counts: np.ndarray, low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray) -> None:
+    """Add rectangles to the counts of their corners, from which `covered` finds what lies under them."""
+    for row, column, sign in ((low, begin, 1), (high + 1, stop + 1, 1), (low, stop + 1, -1), (high + 1, begin, -1)):
+        np.add.at(counts, (row, column), sign)
+
+
+def covered(counts: np.ndarray) -> np.ndarray:
+    """The cells under any of the rectangles: corners are summed along both axes."""
+    return np.asarray(counts.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0)

@@ -10,6 +10,7 @@ from iolens.metrics.balance import rank_bytes
 from iolens.metrics.files import LOWEST
 from iolens.metrics.mpiio import file_ranks
 from iolens.metrics.once import once_per_job
+from iolens.metrics.traces import run_begins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +82,9 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
         found |= dict.fromkeys(frame.loc[alone & (frame[f"POSIX_{COUNTERS[what]}"] > 0), "id"], 1)
     traced = job.frames.get("DXT_POSIX")
     if traced is not None:
-        kind = traced[traced["op"] == ("read" if what == "read" else "write")]
-        found |= kind.groupby("id")["rank"].nunique().to_dict()
+        kind = (traced["op"] == ("read" if what == "read" else "write")).to_numpy()
+        users = traced.iloc[np.flatnonzero(kind)[run_begins(*(traced[key].to_numpy()[kind] for key in ("id", "rank")))]]
+        found |= users.groupby("id")["rank"].nunique().to_dict()
     table = file_ranks(job)
     if table is not None:
         active = table[table[f"bytes_{what}"] > 0]

@@ -1,0 +1,156 @@
+"""Traced accesses (DXT_POSIX, DXT_MPIIO), read piece by piece: ten million of them fit into half a gigabyte.
+
+A record is the file's id, its rank, a flag, the host's name, the numbers of writes and of reads, and then a segment for
+each access.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iolens.log.container import Container, Region, inflated_pieces
+from iolens.log.variable import damaged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPERATIONS = ("write", "read")
+"""In their order within a record."""
+
+STEP = 1 << 20
+"""Rows by which a frame grows while it is read."""
+
+SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
+
+
+@dataclass(frozen=True)
+class Head:
+    """What all accesses of a record share, and how many it has of each of OPERATIONS."""
+
+    id: int
+    rank: int
+    host: str
+    counts: tuple[int, int]
+
+
+def read_dxt(log: Container, region: Region) -> pd.DataFrame:
+    """One row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
+
+    `host` and `op` are categories; the rows of a record follow one another. The first version of DXT_MPIIO and Open MPI
+    know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a column more, thread: the thread that made the
+    call, numbered within its rank by its first access, from 0.
+    """
+    import pandas as pd
+
+    heads: list[Head] = []
+    segments = columns_of(segments_of(log, region, heads), segment_type(log, region))
+    each = np.array([sum(head.counts) for head in heads], dtype=np.int64)
+    for column in segments.values():
+        column.resize(each.sum(), refcheck=False)
+    columns = of_records(heads, each) | segments
+    if region.version == 1 and region.name == "DXT_MPIIO":
+        columns["offset"][:] = -1
+    if "thread" in columns:
+        columns["thread"] = thread_numbers(columns["rank"], columns["start"], columns["thread"])
+    return pd.DataFrame(columns, copy=False)
+
+
+def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
+    """The fields of all pieces as arrays in this machine's byte order.
+
+    They grow in place: joining pieces in the end would take twice the memory.
+    """
+    columns = {name: np.empty(0, layout[name].newbyteorder("=")) for name in layout.names or ()}
+    rows = room = 0
+    for piece in pieces:
+        if rows + len(piece) > room:
+            room = max(room + STEP, rows + len(piece))
+            for column in columns.values():
+                column.resize(room, refcheck=False)
+        for name, column in columns.items():
+            column[rows : rows + len(piece)] = piece[name]
+        rows += len(piece)
+    return columns
+
+
+def segment_type(log: Container, region: Region) -> np.dtype[np.void]:
+    """The fields of a traced access in a log."""
+    return np.dtype([(name, log.order + kind) for name, kind in fields_of(region).items()])
+
+
+def fields_of(region: Region) -> dict[str, str]:
+    """Those in a DXT region: offset, length, start, end, and in newer versions the thread."""
+    return {**SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else SEGMENT
+
+
+def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
+    """The segments of all records in pieces; `heads` gets those of the records that are complete.
+
+    Where the file was cut short, the segments of an incomplete record come last.
+    """
+    shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), segment_type(log, region)
+    data, left = b"", 0
+    for piece in inflated_pieces(log, region):
+        data, at = data + piece, 0
+        while left or len(data) - at >= shape.size:
+            if not left:
+                key, rank, _, host, *counts = shape.unpack_from(data, at)
+                head = Head(key, rank, host.split(b"\0")[0].decode("utf-8", "replace"), (counts[0], counts[1]))
+                if min(counts) < 0:
+                    if region.cut:
+                        return
+                    raise damaged(log, region)
+                at, left = at + shape.size, sum(counts)
+                continue
+            count = min(left, (len(data) - at) // layout.itemsize)
+            if not count:
+                break
+            yield np.frombuffer(data, layout, count, at)
+            at, left = at + count * layout.itemsize, left - count
+            if not left:
+                heads.append(head)
+        data = data[at:]
+    if (data or left) and not region.cut:
+        raise damaged(log, region)
+
+
+def of_records(heads: list[Head], each: np.ndarray) -> dict[str, Any]:
+    """The columns whose values are the same for all accesses, or all of an operation, of a record."""
+    import pandas as pd
+
+    hosts = {host: number for number, host in enumerate(dict.fromkeys(head.host for head in heads))}
+    host = np.array([hosts[head.host] for head in heads], dtype=np.int32 if len(hosts) > 127 else np.int8)
+    counts = np.array([head.counts for head in heads], dtype=np.int64).ravel()
+    operations = np.tile(np.arange(len(OPERATIONS), dtype=np.int8), len(heads))
+    ranks = np.array([head.rank for head in heads], dtype=np.int64)
+    return {
+        "id": np.repeat(np.array([head.id for head in heads], dtype=np.uint64), each),
+        "rank": np.repeat(ranks.astype(np.int32) if np.array_equal(ranks, ranks.astype(np.int32)) else ranks, each),
+        "host": pd.Categorical.from_codes(np.repeat(host, each), categories=list(hosts)),
+        "op": pd.Categorical.from_codes(np.repeat(operations, counts), categories=list(OPERATIONS)),
+    }
+
+
+def thread_numbers(ranks: np.ndarray, starts: np.ndarray, threads: np.ndarray) -> np.ndarray:
+    """Small numbers for the threads of each rank, in the order of their first accesses.
+
+    A log names a thread by its pthread_self(), which is an address that means nothing outside its process.
+    """
+    import pandas as pd
+
+    code, known = pd.factorize(threads)
+    pairs = ranks.astype(np.int64) * max(1, len(known)) + code
+    pair, rows = pd.factorize(pairs)
+    first = np.full(len(rows), np.inf)
+    np.minimum.at(first, pair, starts)
+    table = pd.DataFrame(
+        {"rank": rows // max(1, len(known)), "first": first, "thread": known[rows % max(1, len(known))]}
+    )
+    table = table.sort_values(["rank", "thread"], kind="stable")
+    numbers = table.groupby("rank")["first"].rank(method="first").astype(np.int32) - 1
+    return np.asarray(numbers.sort_index().to_numpy()[pair])
