@@ -142,7 +142,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--long", action="store_true", help="also what takes minutes")
     parser.add_argument("pages", nargs="*", help="such as tutorial or how-to/sweep (default: all)")
-    asked = parser.parse_args(words)
+    asked = parser.parse_intermixed_args(words)
     folder: Path = asked.folder.resolve()
     begun = folder / TUTORIAL / "iolens"
     chosen = asked.pages or pages()

@@ -30,14 +30,27 @@ def command_lines(text: str) -> Iterator[list[str]]:
     """The words of each call of iolens in a document's commands."""
     for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         plain = re.sub(r"<<'?(\w+)'?\n.*?^\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
-        for line in plain.splitlines():
-            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-            lexer.whitespace_split = True
-            words = list(lexer)
+        for words in word_lines(plain):
             for place, word in enumerate(words):
                 if Path(word).name == "iolens" and place + 1 < len(words) and words[place + 1] in COMMANDS:
                     rest = words[place + 1 :]
                     yield rest[: next((n for n, each in enumerate(rest) if each in STOPS), len(rest))]
+
+
+def word_lines(commands: str) -> Iterator[list[str]]:
+    """The words of each line, of several where a quoted text goes on."""
+    begun = ""
+    for line in commands.splitlines():
+        begun += line
+        lexer = shlex.shlex(begun, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        try:
+            yield list(lexer)
+        except ValueError:
+            begun += "\n"
+            continue
+        begun = ""
+    assert not begun, commands
 
 
 def takes(words: list[str]) -> bool:
