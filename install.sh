@@ -5,7 +5,7 @@
 #   lib/iolens/bin                    workloads and helpers, under names that would hide others' on PATH
 #   lib/iolens/venv                   the Python package with what it needs
 #   include                           marks that a program may set for the profiler, C and Fortran
-#   share/iolens                      configuration of the emulated storage, experiments
+#   share/iolens                      configuration of the emulated storage, experiments, scripts for a site
 #   share/man, share/bash-completion … manual pages, and what shells complete
 # Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS, the last two being build trees with bin/ and lib/
 set -euo pipefail
@@ -37,6 +37,9 @@ copy_programs() {
     local file
     for file in slurm/*; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
+    done
+    for file in packaging/{site,modulefiles}/*; do
+        install -D -m 644 "$file" "$root/share/iolens/${file#packaging/}"
     done
     for file in workloads/*/*.yaml course/*.yaml course/*/*.yaml; do
         install -D -m 644 "$file" "$root/share/iolens/$file"

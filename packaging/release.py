@@ -85,6 +85,7 @@ def release(version: str, notes: str, with_wheel: bool) -> list[Path]:
     change(VERSION_FILE, r'^__version__ = ".+"$', f'__version__ = "{version}"')
     change("CITATION.cff", r"^version: .+$", f"version: {version}")
     change("CITATION.cff", r"^date-released: .+$", f"date-released: {day}")
+    change("packaging/easybuild/iolens-foss-2024a.eb", r"^version = .+$", f"version = '{version}'")
     change("CHANGELOG.md", r"^## Unreleased$", f"## {version} ({day})")
     git("commit", "--quiet", "--all", "--message", f"Release {version}")
     folder = ROOT / "dist"

@@ -32,6 +32,8 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 SHARED: tuple[tuple[str, str], ...] = (
     ("storage/ost.yaml", "share/ost.yaml"),
     ("slurm/*", "share/slurm"),
+    ("packaging/site/*", "share/site"),
+    ("packaging/modulefiles/*", "share/modulefiles"),
     ("course/**/*.md", "share/course"),
     ("course/**/*.yaml", "share/course"),
     ("profiler/include/*", "source/profiler/include"),
@@ -55,7 +57,8 @@ def main(arguments: Sequence[str]) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         aside = target.with_suffix(".new")
         rows = [*rows_of(plain, platform), *parts([Path(build), *map(Path, others)])]
-        write(aside, [*rows, *manuals(plain.name.rsplit("-", 3)[0])])
+        share = f"{plain.name.rsplit('-', 3)[0]}.data/data/share"
+        write(aside, [*rows, *((f"{share}/{name}", content, mode) for name, content, mode in manuals())])
         aside.replace(target)
     print(target)
     return 0
@@ -107,9 +110,9 @@ def parts(builds: Sequence[Path]) -> Iterator[Row]:
     """What is not Python."""
     libraries = {path.name: path for build in reversed(builds) for path in (build / "lib").glob("*.so")}
     for name, path in libraries.items():
-        yield f"{PARTS}/lib/{name}", stripped(path), 0o755
+        yield f"{PARTS}/lib/{name}", path.read_bytes(), 0o755
     for name in HELPERS:
-        yield f"{PARTS}/bin/{name}", stripped(builds[0] / "bin" / name), 0o755
+        yield f"{PARTS}/bin/{name}", (builds[0] / "bin" / name).read_bytes(), 0o755
     for pattern, place in SHARED:
         for path in ROOT.glob(pattern):
             below = path.relative_to(ROOT / pattern.split("*")[0]) if "*" in pattern else Path()
@@ -117,20 +120,12 @@ def parts(builds: Sequence[Path]) -> Iterator[Row]:
             yield (Path(PARTS) / place / below).as_posix(), path.read_bytes(), mode
 
 
-def manuals(name: str) -> Iterator[Row]:
-    """What goes into the environment's own share folder."""
-    share = f"{name}.data/data/share"
+def manuals() -> Iterator[Row]:
+    """What goes into a share folder, by its place there."""
     for page, text in man.pages("").items():
-        yield f"{share}/man/man1/{page}", text.encode(), 0o644
+        yield f"man/man1/{page}", text.encode(), 0o644
     for shell, place in COMPLETIONS.items():
-        yield f"{share}/{place}", completion.SHELLS[shell](commands()).encode(), 0o644
-
-
-def stripped(path: Path) -> bytes:
-    """A program or library without what only debuggers read."""
-    with tempfile.NamedTemporaryFile() as copy:
-        subprocess.run(["strip", "-o", copy.name, path], check=True)
-        return Path(copy.name).read_bytes()
+        yield place, completion.SHELLS[shell](commands()).encode(), 0o644
 
 
 def write(target: Path, rows: Sequence[Row]) -> None:

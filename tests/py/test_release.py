@@ -13,7 +13,13 @@ import iolens
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CHANGED = "CHANGELOG.md", "CITATION.cff", "packaging/release.py", "report/iolens/__init__.py"
+CHANGED = (
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "packaging/easybuild/iolens-foss-2024a.eb",
+    "packaging/release.py",
+    "report/iolens/__init__.py",
+)
 
 
 def git(folder: Path, *words: str) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from iolens.lab.run import mpi
 from iolens.lab.run.hosts import hosts_of
 from iolens.log import read_log
 from mpi_libraries import library
@@ -229,3 +232,56 @@ def test_without_slurm_it_is_said_beforehand(folder: Path) -> None:
     done = sweep(folder, {**os.environ, "PATH": str(folder)})
     assert done.returncode == 1
     assert "squeue does not answer" in done.stderr
+
+
+@pytest.fixture
+def site(cluster: dict[str, str], tmp_path: Path) -> Iterator[Path]:
+    """The cluster with the site's TaskProlog and Epilog, which put logs below the folder that this is."""
+    logs, prefix = tmp_path / "logs", tmp_path / "prefix"
+    for folder in (logs / "recovered", prefix / "bin", prefix / "lib/iolens"):
+        folder.mkdir(parents=True)
+    logs.chmod(0o1777)
+    (prefix / "lib/iolens/lib").symlink_to(ROOT / "build/lib")
+    (prefix / "bin/iolens").symlink_to(IOLENS)
+    (prefix / "etc").symlink_to(ROOT / "packaging/site")
+    for script in ("task-prolog.sh", "epilog.sh"):
+        text = (ROOT / "packaging/site" / script).read_text(encoding="utf-8")
+        edited = text.replace("prefix=/opt/iolens", f"prefix={prefix}").replace("=/scratch/iolens-logs", f"={logs}")
+        (tmp_path / script).write_text(edited, encoding="utf-8")
+        (tmp_path / script).chmod(0o755)
+    configuration = Path(cluster["SLURM_CONF"])
+    before = configuration.read_text(encoding="utf-8")
+    hooks = f"TaskProlog={tmp_path}/task-prolog.sh\nEpilog={tmp_path}/epilog.sh\n"
+    try:
+        configuration.write_text(before + hooks, encoding="utf-8")
+        ask(cluster, "scontrol", "reconfigure")
+        yield logs
+    finally:
+        configuration.write_text(before, encoding="utf-8")
+        ask(cluster, "scontrol", "reconfigure")
+
+
+def test_a_site_records_every_job_unasked_and_those_that_are_killed(
+    folder: Path, cluster: dict[str, str], site: Path
+) -> None:
+    """A job that ends, and one on two nodes that is cancelled, of which each node's epilog finds a part."""
+    (folder / "whole").mkdir()
+    surroundings = cluster | mpi.AS_ROOT
+    for name, nodes, ranks in (("whole", 1, 2), ("wait", 2, 4)):
+        place = folder / "whole" if name == "whole" else folder
+        script = f"#!/bin/sh\nmpirun -np {ranks} --map-by node --wdir {place} {program()} {name}\n"
+        (folder / f"{name}.sh").write_text(script, encoding="utf-8")
+        subprocess.run(
+            ["sbatch", f"--nodes={nodes}", f"--ntasks={ranks}", "-o", f"{folder}/{name}.txt", f"{folder}/{name}.sh"],
+            env=surroundings,
+            check=True,
+        )
+    wait_until((folder / "ready").exists)
+    ask(cluster, "scancel", "--name=wait.sh")
+    wait_until(lambda: not ask(cluster, "squeue", "--noheader"))
+    (whole,) = set(site.rglob("*.darshan")) - set(site.rglob("recovered/**/*"))
+    assert re.fullmatch(r"\d{4}/\d+/\d+", str(whole.parent.relative_to(site)))
+    assert (check_log(whole, 2), (folder / "whole.txt").read_text(encoding="utf-8")) == ("", "")
+    (cut,) = site.rglob("recovered/**/*.darshan")
+    assert "4 of 4 ranks kept" in check_log(cut, 4)
+    assert not list(site.rglob("*.spool"))

@@ -3,8 +3,9 @@
 A checkout has build/lib, build/bin, storage/ost.yaml, slurm and course. Under a prefix, `make install` has
 lib/iolens/lib, lib/iolens/bin, share/iolens/{ost.yaml,slurm,course} and this package in the environment
 lib/iolens/venv. A wheel has lib, bin, share and the workloads' source in the package's own folder `parts`; what `iolens
-workloads build` makes of that lies in a folder of the user. `IOLENS_LIB` names a folder of libraries that goes before
-all; programs are looked for in the bin beside it.
+workloads build` makes of that lies in a folder of the user. A system's package has the same in /usr/lib/iolens, where
+`parts` leads to. `IOLENS_LIB` names a folder of libraries that goes before all; programs are looked for in the bin
+beside it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ CHECKOUT = Path(iolens.__file__).resolve().parents[2]
 INSTALLED = Path(sys.prefix).parent
 """PREFIX/lib/iolens, when the package runs from what `make install` made."""
 
+
+SHARED = INSTALLED.parent.parent / "share" / "iolens"
+"""Beside lib/iolens. Where a system's own Python runs the package, both are nobody's."""
 
 IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
 """What the wheel carries beside the package."""
@@ -58,9 +62,11 @@ def source_of_workloads() -> Path | None:
 
 
 def kind_of_installation() -> str:
-    """Which of the three ways this package was installed, in words."""
+    """Which way this package was installed, in words."""
     if (CHECKOUT / "setup.sh").is_file():
         return f"a clone, {CHECKOUT}"
+    if IN_WHEEL.is_symlink():
+        return f"the system's package, {IN_WHEEL.resolve()}"
     return f"a wheel, {IN_WHEEL.parent}" if IN_WHEEL.is_dir() else f"make install, {INSTALLED}"
 
 
@@ -89,7 +95,7 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
 
 def storage_config() -> Path:
     """The configuration of the emulated storage that is used unless another one is given."""
-    folders = [CHECKOUT / "storage", INSTALLED.parents[1] / "share" / "iolens", IN_WHEEL / "share"]
+    folders = [CHECKOUT / "storage", SHARED, IN_WHEEL / "share"]
     for folder in folders:
         if (folder / "ost.yaml").is_file():
             return folder / "ost.yaml"
@@ -98,7 +104,7 @@ def storage_config() -> Path:
 
 def batch_folder() -> Path:
     """The folder of the templates of batch scripts, and of what those share."""
-    folders = [CHECKOUT / "slurm", INSTALLED.parents[1] / "share" / "iolens" / "slurm", IN_WHEEL / "share" / "slurm"]
+    folders = [CHECKOUT / "slurm", SHARED / "slurm", IN_WHEEL / "share" / "slurm"]
     for folder in folders:
         if (folder / "job.sh").is_file():
             return folder
@@ -107,7 +113,7 @@ def batch_folder() -> Path:
 
 def course_folder() -> Path:
     """The folder of the course's activities."""
-    folders = [CHECKOUT / "course", INSTALLED.parents[1] / "share" / "iolens" / "course", IN_WHEEL / "share" / "course"]
+    folders = [CHECKOUT / "course", SHARED / "course", IN_WHEEL / "share" / "course"]
     for folder in folders:
         if (folder / "activity-1").is_dir():
             return folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,10 +170,8 @@ def spool_folder(run: str, make: bool = False) -> Path:
 
 
 def remove_spool_folder(run: str) -> None:
-    """Remove it, unless there are spools in it still."""
+    """Remove it, unless there are spools in it still. What another user of the container made can be removed empty."""
     folder = spool_folder(run)
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_dir() and not any(path.iterdir()):
+    for path in (*folder.glob("*"), folder):
+        with suppress(OSError):
             path.rmdir()
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
