@@ -151,6 +151,8 @@ def test_a_killed_job_has_counted(compiled: Callable[..., Path], tmp_path: Path)
     wanted = {key: counts for key, counts in expected(tmp_path).items() if key[2] != "MPI_Finalize"}
     ended = {rank for _, rank, _ in wanted}
     assert {key: counts for key, counts in counted(the_log(tmp_path)).items() if key[1] in ended} == wanted
+    settings = read_log(the_log(tmp_path)).private["mpi_settings"]  # told when MPI begins
+    assert settings.iloc[0][["rank", "kind", "name"]].to_list() == [0, "library", "version"]
 
 
 def test_nothing_is_counted_unless_it_is_asked_for(compiled: Callable[..., Path], tmp_path: Path) -> None:
@@ -175,6 +177,7 @@ def test_tables_are_bounded(compiled: Callable[..., Path], tmp_path: Path) -> No
                 assert by_function[function] == sum(sums), (function, column)
     assert private["mpi_peers"]["bytes"].sum() == sum(counts[1] for key, counts in wanted.items() if key[0] == "PEER")
     assert set(private["mpi_sites"]["node"]) >= {-2}
+    assert set(private["mpi_settings"]["rank"]) == {0}  # ranks that have the same as rank 0 have no rows
 
 
 def test_waiting_for_one_another_and_late_receives(compiled: Callable[..., Path], tmp_path: Path) -> None:

@@ -25,13 +25,16 @@ static const struct column COLUMNS[] = {
     MERGED(communicators, "<i8", "communicators", "how many of this size the rank used", COLUMN_SUM),
 };
 
-IOLENS_EXPORT void iolens_mpi_communicator(int size, int remote_size)
+IOLENS_EXPORT bool iolens_mpi_communicator(int size, int remote_size)
 {
-    struct keyed *store = iolens_active() ? table_state(TABLE_mpi_communicators) : NULL;
+    if (!iolens_active() || iolens_paused())
+        return false;
+    struct keyed *store = table_state(TABLE_mpi_communicators);
     const struct key key = {size, remote_size};
     struct keyed_row *row = store ? keyed_find(store, &shape, &key) : NULL;
     if (row)
         atomic_fetch_add((_Atomic int64_t *)keyed_value(row, &shape), 1);
+    return true;
 }
 
 static bool validate(const void *state, const struct area *area)

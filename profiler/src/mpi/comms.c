@@ -139,7 +139,6 @@ static struct comm *make(MPI_Comm handle)
         comm_release(comm);
         return NULL;
     }
-    iolens_mpi_communicator(comm->size, comm->remote);
     return comm;
 }
 
@@ -150,6 +149,8 @@ static struct comm *look_up(MPI_Comm handle)
     pthread_mutex_lock(&making);
     if (pmpi.Comm_get_attr(handle, keyval, &comm, &found) != MPI_SUCCESS || !found)
         comm = make(handle);
+    if (comm && !comm->said)
+        comm->said = iolens_mpi_communicator(comm->size, comm->remote);
     pthread_mutex_unlock(&making);
     return comm;
 }
@@ -167,8 +168,10 @@ struct comm *comm_of(MPI_Comm handle)
         return seen->comm;
     if (handle == mpi.no_comm)
         return NULL;
-    *seen = (struct seen){(uintptr_t)handle, look_up(handle), now};
-    return seen->comm;
+    struct comm *comm = look_up(handle);
+    if (!comm || comm->said) /* else it is to be looked up again, when the recording goes on */
+        *seen = (struct seen){(uintptr_t)handle, comm, now};
+    return comm;
 }
 
 int comm_world_rank(const struct comm *comm, int peer)

@@ -8,6 +8,7 @@
 
 struct comm {
     atomic_int users; /* the attribute, and requests under way */
+    atomic_bool said; /* the core has counted it */
     int rank, size;
     int remote;        /* ranks of the other group; 0: no intercommunicator */
     int in, out;       /* neighbours in a topology; 0 without one */

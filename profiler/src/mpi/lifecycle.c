@@ -1,5 +1,6 @@
 /* MPI_Init and MPI_Finalize: where a job begins and where its one log is written. */
 #include "comms.h"
+#include "parameters.h"
 #include "traced.h"
 #include "transport.h"
 #include "wrap.h"
@@ -41,6 +42,8 @@ static void start(void)
     started = true;
     if (traced_what && pmpi.Query_thread(&level) == MPI_SUCCESS)
         iolens_mpi_thread_level(level);
+    if (traced_what)
+        parameters_tell();
 }
 
 /* What the library does in it cannot be in the log; how long this rank waited for the last one is. */

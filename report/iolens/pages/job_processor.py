@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Block
 from iolens.pages.exhibits.counters import of_the_run
-from iolens.pages.exhibits.mpi import LATE_RECEIVES, MPI_CALLS, MPI_DISTANCE, MPI_MESSAGES, MPI_NODES, MPI_PEERS
+from iolens.pages.exhibits.mpi import (
+    LATE_RECEIVES,
+    MPI_CALLS,
+    MPI_DISTANCE,
+    MPI_MESSAGES,
+    MPI_NODES,
+    MPI_PEERS,
+    MPI_SETTINGS,
+    NODE_PLACES,
+)
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
 from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
@@ -54,7 +63,9 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             abreast(MPI_MESSAGES.figures, MPI_PEERS.figures),
             abreast(MPI_DISTANCE.figures, MPI_NODES.tables),
             LATE_RECEIVES.tables,
+            NODE_PLACES.tables,
             several_nodes,
+            MPI_SETTINGS.tables,
         ],
     ),
 )

@@ -43,6 +43,28 @@ def rank_places(job: Job) -> pd.DataFrame | None:
     ).sort_values("rank", ignore_index=True)
 
 
+@once_per_job
+def node_places(job: Job) -> pd.DataFrame | None:
+    """nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of these
+    may use; 0: not known), shared (ranks of each that share some with another) and warning (the gravest of a rank).
+
+    None where MPI was not traced.
+    """
+    places = rank_places(job)
+    if places is None:
+        return None
+    graver = {warning: number for number, warning in enumerate((BOUND, FREE, OVERLAPS, CROWDED))}
+    nodes = places.groupby("host", sort=False).agg(
+        ranks=("rank", "size"),
+        cpu_count=("cpus", lambda texts: len(frozenset().union(*map(processors, texts)))),
+        shared=("shared_with", lambda others: int((others > 0).sum())),
+        warning=("warning", lambda warnings: max(warnings, key=graver.__getitem__)),
+    )
+    alike = ["ranks", "cpu_count", "shared", "warning"]
+    same = nodes.reset_index().groupby(alike, sort=False)
+    return same.agg(nodes=("host", "size"), host=("host", "first")).reset_index()
+
+
 def warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
     """What is to be said of a rank, and those that may run on its processors."""
     if not others:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import mpi, peers, rank_places
+from iolens.metrics.processor import mpi, mpi_settings, peers, rank_places
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -221,4 +221,37 @@ RANK_PLACES: Exhibit[Job] = Exhibit(
     note="Threads: the level that MPI gave the program.",
     source=SOURCE,
     apart=True,
+)
+
+NODE_PLACES: Exhibit[Job] = Exhibit(
+    name="node_places",
+    title="Ranks and processors of the nodes",
+    metric=rank_places.node_places,
+    columns=[
+        Column("nodes", "nodes", words.count),
+        Column("such as", "host"),
+        Column("ranks on each", "ranks", words.count),
+        Column("processors they may use", "cpu_count", words.count),
+        Column("ranks that share some", "shared", words.count),
+        Column("warning", "warning", optional=True),
+    ],
+    note="Processors as the kernel numbers them, when MPI_Init had ended; hardware threads of one core count each.",
+    source=SOURCE,
+)
+
+MPI_SETTINGS: Exhibit[Job] = Exhibit(
+    name="mpi_settings",
+    title="The MPI library, and how it was set",
+    metric=mpi_settings.mpi_settings,
+    columns=[
+        Column("", "kind"),
+        Column("name", "name"),
+        Column("value", "value"),
+        Column("set by", "source"),
+        Column("ranks", "ranks", words.count),
+        Column("from rank", "first", words.count, optional=True),
+    ],
+    note="Eager limits in bytes, headers included, of what was open, and parameters that are not the library's own; "
+    "what `mpirun` sets stands in the environment. Components are those that were open.",
+    source=SOURCE,
 )

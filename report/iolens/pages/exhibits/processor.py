@@ -34,6 +34,8 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     mpi.LATE_RECEIVES,
     mpi.MPI_COMMUNICATORS,
     mpi.RANK_PLACES,
+    mpi.NODE_PLACES,
+    mpi.MPI_SETTINGS,
     rank_order.RANK_ORDERS,
 )
 """In the order of the terminal's summary and of the exports."""
