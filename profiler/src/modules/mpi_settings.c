@@ -5,6 +5,7 @@
 #include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../runtime/wrap.h"
+#include "../system/hash.h"
 #include "../tables/process_table.h"
 
 enum { MOST_SETTINGS = 256, NAME_BYTES = 64, VALUE_BYTES = 128, WORD_BYTES = 16 };
@@ -97,6 +98,21 @@ static void put_all(const struct known_settings *settings, struct buffer *rows)
     }
 }
 
+/* What ranks have to know to see whether all have the same: added up over all ranks. */
+static struct {
+    int64_t all, first, ranks; /* the hash of what a rank has; that of rank 0; how many have any */
+} sums;
+
+static void count(int rank)
+{
+    struct buffer own = {0};
+    put_all(table_state_known(TABLE_mpi_settings), &own);
+    sums.all = own.used > 0 ? (int64_t)record_id(own.data, own.used) : 0;
+    sums.first = rank == 0 ? sums.all : 0;
+    sums.ranks = own.used > 0;
+    buffer_free(&own);
+}
+
 /* Rows are compared before they have their rank. */
 static bool has(const struct buffer *rows, const struct row *row)
 {
@@ -116,7 +132,7 @@ static bool has_name(const struct buffer *rows, const struct row *row)
     return false;
 }
 
-/* What `own` has otherwise than `first`, and names of what it has not. */
+/* What `own` has otherwise than `first`, and names of what it has not: not more rows than it has itself. */
 static void put_differences(const struct buffer *first, const struct buffer *own, struct buffer *rows)
 {
     const struct row *mine = (const struct row *)own->data, *theirs = (const struct row *)first->data;
@@ -128,7 +144,7 @@ static void put_differences(const struct buffer *first, const struct buffer *own
         memset(row.value, 0, sizeof row.value);
         memset(row.source, 0, sizeof row.source);
         snprintf(row.source, sizeof row.source, "not set");
-        if (own->used > 0 && !has_name(own, &row))
+        if (rows->used < own->used && !has_name(own, &row))
             buffer_put(rows, &row, sizeof row);
     }
 }
@@ -146,20 +162,39 @@ static bool share_first(const struct iolens_transport *transport, const struct b
     return data && (bytes == 0 || transport->bcast(data, bytes, 0) == 0);
 }
 
-static void collect(const struct iolens_transport *transport, struct buffer *rows)
+/* Without what rank 0 has alike. */
+static void leave_out_common(const struct iolens_transport *transport, struct buffer *rows)
 {
-    struct buffer own = {0}, first = {0};
-    put_all(table_state_known(TABLE_mpi_settings), &own);
-    rows->failed |= !share_first(transport, &own, &first);
+    struct buffer own = *rows, first = {0};
+    *rows = (struct buffer){0};
+    rows->failed = !share_first(transport, &own, &first);
     if (transport->rank == 0)
         buffer_put(rows, own.data, own.used);
     else
         put_differences(&first, &own, rows);
+    buffer_free(&own);
+    buffer_free(&first);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    put_all(table_state_known(TABLE_mpi_settings), rows);
+    if (sums.all != sums.first * sums.ranks)
+        leave_out_common(transport, rows);
+    else if (transport->rank > 0)
+        rows->used = 0;
     struct row *all = (struct row *)rows->data;
     for (size_t i = 0; i < rows->used / sizeof *all; i++)
         all[i].rank = transport->rank;
-    buffer_free(&own);
-    buffer_free(&first);
+}
+
+static int64_t most_rows(void)
+{
+    int64_t rows = 0;
+    const struct known_settings *settings = table_state_known(TABLE_mpi_settings);
+    for (const struct setting *one = settings ? settings->first : NULL; one; one = one->next)
+        rows++;
+    return rows;
 }
 
 /* Those of rank 0 stay. */
@@ -181,8 +216,12 @@ const struct process_table table_mpi_settings = {
     .validate = validate,
     .on_demand = true,
     .state_of = TABLE_mpi_settings,
+    .count = count,
+    .sums = &sums.all,
+    .sum_count = sizeof sums / sizeof(int64_t),
     .collect = collect,
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
+    .most_rows = most_rows,
 };
