@@ -111,7 +111,7 @@ def test_a_page_has_more_rows_than_a_sheet() -> None:
     rows = [[f"file-{n}"] for n in range(3000)]
     table = Table("Files", ["file"], rows[:15], "A note.", more=lambda most: (rows[:most], len(rows)))
     text = document("t", "s", [Page("P", [table])], [])
-    assert text.count("<td>") == 1000
+    assert text.count("<td class=s>") == 1000
     assert text.count("<tr class=extra>") == 985
     assert "A note. In this page: the first 1,000 of 3,000 (--csv exports all)." in text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 
 from matplotlib.figure import Figure
 
@@ -10,6 +11,9 @@ from iolens.figures.compare_bars import spread
 from iolens.figures.compare_style import error_bar, reach
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.figures.subject_style import colours, named
+
+LONGEST_LINE = 26
+"""Characters for which the axis is high enough."""
 
 WIDTH = 3.4
 """Inches of the bars of one number; the names stand beside them."""
@@ -46,6 +50,6 @@ def value_bars(
     axes.set_ylim(0, max([reach(flat, highs), *(1.06 * each for each in bounds.values())]))
     axes.set_xlim(-0.6, max(len(labels), 4) - 0.4)
     axes.set_xticks(range(len(labels)), list(labels))
-    axes.set_ylabel(axis)
+    axes.set_ylabel(fill(axis, LONGEST_LINE))
     figure.legend(loc="outside right upper")
     return figure

@@ -54,8 +54,12 @@ def seconds(value: float | None) -> str:
     return f"{value:.4f}" if value >= 0.00005 else "< 0.0001"
 
 
+MOST_HOURS = 100
+"""Longer times are said in days."""
+
+
 def duration(value: float | None) -> str:
-    """A time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min."""
+    """A time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
     if value is None or value != value:
         return NONE
     if value < 99.5:
@@ -64,6 +68,9 @@ def duration(value: float | None) -> str:
     if whole < 3600:
         return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
     minutes = round(value / 60)
+    if minutes >= MOST_HOURS * 60:
+        hours = round(value / 3600)
+        return f"{hours // 24:,} d" + (f" {hours % 24} h" if hours % 24 else "")
     return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -11,6 +12,9 @@ from iolens.pages.cells import NUMBER
 from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
 from iolens.pages.html.timelines import data_of
+
+SHORT = 16
+"""Characters of a cell that stays on one line."""
 
 MOST_ROWS = 1000
 """Rows of a table in a page; what has more is exported whole."""
@@ -42,7 +46,12 @@ def text(block: Text, places: Places) -> str:
         return finding(block, places)
     if block.style == "heading":
         return f'<h3 class="heading" id="{places.name(block.text)}">{escape(block.text)}</h3>'
-    return f'<p class="{block.style}">{escape(block.text)}</p>'
+    return f'<p class="{block.style}">{prose(block.text)}</p>'
+
+
+def prose(words: str) -> str:
+    """A sentence, in which `names of commands and columns` stand in a font of their own."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
 def finding(block: Text, places: Places) -> str:
@@ -59,7 +68,7 @@ def figure(block: FigureBlock, places: Places) -> str:
     key = places.of(block.about, block.title or "figure")
     title = block.title or (block.about.title if block.about else "figure")
     drawn = svg(block.figure, key, title, block.caption)
-    caption = f'<p class="note">{escape(block.caption)}</p>' if block.caption else ""
+    caption = f'<p class="note">{prose(block.caption)}</p>' if block.caption else ""
     data = held(block.cells) + data_of(block)
     return (
         f'<figure class="drawn" id="{key}"{data}>{head_of(block.title, block.about, key, places)}'
@@ -100,7 +109,7 @@ def table(block: Table, places: Places) -> str:
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
         + (f"<thead>{head}</thead>" if head else "")
         + f"<tbody>\n{body}\n</tbody></table></div>"
-        + (f'<p class="note">{escape(note)}</p>' if note else "")
+        + (f'<p class="note">{prose(note)}</p>' if note else "")
         + "</figure>"
     )
 
@@ -115,10 +124,16 @@ def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
 
 
 def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "") -> str:
-    """A row of a table; numbers are set flush right."""
+    """A row of a table; numbers are set flush right, short words are not broken."""
     scope = ' scope="col"' if kind == "th" else ""
+
+    def look_of(word: str, right: bool) -> str:
+        if right:
+            return " class=n"
+        return " class=s" if kind == "td" and len(word) <= SHORT else ""
+
     each = (
-        f"<{kind}{scope}{' class=n' if right else ''}>{escape(str(word))}</{kind}>"
+        f"<{kind}{scope}{look_of(str(word), right)}>{escape(str(word))}</{kind}>"
         for word, right in zip(words, flush, strict=True)
     )
     return f"<tr{f' class={look}' if look else ''}>{''.join(each)}</tr>"
@@ -135,5 +150,5 @@ def head_of(title: str, about: About | None, key: str, places: Places) -> str:
     if about is not None and key == places.exhibit(about.name):
         found = "; ".join(f'<a href="#{name}">{escape(said)}</a>' for said, name in places.findings_in(about))
         parts += [f'<p class="see">Advice: {found}</p>'] if found else []
-        parts += [f"<details><summary>Definition</summary><p>{escape(about.definition)}</p></details>"]
+        parts += [f"<details><summary>Definition</summary><p>{prose(about.definition)}</p></details>"]
     return "".join(parts)

@@ -1,7 +1,7 @@
 // Without this script the page can still be read whole: it adds buttons and fields, and changes no words.
 {
   const LONG = 8;
-  const SECONDS = { h: 3600, min: 60, s: 1, ms: 1e-3, us: 1e-6 };
+  const SECONDS = { d: 86400, h: 3600, min: 60, s: 1, ms: 1e-3, us: 1e-6 };
 
   // A cell as a number, in bytes or seconds where it has a unit; NaN where it is none.
   function value(text) {
