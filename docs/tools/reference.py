@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from inspect import getdoc, isfunction, unwrap
 from typing import Any
 
 from counters import meaning
@@ -177,6 +180,7 @@ def exhibit_page(exhibits: Iterable[Exhibit[Any]]) -> str:
         lines += ["", f"## {exhibit.name}", "", f"**{exhibit.title}.** {sentence(definition(exhibit))}", ""]
         metric = exhibit.metric
         lines.append(f"Computed by `{metric.__module__}.{getattr(metric, '__name__', exhibit.name)}`.")
+        lines += [f"\n`{name}`: {sentence(words)}\n" for name, words in named_in(metric)]
         if exhibit.source:
             lines.append(f"Recorded by: `{exhibit.source}`.")
         if exhibit.levels:
@@ -186,6 +190,15 @@ def exhibit_page(exhibits: Iterable[Exhibit[Any]]) -> str:
         if not callable(exhibit.columns) and exhibit.columns:
             lines += table(["on the page", "column", "unit"], map(column_row, exhibit.columns))
     return "\n".join([*lines, ""])
+
+
+def named_in(metric: Callable[..., Any]) -> Iterator[tuple[str, str]]:
+    """Functions of the metric's module that its definition names, with their own."""
+    module = import_module(metric.__module__)
+    for name in dict.fromkeys(re.findall(r"`(\w+)`", getdoc(metric) or "")):
+        function = getattr(module, name, None)
+        if isfunction(function) and function is not unwrap(metric) and getdoc(function):
+            yield name, " ".join((getdoc(function) or "").split())
 
 
 def column_row(column: Column) -> tuple[str, str, str]:

@@ -102,6 +102,7 @@ def test_the_reference_has_every_command_option_key_and_table() -> None:
         assert all(flag in text for option in command.options for flag in option.flags)
     assert "`workload.timeout`" in made["reference/experiment.md"]
     assert all(f"## {exhibit.name}\n" in made["reference/tables.md"] for exhibit in JOB_EXHIBITS)
+    assert "\n`all_performance`: " in made["reference/tables.md"]
 
 
 def test_links_of_a_page_go_to_pages_or_to_copies(tmp_path: Path) -> None:
