@@ -5,6 +5,7 @@ Times are seconds since the start of the job, amounts bytes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -138,17 +139,22 @@ def traced_cells(job: Job, layer: str) -> Timeline | None:
     if frame is None or frame.empty:
         return None
     ranks, each = rows_of(job, [int(frame["rank"].max())])
-    rows = -(-ranks // each)
-    file, names, line, lines = told_apart(job, frame, each, rows)
-    number = int((lines >= 0).sum())
+    file, ids, names = told_apart(job, frame)
+    used = used_lines(frame, file, names, each, -(-ranks // each))
+    for most in MOST_FILES[1:]:
+        if used.sum() > MOST_LINES and most + 1 < len(names):
+            names = (*names[:most], others(ids, most))
+            file = np.minimum(file, most)
+            used = np.concatenate([used[:, :most], used[:, most:].any(axis=1, keepdims=True)], axis=1)
+    number, last = int(used.sum()), max(job.run_time, float(frame["end"].max()))
     bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(MOST_BINS, max(FEWEST_BINS, HELD_CELLS // number))))
-    last = max(job.run_time, float(frame["end"].max()))
     spread = Spread(number, bins, last / bins if last > 0 else 1.0)
+    lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]
-    for at in range(0, len(frame), CHUNK):
-        spread.add(line[at : at + CHUNK], *(column[at : at + CHUNK] for column in columns))
+    for part in pieces(len(frame)):
+        spread.add(lines[line_places(frame, file, part, each, used.shape)], *(column[part] for column in columns))
     where, bin_, moved, calls, busy = spread.cells()
-    kind, of, row = np.unravel_index(np.flatnonzero(lines >= 0)[where], (len(KINDS), len(names), rows))
+    kind, of, row = (index[where] for index in np.nonzero(used))
     return Timeline(
         layer=layer,
         ranks=ranks,
@@ -164,7 +170,7 @@ def traced_cells(job: Job, layer: str) -> Timeline | None:
         moved=moved,
         calls=calls,
         busy=busy,
-        file_count=frame["id"].nunique(),
+        file_count=ids,
         traced=len(frame),
         made=calls_made(job, layer, len(frame)),
         single=longest(frame, file),
@@ -177,44 +183,57 @@ def rows_of(job: Job, last: list[int]) -> tuple[int, int]:
     return ranks, -(-ranks // MOST_ROWS)
 
 
-def told_apart(
-    job: Job, frame: pd.DataFrame, each: int, rows: int
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, np.ndarray]:
-    """Of traced calls: the number of each one's file; the files' names; the number of each one's line; and the number
-    of every line of (kind, file, row), flat, -1 where it moved nothing."""
-    import pandas as pd
+def pieces(count: int) -> Iterator[slice]:
+    """Parts of so many calls, one after the other."""
+    return (slice(at, at + CHUNK) for at in range(0, count, CHUNK))
 
-    code, ids = pd.factorize(frame["id"])
-    busiest = np.argsort(-np.bincount(code, weights=frame["length"], minlength=len(ids)), kind="stable")
-    row = frame["rank"].to_numpy().clip(min=0) // each
-    kind = (frame["op"] == "read").to_numpy()
-    for most in MOST_FILES:
-        kept = busiest[: most if len(ids) > most else len(ids)]
-        number = np.full(len(ids), len(kept), dtype=np.int32)
-        number[kept] = np.arange(len(kept))
-        names = tuple(paths(job, ids[kept]))
-        if len(kept) < len(ids):
-            names += (others(len(ids), most),)
-        file = number[code]
-        place = (kind * len(names) + file) * rows + row
-        used = np.bincount(place, minlength=len(KINDS) * len(names) * rows) > 0
-        if used.sum() <= MOST_LINES:
-            break
-    lines = np.where(used, np.cumsum(used) - 1, -1)
-    return file, names, lines[place], lines
+
+def told_apart(job: Job, frame: pd.DataFrame) -> tuple[np.ndarray, int, tuple[str, ...]]:
+    """Of traced calls: the number of each one's file, how many files there are, and the names of those that are told
+    apart, in the order of their numbers."""
+    ids, key = np.sort(frame["id"].unique()), frame["id"].to_numpy()
+    moved = np.zeros(len(ids))
+    for part in pieces(len(key)):
+        length = frame["length"].to_numpy()[part]
+        moved += np.bincount(np.searchsorted(ids, key[part]), weights=length, minlength=len(ids))
+    most = MOST_FILES[0]
+    kept = np.argsort(-moved, kind="stable")[: most if len(ids) > most else len(ids)]
+    number = np.full(len(ids), len(kept), dtype=np.uint8)
+    number[kept] = np.arange(len(kept))
+    file = np.concatenate([number[np.searchsorted(ids, key[part])] for part in pieces(len(key))])
+    names = tuple(paths(job, ids[kept]))
+    return file, len(ids), names if len(kept) == len(ids) else (*names, others(len(ids), most))
+
+
+def line_places(frame: pd.DataFrame, file: np.ndarray, part: slice, each: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Where the line of each call of a part stands in an array of (kind, file, row) that is made flat."""
+    row = frame["rank"].to_numpy()[part].clip(min=0).astype(np.int64) // each
+    kind = (frame["op"].iloc[part] == "read").to_numpy()
+    return np.asarray((kind * shape[1] + file[part]) * shape[2] + row)
+
+
+def used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], each: int, rows: int) -> np.ndarray:
+    """Which kinds of operation, files and rows moved anything: an array (kind, file, row) of bool."""
+    used = np.zeros((len(KINDS), len(names), rows), dtype=bool)
+    for part in pieces(len(frame)):
+        used.ravel()[line_places(frame, file, part, each, used.shape)] = True
+    return used
 
 
 def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
     """The calls that took longest, in order of their start."""
-    start = frame["start"].to_numpy()
-    taken = frame["end"].to_numpy() - start
-    kept = np.arange(len(taken))
-    if len(taken) > MOST_SINGLE:
-        kept = np.argpartition(taken, -MOST_SINGLE)[-MOST_SINGLE:]
+    start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
+    kept = np.zeros(0, dtype=np.int64)
+    for part in pieces(len(start)):
+        kept = np.concatenate([kept, np.arange(part.start, min(part.stop, len(start)))])
+        if len(kept) > MOST_SINGLE:
+            kept = kept[np.argpartition(end[kept] - start[kept], -MOST_SINGLE)[-MOST_SINGLE:]]
     kept = kept[np.argsort(start[kept], kind="stable")]
-    part = frame.iloc[kept]
-    rank, offset, length, begin, end = (part[name].to_numpy() for name in ("rank", "offset", "length", "start", "end"))
-    return Calls((part["op"] == "read").to_numpy().astype(np.int64), file[kept], rank, offset, length, begin, end)
+    found = frame.iloc[kept]
+    rank, offset, length, begin, stop = (
+        found[name].to_numpy() for name in ("rank", "offset", "length", "start", "end")
+    )
+    return Calls((found["op"] == "read").to_numpy().astype(np.int64), file[kept], rank, offset, length, begin, stop)
 
 
 def bounded(cells: Timeline) -> Timeline:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.metrics import mpiio, ost
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.time import rank_time
+from iolens.metrics.traces import TRACES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ def gaps(job: Job) -> list[tuple[str, str, bool]]:
         (
             "when bytes moved",
             "the log has no heat map (Darshan from 3.4 on, and iolens, write one)",
-            "HEATMAP" not in frames,
+            not {"HEATMAP", *TRACES} & set(frames),
         ),
         (
             "hints of MPI-IO",
@@ -57,6 +58,6 @@ def gaps(job: Job) -> list[tuple[str, str, bool]]:
             ost.target_bytes(job).reason,
             "LUSTRE" in frames and bool(ost.target_bytes(job).reason),
         ),
-        ("places within files", "single transfers were not traced (DXT)", not {"DXT_POSIX", "DXT_MPIIO"} & set(frames)),
+        ("places within files", "single transfers were not traced (DXT)", not set(TRACES) & set(frames)),
         ("begin and end to better than a second", "this format counts whole seconds", job.whole_seconds),
     ]

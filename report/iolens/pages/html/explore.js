@@ -406,7 +406,7 @@
         calls += part.calls;
       }
       const ranks = view.rows ? `ranks ${this.ranks.value.trim()}` : one.ranks > 1 ? "all ranks" : "the only rank";
-      const files = !byFile ? "" : view.file >= 0 ? `, ${one.files[view.file]}` : `, ${found.size === 1 ? "one file" : `${found.size} files`}`;
+      const files = !byFile ? "" : view.file >= 0 ? `, ${one.files[view.file]}` : `, ${filesOf(one, found)}`;
       const traced = byFile ? ` in ${calls.toLocaleString("en")} calls` : "";
       const step = (view.to - view.from) / 100;
       this.summary.textContent = `In view: ${span(view.from, step)} to ${span(view.to, step)} of ${span(one.seconds)}, ${ranks}${files}: ` +
@@ -453,6 +453,14 @@
     resize() {
       if (Math.abs(this.flow.width - this.place.clientWidth) > 1 && this.place.clientWidth > 280) this.draw();
     }
+  }
+
+  // How many files there are; the last one of a list may stand for many.
+  function filesOf(one, found) {
+    const others = one.file_count > one.files.length ? one.files.length - 1 : -1;
+    const single = found.size - found.has(others);
+    const words = [...(single ? [single === 1 ? "one file" : `${single} files`] : []), ...(found.has(others) ? [one.files[others]] : [])];
+    return words.join(" and ") || "no file";
   }
 
   // The middles of rows to mark, a dozen at most.

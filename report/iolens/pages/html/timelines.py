@@ -64,7 +64,7 @@ def packed(cells: Timeline) -> dict[str, object]:
     columns = [(name, getattr(cells, name), kind) for name, kind in CELLS.items()]
     if cells.single is not None:
         columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in SINGLE.items()]
-    facts = ("layer", "ranks", "each", "width", "bins", "end", "files", "traced", "made")
+    facts = ("layer", "ranks", "each", "width", "bins", "end", "files", "file_count", "traced", "made")
     arrays = [np.ascontiguousarray(values, f"<{kind}") for _, values, kind in columns]
     return {name: getattr(cells, name) for name in facts} | {
         "columns": [(name, kind, len(values)) for name, values, kind in columns],
