@@ -22,6 +22,16 @@ UNRELEASED = re.compile(r"^## Unreleased\n(.*?)(?=^## |\Z)", re.MULTILINE | re.D
 TESTS = "bash .ci/run, bash tests/sanitize.sh, make wheel-test, make docs-test"
 
 
+CHANGES = (
+    (VERSION_FILE, r'^__version__ = ".+"$', '__version__ = "{version}"'),
+    ("CITATION.cff", r"^version: .+$", "version: {version}"),
+    ("CITATION.cff", r"^date-released: .+$", "date-released: {day}"),
+    ("packaging/easybuild/iolens-foss-2024a.eb", r"^version = .+$", "version = '{version}'"),
+    ("CHANGELOG.md", r"^## Unreleased$", "## {version} ({day})"),
+)
+"""File, the first line that is replaced, and what comes in its place."""
+
+
 class Refused(Exception):
     """Why there is no release, and what to do."""
 
@@ -37,14 +47,13 @@ def main(words: Sequence[str]) -> int:
     except Refused as reason:
         print(f"release: {reason}", file=sys.stderr)
         return 2
+    before = git("rev-parse", "--short=12", "HEAD")
     print(f"release: these must have passed at this commit, and are not run here: {TESTS}")
     try:
         made = release(asked.version, notes, not asked.no_wheel)
     except subprocess.CalledProcessError as failure:
         print(f"release: failed: {' '.join(map(str, failure.cmd))}", file=sys.stderr)
-        print(
-            "release: there is no tag; `git reset --hard HEAD~1` takes back the commit if it was made", file=sys.stderr
-        )
+        print(f"release: there is no tag; `git reset --hard {before}` goes back to where it began", file=sys.stderr)
         return 1
     for path in made:
         print(f"release: {path.relative_to(ROOT)}")
@@ -56,12 +65,17 @@ def checked(version: str) -> str:
     """The notes of a release that can be made; Refused says what is in its way."""
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
         raise Refused(f"'{version}' is no version; it is three numbers, such as 1.2.3 (make release VERSION=1.2.3)")
+    if not (ROOT / ".git").exists():
+        raise Refused("this is no clone of the repository, so there is nothing to commit to or to tag")
     if parts(version) <= parts(current()):
         raise Refused(f"{version} does not come after {current()}, which {VERSION_FILE} has")
     if git("status", "--porcelain"):
         raise Refused("the tree has changes that are not committed; commit or stash them")
     if git("tag", "--list", f"v{version}"):
         raise Refused(f"the tag v{version} is there already")
+    for name, pattern, _ in CHANGES[:-1]:
+        if not re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE):
+            raise Refused(f"{name} has no line like {pattern}, where the version or the day would stand")
     found = UNRELEASED.search((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     if found is None or not re.search(r"^- ", found[1], re.MULTILINE):
         raise Refused("CHANGELOG.md has nothing under '## Unreleased'; say there what is new")
@@ -82,11 +96,10 @@ def current() -> str:
 def release(version: str, notes: str, with_wheel: bool) -> list[Path]:
     """Commit, build and tag; the files that were made."""
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    change(VERSION_FILE, r'^__version__ = ".+"$', f'__version__ = "{version}"')
-    change("CITATION.cff", r"^version: .+$", f"version: {version}")
-    change("CITATION.cff", r"^date-released: .+$", f"date-released: {day}")
-    change("packaging/easybuild/iolens-foss-2024a.eb", r"^version = .+$", f"version = '{version}'")
-    change("CHANGELOG.md", r"^## Unreleased$", f"## {version} ({day})")
+    for name, pattern, line in CHANGES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        text = re.sub(pattern, line.format(version=version, day=day), text, count=1, flags=re.MULTILINE)
+        (ROOT / name).write_text(text, encoding="utf-8")
     git("commit", "--quiet", "--all", "--message", f"Release {version}")
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
@@ -101,15 +114,6 @@ def release(version: str, notes: str, with_wheel: bool) -> list[Path]:
     sums.write_text("".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made))
     git("tag", "--annotate", "--cleanup=verbatim", f"v{version}", "--message", f"iolens {version}\n\n{notes}")
     return [*made, sums]
-
-
-def change(name: str, pattern: str, line: str) -> None:
-    """Put a line in the place of the first one like it."""
-    path = ROOT / name
-    text, count = re.subn(pattern, line, path.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
-    if count != 1:
-        raise RuntimeError(f"{name} has no line like {pattern}")
-    path.write_text(text, encoding="utf-8")
 
 
 def archive(path: Path, version: str) -> None:
