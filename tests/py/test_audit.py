@@ -105,6 +105,9 @@ SIX = {"A": [10.0 + n / 10 for n in range(6)], "B": [20.0 + n / 10 for n in rang
         ("Quiet machine", [{"cpus": None}] * 6, {}, UNKNOWN),
         ("Order of runs", [{"group": name} for name in "AAABBB"], {}, BROKEN),
         ("Caches cold", [{"bytes_read": 1.0}] * 6, {}, BROKEN),
+        ("Caches cold", [{"bytes_read": 1.0, "cached_before_read": 0.0}] * 6, {}, KEPT),
+        ("Caches cold", [{"bytes_read": 1.0, "cached_before_read": 0.5}] * 6, {}, BROKEN),
+        ("Caches cold", [{"bytes_read": 1.0, "cached_before_read": 0.0}, {"bytes_read": 1.0}], {}, BROKEN),
         ("Enough", [], {"groups": {"A": [1.0, 2.0], "B": [1.0, 2.0]}}, BROKEN),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from btio_program import Outcome, btio, result, verified
+from iolens.lab.storage.mounts import file_system
 
 pytestmark = pytest.mark.mpi
 
@@ -291,3 +292,13 @@ def test_data_that_is_not_read_back_is_not_called_verified(tmp_path: Path) -> No
     found = result(tmp_path / "result.json")
     assert found["verification"] == {"status": "not performed", "detail": "the data was not read back (--write-only)"}
     assert [phase["operation"] for phase in found["phases"]] == ["write"]
+
+
+def test_a_cold_read_says_how_much_was_still_in_memory(tmp_path: Path) -> None:
+    verified(tmp_path, "--steps", "5", "--io-only", "--cold-read", "--json", "result.json", ranks=4)
+    held = result(tmp_path / "result.json")["extra"]["cached_before_read"]
+    # What a kernel drops is its own affair; that memory cannot be dropped is not.
+    assert held == 1 if file_system(tmp_path)[0] == "tmpfs" else 0 <= held <= 1
+    refused = btio(tmp_path, "--io-only", "--write-only", "--cold-read")
+    assert refused.status == 2
+    assert "--cold-read goes with a read-back after the run" in refused.messages[0]

@@ -39,6 +39,7 @@ static const Option OPTIONS[] = {
     {"io-only", OPTION_FLAG, offsetof(Config, io_only), NULL, "leave the solver out: write known data, check every byte"},
     {"write-only", OPTION_FLAG, offsetof(Config, write_only), NULL, "with --io-only: leave the data unread and unchecked"},
     {"verify-only", OPTION_FLAG, offsetof(Config, verify_only), NULL, "read and verify the files that a run with --keep left"},
+    {"cold-read", OPTION_FLAG, offsetof(Config, cold_read), NULL, "have the nodes forget the data before it is read back"},
     {"keep", OPTION_FLAG, offsetof(Config, keep), NULL, "leave the data files in place"},
     {"fsync", OPTION_FLAG, offsetof(Config, fsync), NULL, "flush the data to storage before the timed close"},
     {"json", OPTION_TEXT, offsetof(Config, json), "FILE", "write the result as JSON (-: to standard output)"},
@@ -185,6 +186,10 @@ static void check_combination(const Config *config, Trouble *trouble)
     if (config->write_only && (!config->io_only || config->verify_only || config->read_interval > 0))
         trouble_note(trouble,
                      "--write-only goes with --io-only, and with neither --verify-only nor a read interval");
+    if (config->cold_read && (config->write_only || config->read_interval > 0))
+        trouble_note(trouble,
+                     "--cold-read goes with a read-back after the run: with neither --write-only nor a "
+                     "read interval");
     if (config->verify_only && config->read_interval > 0)
         trouble_note(trouble,
                      "--verify-only goes with runs without a read interval: only those keep every dump");

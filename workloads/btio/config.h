@@ -18,7 +18,7 @@ typedef struct Config {
     const char *method, *mpiio_driver, *directory;
     const char *hints_file, *json, *input;
     Hints hints;
-    bool io_only, write_only, verify_only, keep, fsync, print_norms, help;
+    bool io_only, write_only, verify_only, cold_read, keep, fsync, print_norms, help;
     bool input_ignored;      /* inputbt.data lies there, but the options name another problem */
     bool collbuf_from_input; /* the input file had NPB's line for collective buffering */
     int collbuf[2];          /* nodes, bytes */

@@ -137,6 +137,7 @@ static void write_extra(Json *json, const void *data)
     json_real(json, "mops_per_process", measured->mops / extra->run->domain.ranks);
     json_real(json, "io_percentage", wrote ? 100.0 * measured->io.harmonic_mean / measured->total.max : NAN);
     json_integer(json, "dumps", extra->run->dumps);
+    json_real(json, "cached_before_read", extra->run->cached);
     json_open(json, "dump_seconds", '[');
     for (int d = 0; d < extra->run->written; d++)
         json_real(json, NULL, measured->dump_seconds[d]);

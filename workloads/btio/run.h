@@ -28,7 +28,8 @@ typedef struct Run {
     double error_sum[COMPONENTS]; /* of the dumps read back */
     int wrong_dump;               /* first one (from 1) that is not what was written; 0: none */
     long long wrong_values;       /* with io_only: of all dumps and ranks */
-    ResultFile file;              /* this rank's, as it stood after the last dump */
+    double cached; /* part of the file that a node held before the read-back, the most of all; NaN: unknown */
+    ResultFile file; /* this rank's, as it stood after the last dump */
 } Run;
 
 /* Lays out and fills the fields, and takes one untimed step. Collective, as is all below. */

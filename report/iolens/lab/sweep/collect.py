@@ -50,7 +50,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         effective=effective,
         observed=seen,
         took_effect=effect,
-        storage={"kind": bench.storage.name, **storage, **health.counts},
+        storage={"kind": bench.storage.name, **storage, **left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
         mpi={**(result.get("mpi") or {}), "driver": driver},
         hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
@@ -90,6 +90,12 @@ def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str
     layout = health.counts.get("layout") or {}
     told = {} if layout.get("components") else {key: layout.get(key) for key in ("stripe_count", "stripe_size")}
     return {key: told.get(key) if value is None else value for key, value in effective.items()}
+
+
+def left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
+    """How much of what it read back the nodes still held, by a program that had them forget it."""
+    part = (result.get("extra") or {}).get("cached_before_read")
+    return {"cached_before_read": float(part)} if isinstance(part, int | float) else {}
 
 
 def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:

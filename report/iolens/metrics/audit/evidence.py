@@ -18,7 +18,7 @@ Finding = tuple[str, str]
 RECORDED = (
     *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),
     *("hosts", "file_system", "storage", "launcher", "program", "nprocs", "syncs"),
-    *("bytes_read", "bytes_written", "write_seconds"),
+    *("bytes_read", "bytes_written", "write_seconds", "cached_before_read"),
 )
 """Columns of the runs."""
 
@@ -26,7 +26,8 @@ RECORDED = (
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """`runs` has a row a run with the columns RECORDED, missing where nothing was recorded: `group` is the setting or
-    subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names in a tuple.
+    subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names in a tuple,
+    `cached_before_read` a part of the data, 0 to 1.
 
     `groups`: what was measured of each, in the order of their runs; `rate` tells whether these are rates (else times).
     `base` names what ratios are held against, with its absolute value; empty without ratios. `left_out`: groups that

@@ -16,6 +16,9 @@ BUSY = 0.5
 ENOUGH = 3
 """Repetitions from which on an interval is of use."""
 
+HELD = 0.01
+"""Of what is read back, how much a node may still hold in memory for the reading to count as one from storage."""
+
 DAY = 86400.0
 
 
@@ -110,6 +113,10 @@ def caches(evidence: Evidence) -> Finding:
     memory_of = [int(value) for value in evidence.known("memory")]
     if reads and max(reads) == 0:
         return KEPT, f"{said + '; n' if said else 'N'}othing that is measured reads."
+    left = [float(value) for value in evidence.known("cached_before_read")]
+    if left and not evidence.unknown("cached_before_read"):
+        what = f"Of what is read back, nodes still held {max(left):.0%} at most after they were told to forget it"
+        return (KEPT if max(left) <= HELD else BROKEN), f"{what}; of the servers' caches nobody tells."
     if reads and memory_of and max(reads) < min(memory_of):
         return BROKEN, f"{said or 'The cache is not recorded'}; what is read fits into memory and may come from there."
     return UNKNOWN, f"{said}." if said else "Not recorded."

@@ -101,7 +101,7 @@ def of_latencies(
 def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """The runs of a sweep with the names that evidence has for their columns; missing values are None."""
     named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
-    frame = runs.rename(columns=named | {"observed.syncs": "syncs"})
+    frame = runs.rename(columns=named | {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"})
     return [
         {str(key): None if isinstance(value, float) and value != value else value for key, value in row.items()}
         for row in frame.to_dict("records")
@@ -153,6 +153,7 @@ def of_trial(trial: Trial) -> dict[str, Any]:
         "bytes_read": printed.get(("Bytes", "read"), 0.0 if ("Bytes", "written") in printed else None),
         "bytes_written": printed.get(("Bytes", "written")),
         "write_seconds": printed.get(("Time", "write time")),
+        "cached_before_read": (record.get("storage") or {}).get("cached_before_read"),
     }
     return row | (of_log(trial) if trial.job is not None else {})
 

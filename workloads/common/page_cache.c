@@ -1,0 +1,61 @@
+#include "page_cache.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 10 };
+
+/* mincore(2) marks each page that is held. */
+static double part_held(void *mapped, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page, held = 0;
+    unsigned char *marks = malloc(pages);
+    double part = NAN;
+    if (marks != NULL && mincore(mapped, bytes, marks) == 0) {
+        for (size_t i = 0; i < pages; i++)
+            held += marks[i] & 1U;
+        part = (double)held / (double)pages;
+    }
+    free(marks);
+    return part;
+}
+
+/* The kernel forgets only what is written out. That is msync's work here, since an fsync would look, in the
+ * counters of a profiler, as if the program's own clock had waited for it. */
+static double forget(int descriptor, size_t bytes)
+{
+    double part = NAN;
+    void *mapped = mmap(NULL, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (mapped == MAP_FAILED)
+        return NAN;
+    const struct timespec pause = {.tv_nsec = 10000000};
+    bool ready = msync(mapped, bytes, MS_SYNC) == 0;
+    /* Pages that another processor is about to sort in cannot be dropped at that moment. */
+    for (int tries = 0; ready && tries < TRIES && !(part == 0.0); tries++) {
+        if (tries > 0)
+            nanosleep(&pause, NULL);
+        ready = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0;
+        part = ready ? part_held(mapped, bytes) : NAN;
+    }
+    munmap(mapped, bytes);
+    return part;
+}
+
+double page_cache_forget(const char *path)
+{
+    struct stat about;
+    /* A mapping is written out only where it might have been written to. */
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    if (descriptor < 0)
+        return NAN;
+    double part =
+        fstat(descriptor, &about) == 0 && about.st_size > 0 ? forget(descriptor, (size_t)about.st_size) : NAN;
+    close(descriptor);
+    return part;
+}
