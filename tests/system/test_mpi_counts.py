@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from pathlib import Path
 import darshan
 import pandas as pd
 import pytest
+from iolens.exports.chrome import chrome
 from iolens.lab.installation import find_program
-from iolens.log import read_log
+from iolens.log import Job, read_log
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
@@ -136,6 +138,29 @@ def check_tables(private: dict[str, pd.DataFrame]) -> None:
     assert {(4, 0), (2, 0), (2, 2)} <= set(zip(world["size"], world["remote_size"], strict=True))
 
 
+def check_events(job: Job, wanted: Counts) -> None:
+    """Calls one by one are those that the program made, in the order in which its first thread made them."""
+    events, calls = job.private["mpi_events"], job.private["mpi_calls"]
+    made = {(rank, what): counts[0] for (kind, rank, what), counts in wanted.items() if kind == "CALL"}
+    assert events.groupby(["rank", "function"]).size().to_dict() == made
+    assert (events["start"] <= events["end"]).all()
+    assert events["start"].min() >= 0
+    assert events["end"].max() <= job.run_time * 1.01
+    keys = ["rank", "function"]
+    time = events.assign(time=events["end"] - events["start"]).groupby(keys)["time"].sum()
+    pd.testing.assert_series_equal(time, calls.groupby(keys)["time"].sum(), rtol=1e-6, atol=1e-9)
+    sends = events[events["function"] == "MPI_Send"]
+    assert sends["bytes"].sum() == sum(counts[1] for (_, _, what), counts in wanted.items() if what == "MPI_Send")
+    assert set(events[events["function"] == "MPI_Barrier"]["peer"]) == {-1}
+    assert set(sends[sends["bytes"] > 0]["peer"]) <= set(range(RANKS))  # one goes to MPI_PROC_NULL
+    for _, own in events[events["thread"] == 0].groupby("rank"):
+        ordered = own.sort_values("start")
+        assert (ordered["end"].to_numpy()[:-1] <= ordered["start"].to_numpy()[1:] + 1e-9).all()
+    shown = [event for event in json.loads(chrome(job)[0])["traceEvents"] if event.get("cat") == "MPI"]
+    assert len(shown) == len(events)
+    assert {event["name"] for event in shown} == {what for _, what in made}
+
+
 @pytest.mark.parametrize("name", ["usual", "mpich"])
 def test_threads(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
     """All threads of all ranks call at once: no call is lost."""
@@ -165,8 +190,12 @@ def test_nothing_is_counted_unless_it_is_asked_for(compiled: Callable[..., Path]
 
 def test_tables_are_bounded(compiled: Callable[..., Path], tmp_path: Path) -> None:
     """With room for few rows, those that took the least are one row for each function; nothing is lost."""
-    assert run(compiled("usual"), "usual", tmp_path, IOLENS_FILE_RANKS="20", IOLENS_MPI_PEERS="1").returncode == 0
-    private = read_log(the_log(tmp_path)).private
+    bounds = {"IOLENS_FILE_RANKS": "20", "IOLENS_MPI_PEERS": "1", "IOLENS_TIMELINE": "5"}
+    assert run(compiled("usual"), "usual", tmp_path, **bounds).returncode == 0
+    job = read_log(the_log(tmp_path))
+    private = job.private
+    assert private["mpi_events"].groupby("rank").size().to_list() == [5] * RANKS
+    assert any("time line of MPI calls ends early" in reason for reason in job.partial)
     wanted = expected(tmp_path)
     for table in (private["mpi_calls"], private["mpi_sites"]):
         assert (table["rank"] >= 0).sum() == 20
@@ -191,10 +220,13 @@ def test_waiting_for_one_another_and_late_receives(compiled: Callable[..., Path]
 
 
 def test_chains_of_callers(compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """With three callers each call site leads outwards to main, and the sums stay the same."""
-    assert run(compiled("usual"), "usual", tmp_path, IOLENS_CALLERS="3").returncode == 0
+    """With three callers each call site leads outwards to main, and the sums stay the same; so do single calls."""
+    done = run(compiled("usual"), "usual", tmp_path, IOLENS_CALLERS="3", IOLENS_TIMELINE="100000")
+    assert done.returncode == 0, done.stderr
     assert counted(the_log(tmp_path)) == expected(tmp_path)
-    private = read_log(the_log(tmp_path)).private
+    job = read_log(the_log(tmp_path))
+    check_events(job, expected(tmp_path))
+    private = job.private
     parents = private["call_nodes"].set_index(["rank", "node"])["parent"]
     sites = private["mpi_sites"]
     sends = sites[sites["function"] == "MPI_Sendrecv"]

@@ -4,6 +4,7 @@
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
+#include "mpi_functions.h"
 #include "mpi_sites.h"
 
 struct row {

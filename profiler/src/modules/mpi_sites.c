@@ -14,29 +14,13 @@
 #include "../spool/spool.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
+#include "mpi_events.h"
+#include "mpi_functions.h"
 #include "mpi_peers.h"
 
 enum { MOST_SITES = 65536, SEEN = 256 };
 
 #define SECONDS_BETWEEN_BEATS 0.1
-
-static const char *const NAMES[] = {
-#define BY_HAND(name)                      "MPI_" #name,
-#define MPI_CALL(kind, name, ...)          "MPI_" #name,
-#define MPI_CALL_C(kind, name, ...)        "MPI_" #name,
-#define MPI4_CALL(kind, name, ...)         "MPI_" #name,
-#define MPI4_CALL_C(kind, name, ...)       "MPI_" #name,
-#define COLLECTIVE(kind, name, iname, ...) "MPI_" #name, "MPI_" #iname, "MPI_" #name "_init",
-#define SYNCHRONIZING                      COLLECTIVE
-#include "../mpi_calls.def"
-#undef BY_HAND
-#undef MPI_CALL
-#undef MPI_CALL_C
-#undef MPI4_CALL
-#undef MPI4_CALL_C
-#undef COLLECTIVE
-#undef SYNCHRONIZING
-};
 
 /* Where a thread finds the row of a call that it made lately. */
 struct seen {
@@ -49,6 +33,7 @@ struct seen {
 struct own {
     const void *store; /* that `seen` points into; another one after fork */
     double beat;       /* when the next sign of life is due */
+    double rare;       /* when more than counting is to be done for a call; 0: at each */
     struct mpi_pending pending;
     struct seen seen[SEEN];
 };
@@ -104,12 +89,14 @@ static void add_message(int64_t bytes)
 IOLENS_EXPORT void iolens_mpi_sent(int peer, int64_t bytes)
 {
     add_message(bytes);
+    own.pending.peer = peer;
     mpi_peer_add(peer, bytes, true);
 }
 
 IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
 {
     own.pending.received += bytes;
+    own.pending.peer = peer;
     mpi_peer_add(peer, bytes, false);
 }
 
@@ -119,6 +106,7 @@ IOLENS_EXPORT void iolens_mpi_volume(int64_t sent, int64_t received)
     if (sent > 0)
         add_message(sent);
     own.pending.received += received;
+    own.pending.peer = -1;
 }
 
 IOLENS_EXPORT void iolens_mpi_late(void) { own.pending.late++; }
@@ -178,11 +166,19 @@ static void clear_pending(struct mpi_pending *pending)
     pending->sync = 0;
 }
 
-static void beat(double now)
+/* What few calls need, or few programs: all others are spared the questions. */
+static void do_more(const struct iolens_mpi_call *call, bool counted)
 {
-    own.beat = now + SECONDS_BETWEEN_BEATS;
     iolens_busy = true;
-    spool_beat();
+    const struct mpi_pending *said = &own.pending;
+    bool spoke = said->messages > 0 || said->received > 0;
+    if (counted && mpi_events_wanted())
+        mpi_event_keep(call, said->sent > 0 ? said->sent : said->received, spoke ? said->peer : -1);
+    if (call->t1 >= own.beat) {
+        own.beat = call->t1 + SECONDS_BETWEEN_BEATS;
+        spool_beat();
+    }
+    own.rare = mpi_events_wanted() ? 0 : own.beat;
     iolens_busy = false;
 }
 
@@ -198,12 +194,10 @@ IOLENS_EXPORT void iolens_mpi_call(const struct iolens_mpi_call *call)
         add_pending(site, &own.pending);
         site->calls++;
     }
+    if (call->t1 >= own.rare)
+        do_more(call, site != NULL);
     clear_pending(&own.pending);
-    if (call->t1 >= own.beat)
-        beat(call->t1);
 }
-
-const char *mpi_function_name(uint32_t function) { return NAMES[function]; }
 
 struct keyed_row *mpi_sites_first(const void *state) { return state ? keyed_first(state) : NULL; }
 
@@ -293,7 +287,8 @@ static size_t rest(void *given)
     row->region = UINT32_MAX;
     row->node = -2;
     size_t function = 0;
-    while (function < IOLENS_MPI_FUNCTIONS - 1 && strcmp(NAMES[function], row->function) != 0)
+    while (function < IOLENS_MPI_FUNCTIONS - 1 &&
+           strcmp(mpi_function_name((uint32_t)function), row->function) != 0)
         function++;
     return function;
 }

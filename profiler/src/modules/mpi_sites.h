@@ -15,6 +15,7 @@ struct mpi_pending {
     int64_t sent, received, messages, late;
     int64_t sizes[MPI_SIZES];
     int size; /* class of the latest message */
+    int peer; /* and the rank at its other end; -1: none */
     double sync;
 };
 
@@ -39,7 +40,5 @@ static inline int mpi_size_class(int64_t bytes)
 /* Over what this process has of them. `state`: of TABLE_mpi_sites, may be NULL. */
 struct keyed_row *mpi_sites_first(const void *state);
 const struct mpi_site *mpi_site_of(struct keyed_row *row);
-
-const char *mpi_function_name(uint32_t function);
 
 #endif

@@ -125,7 +125,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "nargs": "?",
         "const": DEFAULT_EVENTS,
         "metavar": "N",
-        "help": f"keep the times of the first N samples of each process, too (default {DEFAULT_EVENTS})",
+        "help": f"keep the times of the first N samples and MPI calls of each process, too (default {DEFAULT_EVENTS})",
     },
     "--list-groups": {
         "action": "store_true",
