@@ -109,3 +109,12 @@ def test_places_show_the_time_of_the_calls_where_it_is_short() -> None:
     assert short is not None
     assert (short.begin, short.seconds) == (early["start"].min(), early["end"].max())
     assert short.written.any(axis=0).sum() > 150
+
+
+def test_calls_without_a_time_have_cells() -> None:
+    job = traced_job(5, 2, 1)
+    frame = job.frames["DXT_POSIX"].assign(start=0.0, end=0.0, rank=-1)
+    (cells,) = timeline.traced(replace(job, frames={"DXT_POSIX": frame}, run_time=0.0), "POSIX")
+    assert cells.moved.sum() == frame["length"].sum()
+    assert (cells.bin.max(), cells.row.max()) == (0, 0)
+    assert cells.end > 0

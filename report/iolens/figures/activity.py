@@ -80,9 +80,9 @@ def activity_map(
     top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.15))
     bar = figure.add_axes((1 - (right - 0.1) / width, bottom / height, 0.1 / width, body / height))
     legend = figure.colorbar(image, cax=bar)
-    legend.set_label(f"{name} in a bin", color=INK)
+    legend.set_label("in a bin", color=INK)
     ticks = marks(moved)
-    legend.set_ticks(ticks, labels=[f"{tick:.2g}" if tick < 10 else f"{tick:.0f}" for tick in ticks], minor=False)
+    legend.set_ticks(ticks, labels=[amount(tick * bytes_each) for tick in ticks], minor=False)
     bar.yaxis.set_minor_locator(NullLocator())
     bar.grid(visible=False)
     return figure
@@ -91,6 +91,13 @@ def activity_map(
 def unit_of(value: float) -> str:
     """The largest unit that gives at least one."""
     return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
+
+
+def amount(value: float) -> str:
+    """Bytes in the unit that suits them, with two digits."""
+    unit = unit_of(value)
+    scaled = value / UNITS[unit]
+    return f"{scaled:.2g} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"
 
 
 def is_wide(values: np.ndarray) -> bool:

@@ -102,7 +102,7 @@ def timelines(job: Job, layer: str) -> list[Timeline]:
 def counted(job: Job, layer: str) -> Timeline | None:
     """The bytes of a layer's HEATMAP in the log's own bins; None where it has none."""
     frame = job.frames.get("HEATMAP")
-    if frame is None:
+    if frame is None or not (frame["width"] > 0).all():
         return None
     rows = [frame.loc[(frame["module"] == layer) & (frame[name] > 0)] for name in ("written", "read")]
     ranks, each = rows_of(job, [int(part["rank"].max()) for part in rows if len(part)])
@@ -148,7 +148,8 @@ def traced_cells(job: Job, layer: str) -> Timeline | None:
             used = np.concatenate([used[:, :most], used[:, most:].any(axis=1, keepdims=True)], axis=1)
     number, last = int(used.sum()), max(job.run_time, float(frame["end"].max()))
     bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(MOST_BINS, max(FEWEST_BINS, HELD_CELLS // number))))
-    spread = Spread(number, bins, last / bins if last > 0 else 1.0)
+    last = last if last > 0 else 1.0  # all calls at once: any width does
+    spread = Spread(number, bins, last / bins)
     lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]
     for part in pieces(len(frame)):
@@ -233,7 +234,9 @@ def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
     rank, offset, length, begin, stop = (
         found[name].to_numpy() for name in ("rank", "offset", "length", "start", "end")
     )
-    return Calls((found["op"] == "read").to_numpy().astype(np.int64), file[kept], rank, offset, length, begin, stop)
+    return Calls(
+        (found["op"] == "read").to_numpy().astype(np.int64), file[kept], rank.clip(min=0), offset, length, begin, stop
+    )
 
 
 def bounded(cells: Timeline) -> Timeline:
