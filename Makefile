@@ -37,7 +37,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench docs docs-test docs-links wheel wheel-test deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -150,13 +150,16 @@ wheel: setup ## the wheel for any Linux of this kind (or ARCH=aarch64), into dis
 wheel-test: ## that wheel in an older and a newer Debian, made for it; as root
 	@bash packaging/try-wheel.sh
 
+wheel-reproducible: setup ## whether two clones of the last commit make the same wheel; twice the time of make wheel
+	@ARCH="$(ARCH)" bash packaging/try-reproducible.sh
+
 deb: setup ## the Debian package, into dist/; as root, with debootstrap
 	@bash packaging/deb.sh
 
 package-test: deb ## that package, installed in a Debian made for it; as root
 	@bash packaging/try-roads.sh deb
 
-roads: build ## every way to install (ROADS="clone prefix wheel deb modules"), each in a Debian made for it; as root
+roads: build ## every way to install (ROADS="clone prefix wheel deb modules aarch64"), each in a Debian made for it; as root
 	@bash packaging/try-roads.sh $(ROADS)
 
 release: setup ## VERSION=1.2.3: commit, tag and archive it, with the wheel (WHEEL=no: without) and the notes, into dist/

@@ -20,7 +20,7 @@ END
 fresh deb "$suite" "$source"
 inside deb "apt-get -qq update
     cd iolens-$version
-    apt-get -qq -y --no-install-recommends build-dep ./ >/dev/null
+    apt-get -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends build-dep ./ >/dev/null
     dpkg-buildpackage -us -uc -b >../log 2>&1 || { tail -n 30 ../log; exit 1; }"
 cp build/roots/deb/upper/try/iolens_*.deb dist
 echo "deb: $(ls dist/iolens_"$version"_*.deb)"

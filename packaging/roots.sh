@@ -47,7 +47,7 @@ inside() {
 }
 
 # apt PACKAGE...: a command to be given to `inside`.
-apt() { echo "apt-get -qq update && apt-get -qq -y --no-install-recommends install $* >/dev/null;"; }
+apt() { echo "apt-get -qq update && apt-get -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install $* >/dev/null;"; }
 
 # newest PATTERN COMMAND: the newest file of that pattern; ends the script when there is none, which COMMAND makes.
 newest() {

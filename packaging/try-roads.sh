@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Install iolens by each road named (clone, prefix, wheel, deb), each in a fresh Debian that has nothing else, and run
-# smoke.sh there; `modules` tries the modulefiles in one: `make roads`, as root, with debootstrap; some minutes a road.
-# SUITE names the Debian (trixie).
+# smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
+# with debootstrap; some minutes a road. SUITE names the Debian (trixie).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/roots.sh
 
-ways='clone prefix wheel deb modules'
+ways='clone prefix wheel deb modules aarch64'
 need_root
 
 # sources ROAD: what git knows of this folder, in /try/iolens of the road's root.
@@ -43,27 +43,26 @@ try_deb() {
         [ ! -e /usr/lib/iolens ] || { find /usr/lib/iolens; exit 1; }"
 }
 
+# Environment Modules read the one modulefile, Lmod both; Debian has either, not both at once.
 try_modules() {
-    fresh modules "$suite" packaging/modulefiles/iolens.tcl packaging/modulefiles/iolens.lua
-    # shellcheck disable=SC2016 # expanded in the root
-    inside modules "$(apt environment-modules lmod)"'
-        mkdir -p tcl/iolens lua/iolens mpi/mpich /opt/iolens/bin
-        cp iolens.tcl tcl/iolens/1.0
-        cp iolens.lua lua/iolens/1.0.lua
-        printf "#%%Module1.0\\n" >mpi/mpich/4
-        printf "#!/bin/sh\\necho found\\n" >/opt/iolens/bin/iolens
-        chmod 755 /opt/iolens/bin/iolens
-        export MANPATH=/usr/share/man
-        try() { # INIT FOLDER
-            bash -euc "set +u; . $1; module use /try/mpi $2; module load iolens; [ \$(iolens) = found ]; [ -z \"\$LD_PRELOAD\" ]; module unload iolens
-                [ -z \"\$(command -v iolens)\" ]; export IOLENS_SITE=on; module load mpich iolens
-                [ \$LD_PRELOAD = /opt/iolens/lib/iolens/lib/libiolens-mpich.so:/opt/iolens/lib/iolens/lib/libiolens.so ]
-                [ \$IOLENS_NONMPI = 0 ]; module unload iolens; [ -z \"\$LD_PRELOAD\" ]" 2>errors || { cat errors; exit 1; }
-            ! grep -v "^ERROR: ld.so" errors || exit 1
-        }
-        try /usr/share/modules/init/bash /try/tcl
-        try /usr/share/lmod/lmod/init/bash /try/tcl
-        try /usr/share/lmod/lmod/init/bash /try/lua'
+    modulefiles environment-modules /usr/share/modules/init/bash tcl
+    modulefiles lmod /usr/share/lmod/lmod/init/bash tcl lua
+}
+
+# modulefiles PACKAGE INIT FOLDER...: load and unload them in a shell that this package's INIT prepares.
+modulefiles() {
+    local package=$1 init=$2
+    shift 2
+    fresh modules "$suite" packaging/modulefiles/iolens.tcl packaging/modulefiles/iolens.lua packaging/try-module.sh
+    inside modules "$(apt "$package") for folder in $*; do bash ./try-module.sh $init \$folder; done"
+}
+
+try_aarch64() {
+    local wheel
+    wheel=$(newest "dist/iolens-*-manylinux_2_28_aarch64.whl" "make wheel ARCH=aarch64")
+    fresh aarch64 "$suite" packaging/try-aarch64.sh "$wheel"
+    inside aarch64 "$(apt qemu-user unzip) ./try-aarch64.sh"
+    .venv/bin/iolens table costly_files build/roots/aarch64/upper/try/*.darshan --csv | grep -q /try/data
 }
 
 for road in ${@:-$ways}; do

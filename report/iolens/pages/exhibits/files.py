@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 @once_per_job
 def file_counts(job: Job) -> pd.DataFrame:
     """metrics.files.file_counts, and a last row for what no log tells: which files were created."""
-    import pandas as pd
-
     found = files.file_counts(job)
-    unknown = pd.DataFrame({"category": ["created"], "files": [None], "average_size": [None], "largest_size": [None]})
-    return pd.concat([found.astype({"files": object}), unknown.astype(object)], ignore_index=True)
+    rows = found.astype({"files": object}).reset_index(drop=True).reindex(range(len(found) + 1))
+    rows.loc[len(found), "category"] = "created"
+    rows.loc[len(found), "files"] = None
+    return rows
 
 
 def stripes(count: float, size: float) -> str:
