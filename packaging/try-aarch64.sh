@@ -16,7 +16,8 @@ chmod 755 iolens/parts/bin/*
 libraries=$PWD/iolens/parts/lib
 emulated() { qemu-aarch64 -L "$PWD/arm" "$@"; }
 
-emulated iolens/parts/bin/iolens-recover tables | grep -q 'tables of the private regions'
+emulated iolens/parts/bin/iolens-recover tables >tables
+grep -q 'tables of the private regions' tables
 echo 123 >data
 emulated -E IOLENS_LOGPATH="$PWD" -E LD_PRELOAD="$libraries/libiolens.so" arm/usr/bin/cat data | grep -qx 123
 for mpi in openmpi mpich mpiabi; do
