@@ -113,7 +113,7 @@ def test_a_page_has_more_rows_than_a_sheet() -> None:
     text = document("t", "s", [Page("P", [table])], [])
     assert text.count("<td class=s>") == 1000
     assert text.count("<tr class=extra>") == 985
-    assert "A note. In this page: the first 1,000 of 3,000 (--csv exports all)." in text
+    assert 'A note. <span class="screen">In this page: the first 1,000 of 3,000 (--csv exports all).</span>' in text
 
 
 def test_the_format_names_the_file(

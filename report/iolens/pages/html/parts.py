@@ -100,7 +100,8 @@ def table(block: Table, places: Places) -> str:
     """A table with its title and note; script.js makes it sortable and, where it is long, searchable."""
     title = block.title or (block.about.title if block.about else "table")
     key = places.of(block.about, title)
-    rows, note = shown_rows(block)
+    rows, extent = shown_rows(block)
+    note = f'{prose(block.note)} <span class="screen">{extent}</span>' if extent else prose(block.note)
     flush = [all(NUMBER.match(str(row[n])) for row in rows) for n in range(len(block.columns))]
     head = cells("th", block.columns, flush) if any(block.columns) else ""
     body = "\n".join(cells("td", row, flush, "extra" * (n >= len(block.rows))) for n, row in enumerate(rows))
@@ -109,18 +110,18 @@ def table(block: Table, places: Places) -> str:
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
         + (f"<thead>{head}</thead>" if head else "")
         + f"<tbody>\n{body}\n</tbody></table></div>"
-        + (f'<p class="note">{prose(note)}</p>' if note else "")
+        + (f'<p class="note">{note}</p>' if note else "")
         + "</figure>"
     )
 
 
 def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
-    """As many rows as a page of HTML has room for, and the note with their number."""
+    """As many rows as a screen has room for, and a sentence with their number where paper has fewer."""
     rows, total = block.more(MOST_ROWS) if block.more else ([], 0)
     if len(rows) <= len(block.rows):
-        return block.rows, block.note
+        return block.rows, ""
     number = f"all {total:,}" if total == len(rows) else f"the first {len(rows):,} of {total:,} (--csv exports all)"
-    return rows, f"{block.note} In this page: {number}.".strip()
+    return rows, f"In this page: {number}."
 
 
 def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "") -> str:
