@@ -69,12 +69,20 @@ def test_every_option_of_every_command_has_help() -> None:
     assert not missing
 
 
+def test_actions_and_notes_of_a_command_are_described() -> None:
+    known = {command.name: command for command in commands()}
+    assert {"stripe set", "stripe get", "stripe mount"} <= {action.name for action in known["stripe"].actions}
+    assert "0.95 % of the total" in known["table"].notes
+    assert not [command.name for command in known.values() if "%%" in command.notes]
+
+
 def test_the_manual_pages_have_every_option_and_read_well(tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / "packaging/man.py", tmp_path, "2026-01-01"], check=True)
     assert {path.name for path in tmp_path.iterdir()} == {"iolens.1", *(f"iolens-{name}.1" for name in COMMANDS)}
     for command in commands():
         text = (tmp_path / f"iolens-{command.name}.1").read_text(encoding="ascii").replace(r"\-", "-")
-        for flag in [flag for option in command.options for flag in option.flags]:
+        described = [command, *command.actions]
+        for flag in [flag for each in described for option in each.options for flag in option.flags]:
             assert re.search(rf"^\\fB{flag}\\fR|, \\fB{flag}\\fR", text, re.MULTILINE), (command.name, flag)
     if shutil.which("groff") is None:
         pytest.skip("groff is not on this machine, so the pages were not set")
