@@ -287,6 +287,44 @@ def test_late_receives_and_small_messages_are_counted() -> None:
     assert said(traced([40.0] * 4, size_0=10000, late_receives=10000)) == {}
 
 
+def eager(limit: int, on_node: int = 1, **sizes: int) -> Job:
+    """A job with a limit within nodes and one of 64 KiB between them, and messages of so many sizes."""
+    limits = {"btl_vader_eager_limit": limit, "btl_tcp_eager_limit": 65536, "btl_self_eager_limit": 1024}
+    settings = pd.DataFrame(
+        [(0, "eager limit", name, str(value), "default") for name, value in limits.items()],
+        columns=["rank", "kind", "name", "value", "source"],
+    )
+    peers = pd.DataFrame({"rank": [0], "peer": [1], "messages": [200000], "bytes": [1], "on_node": [on_node]})
+    made = traced([40.0] * 4, **sizes)
+    return replace(made, private={**made.private, "mpi_settings": settings, "mpi_peers": peers})
+
+
+def test_messages_above_the_eager_limit_that_they_met() -> None:
+    found = said(eager(4096, size_3=40000))
+    assert set(found) == {"eager-limit"}
+    assert found["eager-limit"].gain == pytest.approx(0.6)
+    assert "--mca btl_vader_eager_limit 8192" in found["eager-limit"].remedy
+    assert "btl_tcp_eager_limit 131072" in said(eager(4096, on_node=0, size_4=40000))["eager-limit"].remedy
+    assert said(eager(8192, size_3=40000)) == {}, "how many of these are above it is not known"
+    assert said(eager(4096, size_3=20000)) == {}
+    assert said(eager(4096, size_4=40000)) == {}, "they are far above it"
+    assert said(traced([40.0] * 4, size_3=40000)) == {}
+
+
+def test_ranks_that_share_processors() -> None:
+    def placed(*cpus: str) -> dict[str, Finding]:
+        rows = [(rank, "node1", one, one.count(",") + 1, 0) for rank, one in enumerate(cpus)]
+        columns = ["rank", "host", "cpus", "cpu_count", "thread_level"]
+        return said(job(len(rows), {}, rank_places=pd.DataFrame(rows, columns=columns)))
+
+    crowded = placed("0,1", "0,1", "0,1", "0,1")["crowded-processors"]
+    assert crowded.gain == pytest.approx(0.5)
+    assert "4 ranks of 4" in crowded.evidence
+    overlapping = placed("0,1", "1,2")["crowded-processors"]
+    assert overlapping.gain is None
+    assert placed("0,1", "2,3") == placed("0,1", "0,1") == {}
+
+
 def test_ranks_of_a_shared_file_come_from_the_private_table() -> None:
     large = (1 << 63) + 12345
     shared = {"id": large, "rank": -1, "WRITES": 100, "BYTES_WRITTEN": 400 * MIB, "MAX_BYTE_WRITTEN": 400 * MIB - 1}

@@ -1,0 +1,96 @@
+"""Many messages that are just too large to be sent at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules.small_messages import SENDS, TIMED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+SMALLEST = (0, 16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
+"""Bytes from which on a message is in size_0, size_1 ... of the table mpi_calls (profiler/TABLES.md)."""
+
+NEAR = 4
+"""A class of sizes that begins farther above the limit than so many times is not just above it."""
+
+WITHIN_NODE = ("btl_vader_", "btl_sm_")
+NOT_BETWEEN = ("btl_self_", "btl_uct_", *WITHIN_NODE)
+
+REMEDY = """\
+Try a limit above these messages, and keep it only if the run gets shorter:
+
+  {command}
+
+It costs a buffer for each such message under way, and one more copy of it:
+where large messages are copied straight from process to process (CMA,
+XPMEM, RDMA) a larger limit can be slower. Receives that are posted early
+(MPI_Irecv before the work) help at any limit."""
+
+
+def limit_in_use(job: Job) -> tuple[str, int] | None:
+    """The parameter and the bytes of the limit that most messages met: that within nodes, or that between them."""
+    from iolens.metrics.processor.mpi_settings import eager_limits
+
+    peers: pd.DataFrame | None = job.private.get("mpi_peers")
+    if peers is None or not peers["messages"].sum():
+        return None
+    inside = peers.loc[peers["on_node"] > 0, "messages"].sum() * 2 >= peers["messages"].sum()
+    limits = eager_limits(job)
+    if inside:
+        found = {name: value for name, value in limits.items() if name.startswith(WITHIN_NODE)}
+    else:
+        found = {name: value for name, value in limits.items() if not name.startswith(NOT_BETWEEN)}
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Messages of the class of sizes that begins at the limit or not far above it, and the time of sends and waits."""
+    if not {"mpi_calls", "mpi_settings"} <= set(job.private):
+        return None
+    from iolens.metrics.processor.mpi import mpi_rows
+
+    rows, limit = mpi_rows(job), limit_in_use(job)
+    if rows is None or limit is None:
+        return None
+    name, size = limit
+    above = next((number for number, least in enumerate(SMALLEST[:-1]) if size <= least <= NEAR * size), None)
+    sends = rows[rows["function"].isin(SENDS)]
+    messages = float(sends["messages"].sum())
+    near = 0.0 if above is None else float(sends[f"size_{above}"].sum())
+    if above is None or near < max(1.0, limits["many_messages"]) or near < limits["eager_share"] * messages:
+        return None
+    timed = rows[rows["function"].isin(TIMED) & (rows["rank"] >= 0)]
+    spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
+    evidence = (
+        f"{say.percent(near / messages)} of {say.count(messages, 'message')} have {say.size(SMALLEST[above])} or more, "
+        f"up to {say.size(SMALLEST[above + 1])}; {name} is {say.size(size)}, header included. Sends, receives and waits "
+        f"took {say.seconds(spent)} of the slowest rank."
+    )
+    bound = (
+        "Sends, receives and waits for nothing: their time on the slowest rank; what a larger limit costs is not known."
+    )
+    larger = 2 * SMALLEST[above]
+    command = f"mpirun --mca {name} {larger} ..." if name.startswith("btl_") else f"export {name}={larger}"
+    return Seen(evidence, spent, bound, REMEDY.format(command=command))
+
+
+RULE = Rule(
+    id="eager-limit",
+    title="Messages just above the eager limit",
+    says="`eager_share` of the point-to-point messages or more are of the class of sizes that begins at the eager "
+    "limit in use or at most four times above it, and these are `many_messages` or more (needs `iolens run --trace mpi`)",
+    limits=("eager_share", "many_messages"),
+    why="A message above the limit is not sent before its receiver has answered: one more round trip, and a wait for "
+    "a receive that is posted late.",
+    read_more="Open MPI FAQ, tuning of the run-time parameters (btl_*_eager_limit); MPICH: MPIR_CVAR_*_EAGER_*",
+    check=check,
+    bounds="mpi",
+    beside_io=True,
+)
