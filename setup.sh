@@ -76,10 +76,12 @@ apt_get() {
 }
 last_error() { grep -E '^E:' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
 
+owned_by() { dpkg-query -S "$(readlink -f "$2")" 2>/dev/null | grep -q "^$1:"; }
+
 install_system_packages() {
     command -v apt-get >/dev/null || return 0
-    # A site that brings its own MPI (a module, a vendor's) keeps it.
-    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+    # A site that brings its own MPI (a module, a vendor's) keeps it. Debian's openmpi-bin has mpicc, too, without mpi.h.
+    if command -v mpicc >/dev/null && command -v mpirun >/dev/null && ! owned_by openmpi-bin "$(command -v mpicc)"; then
         needed=("${needed[@]/openmpi-bin/}")
         needed=("${needed[@]/libopenmpi-dev/}")
     fi
