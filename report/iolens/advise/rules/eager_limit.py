@@ -70,8 +70,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
     evidence = (
         f"{say.percent(near / messages)} of {say.count(messages, 'message')} have {say.size(SMALLEST[above])} or more, "
-        f"up to {say.size(SMALLEST[above + 1])}; {name} is {say.size(size)}, header included. Sends, receives and waits "
-        f"took {say.seconds(spent)} of the slowest rank."
+        f"up to {say.size(SMALLEST[above + 1])}; {name} is {say.size(size)}, header included. Sends, receives and "
+        f"waits took {say.seconds(spent)} of the slowest rank."
     )
     bound = (
         "Sends, receives and waits for nothing: their time on the slowest rank; what a larger limit costs is not known."
@@ -85,7 +85,8 @@ RULE = Rule(
     id="eager-limit",
     title="Messages just above the eager limit",
     says="`eager_share` of the point-to-point messages or more are of the class of sizes that begins at the eager "
-    "limit in use or at most four times above it, and these are `many_messages` or more (needs `iolens run --trace mpi`)",
+    "limit in use or at most four times above it, and these are `many_messages` or more (needs `iolens run --trace "
+    "mpi`)",
     limits=("eager_share", "many_messages"),
     why="A message above the limit is not sent before its receiver has answered: one more round trip, and a wait for "
     "a receive that is posted late.",
