@@ -106,9 +106,18 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
 }
 
-# Nodes first, or the controller would wait for their answer.
+# Jobs first, whose steps would wait for their node for ever; then nodes, whose answer the controller would wait for.
 stop() {
-    local pid
+    local pid i
+    SLURM_CONF=$(cd "$1" && pwd)/slurm.conf
+    export SLURM_CONF
+    if [ -s "$1/pids" ] && squeue -h >/dev/null 2>&1; then
+        scancel --user="$(id -un)" 2>/dev/null || true
+        for ((i = 0; i < 50; i++)); do
+            [ -n "$(squeue -h 2>/dev/null)" ] || break
+            sleep 0.1
+        done
+    fi
     for pid in $(tac "$1/pids"); do
         kill "$pid" 2>/dev/null || true
     done
