@@ -17,7 +17,8 @@ enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
 /* Merge the record `in` of a lower or equal rank range into `inout`. Pure; called in rank order. */
 typedef void iolens_combine_fn(const void *in, void *inout);
 
-/* Collective operations on a private duplicate of MPI_COMM_WORLD. Each returns 0, or -1 when MPI failed. */
+/* What ranks say to one another, on a private duplicate of MPI_COMM_WORLD. Each returns 0, or -1 when MPI
+ * failed. */
 struct iolens_transport {
     int rank;
     int size;
@@ -30,6 +31,9 @@ struct iolens_transport {
     int (*gather)(const void *send, size_t bytes, void *receive); /* equal sizes, to rank 0 */
     /* Combine `count` records of `record_bytes` in place, result on rank 0 (its buffer), rank order kept. */
     int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);
+    /* Point to point; NULL where ranks cannot. */
+    int (*send)(const void *buffer, size_t bytes, int rank);
+    int (*receive)(void *buffer, size_t bytes, int rank);
 };
 
 struct iolens_mpiio_file; /* opaque; NULL is accepted everywhere and means "not recorded" */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../compression/compress.h"
+#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../logfile/jobinfo.h"
 #include "../logfile/log_name.h"
@@ -16,18 +17,39 @@
 #include "../spool/spool.h"
 #include "../logfile/writer.h"
 
+#define NS_PER_SECOND 1e9
+
 struct job_times {
     int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
     size_t candidates;        /* files of rank 0 that all ranks might share */
 };
 
-/* Put all ranks' times on one clock: that of the rank that began first, as seen from the common barrier. The
- * same call tells all ranks how many ids will come from rank 0. */
+/* By how much faster than rank 0's this rank's clock ran, as a part of 1; 0 where that was not measured. */
+static double drift(const struct clock_offsets *offsets)
+{
+    int64_t between = offsets->end.at_ns - offsets->begin.at_ns;
+    bool measured = offsets->clocks > 1 && offsets->ended && between > 0;
+    return measured ? (double)(offsets->end.ns - offsets->begin.ns) / (double)between : 0;
+}
+
+/* When it was the moment that all ranks agreed on, in seconds since this rank began; 0 where there was none.
+ */
+static double zero_of(const struct clock_offsets *offsets)
+{
+    double since = (double)(offsets->zero_ns - (int64_t)iolens.clock.base_ns) / NS_PER_SECOND;
+    return is_measured_time(since) ? since : 0;
+}
+
+/* Put all ranks' times on one clock: that of rank 0, from the begin of the rank that began first. The same
+ * call tells all ranks how many ids will come from rank 0. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
-    double factor = iolens.ended.correction, mine = iolens.aligned * factor;
+    const struct clock_offsets *offsets = &iolens.offsets;
+    double faster = drift(offsets), factor = iolens.ended.correction * (1 - faster);
+    double mine = zero_of(offsets) * (1 - faster);
+    mine += (double)(offsets->zero_ns - offsets->begin.at_ns) / NS_PER_SECOND * faster;
     double elapsed = iolens.ended.recorded * factor;
-    /* Before and behind the barrier, of any rank; a double holds such a count exactly. */
+    /* Before and behind the common moment, of any rank; a double holds such a count exactly. */
     double latest[3] = {mine, elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0};
     if (transport->allreduce(latest, 3, IOLENS_DOUBLE, IOLENS_MAX) != 0)
         latest[0] = mine;

@@ -20,6 +20,7 @@
 #include "../tables/process_table.h"
 #include "recording.h"
 #include "../files/registry.h"
+#include "../ranks/clocks.h"
 #include "../ranks/serial.h"
 #include "../spool/spool.h"
 #include "../runtime/wrap.h"
@@ -67,7 +68,7 @@ static void after_fork(void)
     origin_begin(&iolens.origin);
     iolens.pid = (pid_t)iolens.origin.pid;
     iolens.transport = NULL;
-    iolens.aligned = 0;
+    iolens.offsets = (struct clock_offsets){0};
     recording_reset();
     start_arenas();
     spool_after_fork();
@@ -229,8 +230,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
         return;
     iolens_busy = true;
     iolens.transport = transport;
-    transport->barrier();
-    iolens.aligned = clock_now(&iolens.clock);
+    clocks_start(transport);
     spool_parallel(transport);
     tables_begin();
     if (!filter_rank(transport->rank))
@@ -247,6 +247,7 @@ IOLENS_EXPORT void iolens_parallel_finish(void)
     iolens.muted = false;
     iolens_busy = true;
     sampling_stop();
+    clocks_end(transport);
     write_log(transport);
     iolens_busy = false;
 }

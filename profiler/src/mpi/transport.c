@@ -89,6 +89,18 @@ static int reduce_records(void *records, size_t record_bytes, size_t count, iole
     return status(code);
 }
 
+static int send(const void *buffer, size_t bytes, int rank)
+{
+    return bytes > INT_MAX ? -1 : status(pmpi.Send(buffer, (int)bytes, mpi.byte, rank, 0, comm));
+}
+
+static int receive(void *buffer, size_t bytes, int rank)
+{
+    return bytes > INT_MAX
+               ? -1
+               : status(pmpi.Recv(buffer, (int)bytes, mpi.byte, rank, 0, comm, MPI_STATUS_IGNORE));
+}
+
 const struct iolens_transport *transport_open(void)
 {
     if (pmpi.Comm_dup(mpi.world, &comm) != MPI_SUCCESS)
@@ -101,6 +113,8 @@ const struct iolens_transport *transport_open(void)
         .exscan_sum = exscan_sum,
         .gather = gather,
         .reduce_records = reduce_records,
+        .send = send,
+        .receive = receive,
     };
     pmpi.Comm_rank(comm, &transport.rank);
     pmpi.Comm_size(comm, &transport.size);

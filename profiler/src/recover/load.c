@@ -52,7 +52,8 @@ static bool header_validate(const struct spool_header *header)
            header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 &&
            header->clock.seconds_per_ns >= 0 && header->clock.seconds_per_ns < 1 && header->ranks >= 0 &&
            header->ranks <= MOST_RANKS &&
-           (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks));
+           (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks)) &&
+           is_truth(&header->offsets.first) && is_truth(&header->offsets.ended);
 }
 
 /* Why these bytes are not the header of a spool; NULL when they are. */
@@ -165,7 +166,7 @@ static void load_process(const struct spool_header *header)
     iolens.fork_parent = (pid_t)header->fork_parent;
     iolens.origin = header->origin;
     iolens.clock = header->clock;
-    iolens.aligned = is_measured_time(header->aligned) ? header->aligned : 0;
+    iolens.offsets = header->offsets;
     memcpy(iolens.io_component, header->io_component, sizeof iolens.io_component);
     iolens.identity = header->identity;
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, NULL);

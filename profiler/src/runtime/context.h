@@ -16,6 +16,7 @@
 #include "../job/identity.h"
 #include "../job/origin.h"
 #include "../system/say.h"
+#include "clock_offsets.h"
 #include "settings.h"
 #include "timeline.h"
 
@@ -51,7 +52,7 @@ struct context {
     bool muted;               /* this rank is not recorded, but takes part in writing the log */
     struct timeline timeline; /* known at the end */
     const struct iolens_transport *transport; /* NULL until MPI_Init */
-    double aligned;                           /* this rank's clock when all ranks left a common barrier */
+    struct clock_offsets offsets;
 };
 
 extern struct context iolens;

@@ -301,7 +301,7 @@ void spool_parallel(const struct iolens_transport *transport)
     }
     spool->header->job = root.job;
     spool->header->jobid = root.jobid;
-    spool->header->aligned = iolens.aligned;
+    spool->header->offsets = iolens.offsets;
     snprintf(spool->header->mpi_version, sizeof spool->header->mpi_version, "%s",
              transport->mpi_version ? transport->mpi_version : "");
     spool->header->rank = transport->rank;

@@ -17,6 +17,7 @@
 #include "../job/identity.h"
 #include "../job/origin.h"
 #include "../system/path.h"
+#include "../runtime/clock_offsets.h"
 #include "../runtime/settings.h"
 
 #define SPOOL_MAGIC  "iolensSP"
@@ -57,7 +58,7 @@ struct spool_header {
     struct spool_process process;
     struct spool_job job;
     int32_t rank, ranks; /* ranks 0: not in an MPI job, or killed before MPI_Init ended */
-    double aligned;
+    struct clock_offsets offsets;
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
     struct origin origin;

@@ -39,8 +39,16 @@ def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
     # Of calls with the same times the outer one is found later, and viewers want it first.
     events.reverse()
     events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
-    text = json.dumps({"traceEvents": [*names(events), *events], "displayTimeUnit": "ms"})
-    return text, left_out
+    trace = {"traceEvents": [*names(events), *events], "displayTimeUnit": "ms", "otherData": {"clocks": clocks(job)}}
+    return json.dumps(trace), left_out
+
+
+def clocks(job: Job) -> list[dict[str, Any]]:
+    """What the log says of the clocks that ranks read, where they were different ones: a row of its table each."""
+    rows: pd.DataFrame | None = job.private.get("clocks")
+    if rows is None:
+        return []
+    return [{key: None if value != value else value for key, value in row.items()} for row in rows.to_dict("records")]
 
 
 def event(rank: int, thread: int, row: str, name: str, begin: float, end: float, **said: object) -> Event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.metrics.clocks import common_clock
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def facts(job: Job) -> pd.DataFrame:
     """The job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time (seconds),
     log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none), anonymized,
-    mounts (type and mount point), and what else the log says of the job in single values (`job_…`: MPI, storage …).
+    clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a sentence), mounts
+    (type and mount point), and what else the log says of the job in single values (`job_…`: MPI, storage …).
     """
     import pandas as pd
 
@@ -26,6 +28,7 @@ def facts(job: Job) -> pd.DataFrame:
         for key, value in (info.items() if isinstance(info, dict) else ())
         if isinstance(value, (str, int, float, bool))
     }
+    clock = common_clock(job)
     row = {
         "log": job.path.name,
         **{
@@ -40,6 +43,8 @@ def facts(job: Job) -> pd.DataFrame:
         "unfollowed": " ".join(job.unfollowed),
         "remarks": " ".join(job.remarks),
         "anonymized": job.anonymized,
+        "clock_uncertainty": float("nan") if clock.uncertainty is None else clock.uncertainty,
+        "clocks": clock.said,
         "mounts": "; ".join(f"{mount.kind} {mount.point}" for mount in job.mounts),
     }
     return pd.DataFrame([row | single])

@@ -9,7 +9,7 @@ from iolens.metrics import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.cells import middle
 from iolens.pages.document import write_document
-from iolens.pages.exhibits.about import HOSTS, MODULES
+from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
@@ -127,6 +127,6 @@ PAGES: tuple[Layout[Job], ...] = (
         ],
     ),
     *PROCESSOR_PAGES,
-    Layout("About this log", [HOSTS.tables, MODULES.tables]),
+    Layout("About this log", [HOSTS.tables, CLOCKS.tables, MODULES.tables]),
 )
 """From top to bottom."""

@@ -54,6 +54,15 @@ def seconds(value: float | None) -> str:
     return f"{value:.4f}" if value >= 0.00005 else "< 0.0001"
 
 
+def offset(value: float | None) -> str:
+    """Seconds before or after, of any size: +1,000 s, -12 µs."""
+    if value is None or value != value:
+        return NONE
+    size = abs(value)
+    unit, factor = ("s", 1.0) if size >= 1 else ("ms", 1e3) if size >= 1e-3 else ("µs", 1e6)
+    return f"{value * factor:+,.0f} {unit}" if value else "0"
+
+
 MOST_HOURS = 100
 """Longer times are said in days."""
 

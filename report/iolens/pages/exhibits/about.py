@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.metrics import about, mpiio
+from iolens.metrics import about, clocks, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 
@@ -23,6 +23,20 @@ HOSTS: Exhibit[Job] = Exhibit(
         Column("ranks", "count", words.count),
         Column("which", "ranks", mpiio.rank_list),
     ],
+)
+
+CLOCKS: Exhibit[Job] = Exhibit(
+    name="clocks",
+    title="Clocks of the nodes",
+    metric=clocks.clocks,
+    columns=[
+        Column("node", "host"),
+        Column("first PE", "rank", words.count),
+        Column("ahead of PE 0's at the begin", "begin_offset", words.offset),
+        Column("at the end", "end_offset", words.offset),
+        Column("known to", "uncertainty", words.offset),
+    ],
+    note="All times are on the clock of PE 0: those of other nodes are moved by what lies between both offsets.",
 )
 
 MODULES: Exhibit[Job] = Exhibit(

@@ -64,6 +64,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     mpiio.COLLECTIVES,
     mpiio.OTHER_MPIIO_CALLS,
     about.HOSTS,
+    about.CLOCKS,
     about.MODULES,
 )
 """In the order of the terminal's summary and of the exports."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import cost, operations, timespans, traces
+from iolens.metrics import clocks, cost, operations, timespans, traces
 from iolens.metrics.once import once_per_job
 from iolens.metrics.timeline import timelines
 from iolens.pages import words
@@ -37,7 +37,7 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
     row = "each rank" if each == 1 else f"{each} neighbouring ranks"
     caption = (
         f"Bytes of {row} in bins of {words.duration(width)}; blank: none; above: all ranks. "
-        "Look for ranks that move more than others, and for pauses."
+        "Look for ranks that move more than others, and for pauses." + clock_words(job)
     )
     if not timespans.has_heatmap(job, module):
         caption += " From traced calls (DXT), the bytes of each spread evenly over its time."
@@ -53,6 +53,12 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
         cells=cells,
         timelines=lambda: timelines(job, module),
     )
+
+
+def clock_words(job: Job) -> str:
+    """What to add where ranks of nodes with clocks of their own share a time axis."""
+    known = clocks.common_clock(job)
+    return f" {known.said}" if known.uncertainty else ""
 
 
 def main_activity(job: Job) -> list[Block]:

@@ -1,0 +1,50 @@
+/* The clocks of the nodes of a job, where they are different ones. */
+#include <math.h>
+#include <string.h>
+
+#include "../runtime/context.h"
+#include "../tables/process_table.h"
+
+#define NS_PER_SECOND 1e9
+
+struct row {
+    int64_t rank;
+    char host[HOST_BYTES];
+    double begin_offset, begin_uncertainty, end_offset, end_uncertainty;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the first rank with this clock"),
+    TEXT(host, "S64", "its node", TEXT_NAME),
+    COLUMN(begin_offset, "<f8", "s", "how far it was ahead of rank 0's clock at the end of MPI_Init"),
+    COLUMN(begin_uncertainty, "<f8", "s", "the true offset lay within this of it"),
+    COLUMN(end_offset, "<f8", "s",
+           "the same at the begin of MPI_Finalize; NaN: not measured, the process was killed"),
+    COLUMN(end_uncertainty, "<f8", "s", "the same of this one; NaN: not measured"),
+};
+
+/* Ranks behind the last one for which there is room have none. */
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct clock_offsets *offsets = &iolens.offsets;
+    if (offsets->clocks < 2 || !offsets->first || transport->rank >= tables_most_rows(false))
+        return;
+    struct row row = {
+        .rank = transport->rank,
+        .begin_offset = (double)offsets->begin.ns / NS_PER_SECOND,
+        .begin_uncertainty = (double)offsets->begin.uncertainty_ns / NS_PER_SECOND,
+        .end_offset = offsets->ended ? (double)offsets->end.ns / NS_PER_SECOND : NAN,
+        .end_uncertainty = offsets->ended ? (double)offsets->end.uncertainty_ns / NS_PER_SECOND : NAN,
+    };
+    memcpy(row.host, iolens.identity.host, strnlen(iolens.identity.host, sizeof row.host));
+    buffer_put(rows, &row, sizeof row);
+}
+
+const struct process_table table_clocks = {
+    .name = "clocks",
+    .meaning =
+        "A clock that ranks read, where those of a job do not all read the same one. Times of the job are on "
+        "rank 0's: each clock's are moved by its offset, in between by what lies between both offsets",
+    TABLE_ROWS(COLUMNS),
+    .collect = collect,
+};

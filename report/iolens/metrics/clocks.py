@@ -1,0 +1,55 @@
+"""How well the times of a job's ranks fit together: the clocks that they read, and how far these were apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+class CommonClock(NamedTuple):
+    """How far a time of one rank may be off on the axis that all share: seconds (None: not known), and a sentence."""
+
+    uncertainty: float | None
+    said: str
+
+
+@once_per_job
+def clocks(job: Job) -> pd.DataFrame | None:
+    """The clocks of a job whose ranks read several, one row each: rank (the first with it), host, begin_offset,
+    begin_uncertainty, end_offset, end_uncertainty (seconds; against rank 0's clock; NaN: not measured) and uncertainty
+    (the larger one: of any time of these ranks on the job's axis). None where all read one, or it is not known.
+    """
+    found = job.private.get("clocks")
+    if found is None or isinstance(found, dict) or found.empty:
+        return None
+    largest = found[["begin_uncertainty", "end_uncertainty"]].max(axis=1)
+    return found.assign(uncertainty=largest).sort_values("rank", ignore_index=True)
+
+
+@once_per_job
+def common_clock(job: Job) -> CommonClock:
+    """Of rank 0's clock, which times are on: its own uncertainty is 0, that of others is that of their offsets."""
+    info = job.private.get("job")
+    hosts = info.get("hosts", []) if isinstance(info, dict) else []
+    found = clocks(job)
+    if found is not None:
+        worst = float(found["uncertainty"].max())
+        ends = " (when the job began; at its end they were not compared)" if found["end_offset"].isna().any() else ""
+        return CommonClock(
+            worst,
+            f"The clocks of {len(found)} nodes were compared{ends}; each is put on rank 0's to {1e6 * worst:,.0f} µs.",
+        )
+    if job.nprocs == 1 or len(hosts) == 1:
+        return CommonClock(0.0, "All ranks read one clock.")
+    if hosts:
+        return CommonClock(
+            None,
+            "The clocks of the nodes were not compared: all ranks are put on one axis by their first common barrier.",
+        )
+    return CommonClock(None, "The log does not say how its ranks' clocks fit together.")

@@ -1,0 +1,105 @@
+"""Ranks whose nodes' clocks differ: time namespaces that begin elsewhere, and a clock that runs too fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from iolens.exports.chrome import chrome
+from iolens.log import Job, read_log
+from iolens.metrics.clocks import clocks, common_clock
+from mpi_libraries import ROOT, library
+from patience import PATIENCE
+
+AHEAD, BEHIND = 1000, -20
+TOO_FAST_PPM = 10000
+ROUNDING = 2e-6  # s; a job begins at a whole microsecond, and the TSC is calibrated
+
+pytestmark = pytest.mark.mpi
+
+
+def ran(folder: Path, *nodes: list[str]) -> tuple[Job, pd.DataFrame]:
+    """A job with one rank behind each of these commands: its log, and when its writes were, by one clock (ns)."""
+    its, shim = library("usual"), folder / "shim.so"
+    program = its.compile(ROOT / "tests/c/mpi_clocks.c", folder / "program")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, ROOT / "tests/c/clock_shim.c"], check=True)
+    settings = [f"LD_PRELOAD={shim}:{its.preload}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
+    ranks: list[str | Path] = []
+    for node in nodes:
+        ranks += [":"] * bool(ranks) + ["-np", "1", *node, "env", *settings, "IOLENS_DXT=1", program]
+    done = subprocess.run(
+        [its.mpirun, *ranks],
+        cwd=folder,
+        env={**os.environ, **its.environment(None)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    (log,) = folder.glob("*.darshan")
+    rows = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+    return read_log(log), pd.DataFrame(rows, columns=["rank", "before", "after"]).sort_values(["rank", "before"])
+
+
+def on_one_axis(job: Job, written: pd.DataFrame) -> float:
+    """By how many seconds the writes in the log do not fit when they were, whatever the begin of the log's axis."""
+    traced = job.frames["DXT_POSIX"].sort_values(["rank", "start"])
+    files = {record for record, name in job.names.items() if "written." in name}
+    traced = traced[traced["id"].isin(files)]
+    assert list(traced["rank"]) == list(written["rank"])
+    begin = written["before"].min()
+    earliest = (written["before"] - begin).to_numpy() * 1e-9 - traced["end"].to_numpy()
+    latest = (written["after"] - begin).to_numpy() * 1e-9 - traced["start"].to_numpy()
+    return float(earliest.max() - latest.min())
+
+
+def can(*command: str) -> bool:
+    return subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, pd.DataFrame]:
+    """A node of rank 0, two whose clocks began elsewhere, and one whose clock is too fast, with two ranks."""
+    space = ["unshare", "--time", "--monotonic"]
+    if not can(*space, "1") or not can("unshare", "--uts"):
+        pytest.skip("time namespaces cannot be made here")
+    fast = ["unshare", "--uts", "sh", "-c", 'hostname fast; exec "$@"', "sh", "env", f"CLOCK_SHIM_PPM={TOO_FAST_PPM}"]
+    folder = tmp_path_factory.mktemp("clocks")
+    return ran(folder, ["env"], [*space, str(AHEAD)], [*space, str(BEHIND)], fast, fast)
+
+
+def test_offsets_are_as_far_off_as_is_said(apart: tuple[Job, pd.DataFrame]) -> None:
+    job, _ = apart
+    found = clocks(job)
+    assert found is not None
+    assert list(found["rank"]) == [0, 1, 2, 3]
+    assert found["host"][3] == "fast"
+    assert (found.loc[0, ["begin_offset", "begin_uncertainty", "end_offset", "end_uncertainty"]] == 0).all()
+    for rank, offset in ((1, AHEAD), (2, BEHIND)):
+        for end in ("begin", "end"):
+            assert abs(found[f"{end}_offset"][rank] - offset) <= found[f"{end}_uncertainty"][rank]
+    assert (found["uncertainty"][1:] > 0).all()
+    assert found["end_offset"][3] > found["begin_offset"][3] > 0
+    assert common_clock(job).uncertainty == found["uncertainty"].max()
+
+
+def test_times_are_on_one_axis(apart: tuple[Job, pd.DataFrame]) -> None:
+    """Also of the second rank of a node, which compares nothing, and of a clock that runs too fast."""
+    job, written = apart
+    uncertainty = common_clock(job).uncertainty
+    assert uncertainty is not None
+    assert on_one_axis(job, written) <= 2 * uncertainty + ROUNDING
+    clock = json.loads(chrome(job)[0])["otherData"]
+    assert [row["rank"] for row in clock["clocks"]] == [0, 1, 2, 3]
+
+
+def test_ranks_of_one_node_need_no_comparison(tmp_path: Path) -> None:
+    job, written = ran(tmp_path, ["env"], ["env"], ["env"])
+    assert clocks(job) is None
+    assert common_clock(job).uncertainty == 0
+    assert on_one_axis(job, written) <= ROUNDING
