@@ -1,5 +1,6 @@
 #!/bin/bash
-# Spools to be damaged: those of test programs, with traces, layouts, hints, datasets and collective calls.
+# Spools to be damaged: those of test programs, with traces, layouts, hints, datasets and collective calls, MPI statistics,
+# samples, regions, counters and traced functions.
 #   tests/fuzz/spools.sh FOLDER        FOLDER is made, and then holds NAME/iolens-<uid>/<pid>.spool
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -38,11 +39,22 @@ PY
 keep lustre LD_PRELOAD="$lib/libiolens.so:$folder/bin/liblov.so" LOV_BYTES="$folder/bin/attribute" \
     "$folder/bin/posix_many" 3
 
-adapter=$(echo "$lib"/libiolens-*.so)
+# Samples with their times, regions, counters, call chains of I/O, traced functions.
+processor=(IOLENS_SAMPLE=1000 IOLENS_TIMELINE=100 IOLENS_IO_CALLERS=3 IOLENS_TRACE=io,heap,pthreads)
+traced="$lib/libiolens-trace-heap.so:$lib/libiolens-trace-pthreads.so"
+compile gcc region_marks
+keep regions "${processor[@]}" LD_PRELOAD="$lib/libiolens.so" "$folder/bin/region_marks" kill
+compile gcc traced_calls -lm
+keep traced "${processor[@]}" LD_PRELOAD="$traced:$lib/libiolens.so" "$folder/bin/traced_calls"
+
+adapter=$(find "$lib" -name 'libiolens-*.so' ! -name 'libiolens-trace*' | head -n 1)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_io=romio321
 if [ -e "$adapter" ] && command -v mpicc >/dev/null; then
     compile mpicc mpi_calls
     keep mpi mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_calls" .
+    compile mpicc mpi_counts
+    keep messages "${processor[@]}" IOLENS_TRACE=mpi IOLENS_CALLERS=3 IOLENS_LATE_RECEIVES=1 \
+        mpirun -np 4 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_counts" threads
     compile mpicc pnetcdf_calls -lpnetcdf 2>/dev/null &&
         keep pnetcdf mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/pnetcdf_calls" .
     flags=$(pkg-config --cflags --libs hdf5-openmpi 2>/dev/null || pkg-config --cflags --libs hdf5-mpich 2>/dev/null) || flags=
