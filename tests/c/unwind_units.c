@@ -184,5 +184,14 @@ int main(void)
                            stack, frames, MOST);
     expected[expected_count++] = (uintptr_t)__builtin_return_address(0);
     compare("from a function");
+    for (int turn = 0; turn < 2; turn++) { /* by the tables, then as remembered */
+        struct unwinding walk = unwind_begin((uintptr_t)__builtin_return_address(0),
+                                             (uintptr_t)__builtin_frame_address(0), stack);
+        found = (struct unwound){0};
+        while (found.count < MOST && unwind_next(&walk, &frames[found.count]))
+            found.count++;
+        found.whole = walk.whole;
+        compare("frame by frame");
+    }
     return failures > 0 || !caught;
 }

@@ -60,26 +60,31 @@ static bool in_binding(uintptr_t address)
     return false;
 }
 
-/* The recorder's own frames lie in front of the caller. */
 struct chain {
-    uintptr_t frame[CHAIN_MOST + OWN_FRAMES + MOST_BINDINGS];
-    size_t first, end;
+    uintptr_t frame[CHAIN_MOST];
+    size_t count;
 };
 
+/* The frames of the recorder lie in front of the caller, those of a binding may lie behind it. */
 static void find_chain(struct chain *chain, uintptr_t caller, size_t depth)
 {
     static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));
     if (stack.high == 0)
         stack = unwind_stack();
-    struct unwound found =
-        unwind_callers((uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0), stack,
-                       chain->frame, depth + OWN_FRAMES + MOST_BINDINGS);
-    chain->first = 0;
-    while (chain->first < found.count && chain->frame[chain->first] != caller)
-        chain->first++;
-    while (chain->first < found.count && in_binding(chain->frame[chain->first]))
-        chain->first++;
-    chain->end = chain->first + depth < found.count ? chain->first + depth : found.count;
+    struct unwinding walk =
+        unwind_begin((uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0), stack);
+    uintptr_t frame = 0;
+    bool found = true;
+    chain->count = 0;
+    for (int i = 0; i < OWN_FRAMES && found && frame != caller; i++)
+        found = unwind_next(&walk, &frame);
+    found = found && frame == caller;
+    for (int i = 0; i < MOST_BINDINGS && found && in_binding(frame); i++)
+        found = unwind_next(&walk, &frame);
+    while (found && chain->count < depth) {
+        chain->frame[chain->count++] = frame;
+        found = chain->count < depth && unwind_next(&walk, &frame);
+    }
 }
 
 uintptr_t chain_program(uintptr_t caller)
@@ -88,17 +93,19 @@ uintptr_t chain_program(uintptr_t caller)
     if (!in_binding(caller))
         return caller;
     find_chain(&chain, caller, 1);
-    return chain.first < chain.end ? chain.frame[chain.first] : caller;
+    return chain.count > 0 ? chain.frame[0] : caller;
 }
 
 /* Nodes are made from the outside, since each is the child of the one that called it. */
 uint32_t chain_node(uintptr_t caller, int depth)
 {
-    struct chain chain = {.frame = {caller}, .end = 1};
+    struct chain chain;
     uint32_t node = CALL_NODE_NONE;
+    chain.frame[0] = caller;
+    chain.count = 1;
     if (depth > 1)
         find_chain(&chain, caller, (size_t)depth);
-    for (size_t i = chain.end; i-- > chain.first;)
+    for (size_t i = chain.count; i-- > 0;)
         node = call_node(node, chain.frame[i], false);
     return node != CALL_NODE_NONE ? node : call_node(CALL_NODE_NONE, caller, false);
 }

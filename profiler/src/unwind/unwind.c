@@ -9,6 +9,7 @@
 
 #include "cfi.h"
 #include "expression.h"
+#include "steps.h"
 
 enum { WORD = sizeof(uintptr_t) };
 
@@ -115,33 +116,55 @@ static bool follow_frame_pointer(struct registers *registers, const struct stack
     return true;
 }
 
-/* The register for the return address holds the address of the frame's own instruction; `called`: a return
- * address, which may be the first of the next function when the call was the last of its own. */
-static struct unwound walk(struct registers *registers, bool called, const struct stack_span *stack,
-                           uintptr_t *frames, size_t most)
+/* From a frame to its caller's: the register for the return address holds the address of the frame's own
+ * instruction. `called`: that is a return address, which may be the first of the next function when the call
+ * was the last of its own. False when there is no caller, or it cannot be known. */
+static bool leave_by_tables(struct unwinding *at, const struct unwind_object *object, uintptr_t address)
+{
+    struct cfi_row row;
+    uintptr_t before = at->registers.value[REGISTER_STACK];
+    bool described = object && cfi_row_at(object, address, &row);
+    at->whole = described && row.saved[REGISTER_RETURN].kind == RULE_UNDEFINED;
+    if (at->whole || !(described ? apply(&row, &at->registers, &at->stack)
+                                 : follow_frame_pointer(&at->registers, &at->stack)))
+        return false;
+    at->called = !(described && row.signal_frame);
+    return !at->called || at->registers.value[REGISTER_STACK] > before;
+}
+
+static bool leave_frame(struct unwinding *at, bool remember)
+{
+    struct unwind_object object;
+    uintptr_t before = at->registers.value[REGISTER_STACK];
+    uintptr_t address = at->registers.value[REGISTER_RETURN] - at->called;
+    bool inside = has_tables && unwind_object_at(address, &object);
+    enum step_result step = STEP_UNUSUAL;
+    if (remember && inside && at->called)
+        step = step_out(&object, address, &at->registers, &at->stack);
+    at->whole = step == STEP_OUTERMOST;
+    if (step != STEP_UNUSUAL)
+        return !at->whole && at->registers.value[REGISTER_STACK] > before;
+    return leave_by_tables(at, inside ? &object : NULL, address);
+}
+
+static bool next(struct unwinding *at, bool remember, uintptr_t *frame)
+{
+    if (at->ended)
+        return false;
+    *frame = at->registers.value[REGISTER_RETURN];
+    if (*frame == 0)
+        at->ended = at->whole = true;
+    else
+        at->ended = !leave_frame(at, remember);
+    return *frame != 0;
+}
+
+static struct unwound walk(struct unwinding *at, uintptr_t *frames, size_t most)
 {
     struct unwound unwound = {0};
-    while (unwound.count < most) {
-        struct unwind_object object;
-        struct cfi_row row;
-        uintptr_t at = registers->value[REGISTER_RETURN], before = registers->value[REGISTER_STACK];
-        if (at == 0) {
-            unwound.whole = true;
-            break;
-        }
-        frames[unwound.count++] = at;
-        bool described =
-            has_tables && unwind_object_at(at - called, &object) && cfi_row_at(&object, at - called, &row);
-        if (described && row.saved[REGISTER_RETURN].kind == RULE_UNDEFINED) {
-            unwound.whole = true;
-            break;
-        }
-        bool found = described ? apply(&row, registers, stack) : follow_frame_pointer(registers, stack);
-        bool signal_frame = described && row.signal_frame;
-        if (!found || (!signal_frame && registers->value[REGISTER_STACK] <= before))
-            break;
-        called = !signal_frame;
-    }
+    while (unwound.count < most && next(at, false, &frames[unwound.count]))
+        unwound.count++;
+    unwound.whole = at->whole;
     return unwound;
 }
 
@@ -152,10 +175,10 @@ struct unwound unwind_context(const ucontext_t *context, struct stack_span stack
     static const int order[REGISTER_COUNT] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
                                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                               REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-    struct registers registers = {.known = (1u << REGISTER_COUNT) - 1};
+    struct unwinding at = {.registers.known = (1u << REGISTER_COUNT) - 1, .stack = stack};
     for (int r = 0; r < REGISTER_COUNT; r++)
-        registers.value[r] = (uintptr_t)context->uc_mcontext.gregs[order[r]];
-    return walk(&registers, false, &stack, frames, most);
+        at.registers.value[r] = (uintptr_t)context->uc_mcontext.gregs[order[r]];
+    return walk(&at, frames, most);
 }
 #elif defined(__aarch64__)
 /* By frame pointers alone, which its compilers keep. */
@@ -163,22 +186,31 @@ struct unwound unwind_context(const ucontext_t *context, struct stack_span stack
                               size_t most)
 {
     enum { FRAME_POINTER = 29 };
-    struct registers registers = {.known =
-                                      1u << REGISTER_FRAME | 1u << REGISTER_STACK | 1u << REGISTER_RETURN};
-    registers.value[REGISTER_FRAME] = (uintptr_t)context->uc_mcontext.regs[FRAME_POINTER];
-    registers.value[REGISTER_STACK] = (uintptr_t)context->uc_mcontext.sp;
-    registers.value[REGISTER_RETURN] = (uintptr_t)context->uc_mcontext.pc;
-    return walk(&registers, false, &stack, frames, most);
+    struct unwinding at = {.stack = stack};
+    at.registers.known = 1u << REGISTER_FRAME | 1u << REGISTER_STACK | 1u << REGISTER_RETURN;
+    at.registers.value[REGISTER_FRAME] = (uintptr_t)context->uc_mcontext.regs[FRAME_POINTER];
+    at.registers.value[REGISTER_STACK] = (uintptr_t)context->uc_mcontext.sp;
+    at.registers.value[REGISTER_RETURN] = (uintptr_t)context->uc_mcontext.pc;
+    return walk(&at, frames, most);
 }
 #endif
+
+struct unwinding unwind_begin(uintptr_t here, uintptr_t frame, struct stack_span stack)
+{
+    struct unwinding at = {.stack = stack, .called = true};
+    at.registers.known = 1u << REGISTER_STACK | 1u << REGISTER_RETURN;
+    at.registers.value[REGISTER_STACK] = frame + 2 * WORD;
+    at.registers.value[REGISTER_RETURN] = here;
+    if (stack_word(&stack, frame, &at.registers.value[REGISTER_FRAME]))
+        at.registers.known |= 1u << REGISTER_FRAME;
+    return at;
+}
+
+bool unwind_next(struct unwinding *at, uintptr_t *frame) { return next(at, true, frame); }
 
 struct unwound unwind_callers(uintptr_t here, uintptr_t frame, struct stack_span stack, uintptr_t *frames,
                               size_t most)
 {
-    struct registers registers = {.known = 1u << REGISTER_STACK | 1u << REGISTER_RETURN};
-    registers.value[REGISTER_STACK] = frame + 2 * WORD;
-    registers.value[REGISTER_RETURN] = here;
-    if (stack_word(&stack, frame, &registers.value[REGISTER_FRAME]))
-        registers.known |= 1u << REGISTER_FRAME;
-    return walk(&registers, true, &stack, frames, most);
+    struct unwinding at = unwind_begin(here, frame, stack);
+    return walk(&at, frames, most);
 }

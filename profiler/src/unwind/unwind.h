@@ -26,6 +26,18 @@ struct stack_span unwind_stack(void);
 struct unwound unwind_context(const ucontext_t *context, struct stack_span stack, uintptr_t *frames,
                               size_t most);
 
+/* A walk that goes outwards frame by frame. */
+struct unwinding {
+    struct registers registers;
+    struct stack_span stack;
+    bool called, ended, whole;
+};
+
+/* From a function that is running, as unwind_callers below, and its frames one by one; false behind the last.
+ * It remembers what the tables said, and is not for signal handlers. */
+struct unwinding unwind_begin(uintptr_t here, uintptr_t frame, struct stack_span stack);
+bool unwind_next(struct unwinding *at, uintptr_t *frame);
+
 /* From a function that is running: `here` and `frame` are its __builtin_return_address(0) and
  * __builtin_frame_address(0), and the first of the return addresses is `here`. The function must keep a frame
  * pointer, which using the second of them has it do. */

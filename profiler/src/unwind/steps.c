@@ -1,0 +1,79 @@
+#include "steps.h"
+
+#include <stddef.h>
+
+#include "cfi.h"
+
+enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
+
+/* What a function gives back to its caller as it was (System V ABI for x86-64, figure 3.4). */
+static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
+
+struct step {
+    uintptr_t address, object; /* the instruction, and where its object begins */
+    int32_t frame;             /* the caller's stack pointer is this far from ... */
+    bool by_frame;             /* ... the frame pointer, else the stack pointer */
+    bool outermost;            /* nothing called it */
+    int16_t saved[KEPT];       /* distance of each from the caller's stack pointer; 0: it is as it was */
+};
+
+static __thread struct step iolens_steps[STEPS] __attribute__((tls_model("initial-exec")));
+
+/* False where the rules do not have this form. */
+static bool read_rules(const struct cfi_row *row, struct step *step)
+{
+    const struct rule *caller = &row->saved[REGISTER_RETURN];
+    step->outermost = caller->kind == RULE_UNDEFINED;
+    if (step->outermost)
+        return true;
+    if (row->signal_frame || row->frame.kind != RULE_REGISTER || caller->kind != RULE_OFFSET ||
+        caller->value != -WORD || row->saved[REGISTER_STACK].kind != RULE_SAME)
+        return false;
+    step->frame = row->frame.value;
+    step->by_frame = row->frame.from == REGISTER_FRAME;
+    for (int i = 0; i < KEPT; i++) {
+        const struct rule *rule = &row->saved[kept[i]];
+        bool saved = rule->kind == RULE_OFFSET && rule->value < 0 && rule->value >= INT16_MIN;
+        if (!saved && rule->kind != RULE_SAME)
+            return false;
+        step->saved[i] = (int16_t)(saved ? rule->value : 0);
+    }
+    return step->by_frame || row->frame.from == REGISTER_STACK;
+}
+
+static const struct step *step_at(const struct unwind_object *object, uintptr_t address)
+{
+    struct step *step = &iolens_steps[(address ^ address >> 8) % STEPS];
+    if (step->address == address && step->object == object->begin)
+        return step;
+    struct step found = {.address = address, .object = object->begin};
+    struct cfi_row row;
+    if (!cfi_row_at(object, address, &row) || !read_rules(&row, &found))
+        return NULL;
+    *step = found;
+    return step;
+}
+
+enum step_result step_out(const struct unwind_object *object, uintptr_t address, struct registers *registers,
+                          const struct stack_span *stack)
+{
+    const struct step *step = step_at(object, address);
+    if (step && step->outermost)
+        return STEP_OUTERMOST;
+    unsigned base = step && step->by_frame ? REGISTER_FRAME : REGISTER_STACK;
+    if (!step || !register_known(registers, base))
+        return STEP_UNUSUAL;
+    uintptr_t frame = registers->value[base] + (uintptr_t)(intptr_t)step->frame, caller;
+    if (!stack_word(stack, frame - WORD, &caller))
+        return STEP_UNUSUAL;
+    for (int i = 0; i < KEPT; i++) {
+        unsigned r = kept[i];
+        if (step->saved[i] == 0)
+            continue;
+        bool known = stack_word(stack, frame + (uintptr_t)(intptr_t)step->saved[i], &registers->value[r]);
+        registers->known = known ? registers->known | 1u << r : registers->known & ~(1u << r);
+    }
+    registers->value[REGISTER_STACK] = frame;
+    registers->value[REGISTER_RETURN] = caller;
+    return STEP_TAKEN;
+}
