@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError, UsageError
 from iolens.lab.run.container import assembled, examination, take_contained_apart
-from iolens.lab.run.container_inside import missing_libraries, read_answer, refusal
+from iolens.lab.run.container_inside import SCRIPT, missing_libraries, read_answer, refusal
 from iolens.lab.run.container_runtimes import RUNTIMES, bound, runtime_of
 
 STARTS = [
@@ -117,6 +119,15 @@ def test_an_mpi_that_is_not_inside() -> None:
     inside = read_answer(text + "\tlibmpi.so.40 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n=launcher\n")
     assert refusal(inside, "x") is None
     assert missing_libraries(inside) == ["libmpi.so.40"]
+
+
+@pytest.mark.parametrize(("program", "listed"), [("true", False), (sys.executable, True), ("/etc/hostname", False)])
+def test_the_script_that_looks_inside_on_this_machine(program: str, listed: bool) -> None:
+    done = subprocess.run(["sh", "-c", SCRIPT, "sh", program, "sh"], capture_output=True, text=True, check=False)
+    inside = read_answer(done.stdout)
+    assert inside.loader
+    assert missing_libraries(inside) == []
+    assert ("libc.so.6 =>" in inside.program) is listed
 
 
 def test_a_path_that_cannot_be_bound() -> None:

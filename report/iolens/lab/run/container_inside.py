@@ -24,11 +24,12 @@ echo "=libraries"
 for library in FOLDER/*.so; do "$loader" --list "$library" 2>&1; done
 program=$(command -v "$1")
 echo "=program $program"
-[ -z "$program" ] || "$loader" --list "$program" 2>&1
+case $program in */*) "$loader" --list "$program" 2>&1 ;; esac
 echo "=launcher"
 [ -z "$2" ] || "$2" --version 2>&1
 """.replace("FOLDER", LIBRARIES)
-"""For any shell. The loader itself says what a library or program needs, where no `ldd` is."""
+"""For any shell. The loader itself says what a library or program needs, where no `ldd` is; not of what the shell has
+built in (`true`), which has no path."""
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
