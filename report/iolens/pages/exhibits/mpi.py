@@ -252,6 +252,6 @@ MPI_SETTINGS: Exhibit[Job] = Exhibit(
         Column("from rank", "first", words.count, optional=True),
     ],
     note="Eager limits in bytes, headers included, of what was open, and parameters that are not the library's own; "
-    "what `mpirun` sets stands in the environment. Components are those that were open.",
+    "what mpirun sets stands in the environment. Components are those that were open.",
     source=SOURCE,
 )
