@@ -23,7 +23,7 @@ OPERATIONS = ("write", "read")
 """In their order within a record."""
 
 STEP = 1 << 20
-"""Rows by which a frame grows while it is read."""
+"""Rows by which a frame grows at most while it is read: else it becomes twice as long."""
 
 SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
 
@@ -69,7 +69,7 @@ def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[
     rows = room = 0
     for piece in pieces:
         if rows + len(piece) > room:
-            room = max(room + STEP, rows + len(piece))
+            room = max(room + min(room, STEP), rows + len(piece))
             for column in columns.values():
                 column.resize(room, refcheck=False)
         for name, column in columns.items():

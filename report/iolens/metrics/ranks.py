@@ -67,6 +67,8 @@ def target_speed(job: Job) -> pd.DataFrame | None:
         return None
     target = {key: osts[0] for key, osts in zip(layout["id"], layout["osts"], strict=True) if len(set(osts)) == 1}
     own = posix[(posix["rank"] >= 0) & posix["id"].isin(list(target))]
+    if own.empty:
+        return None
     moved = own["POSIX_BYTES_READ"].clip(lower=0) + own["POSIX_BYTES_WRITTEN"].clip(lower=0)
     spent = own["POSIX_F_READ_TIME"].clip(lower=0) + own["POSIX_F_WRITE_TIME"].clip(lower=0)
     rows = pd.DataFrame({"ost": own["id"].map(target), "rank": own["rank"], "bytes": moved, "seconds": spent})
@@ -154,7 +156,7 @@ def write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             rows = table[(table["rank"] >= 0) & (table["bytes_written"] > 0) & table["file"].isin(shared)]
             part = rows[["rank", "first_write", "last_write", "write_time"]]
             parts.append(part.set_axis(["rank", "begin", "end", "busy"], axis=1))
-    if not parts:
+    if not any(map(len, parts)):
         return np.zeros(0), np.zeros(0), np.zeros(0)
     found = pd.concat(parts).groupby("rank").agg(begin=("begin", "min"), end=("end", "max"), busy=("busy", "sum"))
     return found["begin"].to_numpy(), found["end"].to_numpy(), found["busy"].to_numpy()
