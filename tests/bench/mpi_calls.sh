@@ -1,8 +1,8 @@
 #!/bin/bash
 # What tracing costs per call of MPI, in ns: without the library, with it and MPI not traced, traced without callers, with
-# one, with eight; with mpiP where MPIP_LIB names its libmpiP.so. Each in turn, in PROCESSES processes (default 5), of
-# which the fastest and the slowest are printed. COUNT=1: instructions per call instead, by valgrind, which does not mind a
-# busy machine.
+# one, with eight; with mpiP, without stacks and as it comes, where MPIP_LIB names its libmpiP.so. Each in turn, in PROCESSES
+# processes (default 5), of which the fastest and the slowest are printed: half a minute on a quiet machine. COUNT=1:
+# instructions per call instead, by valgrind, which does not mind a busy machine.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -11,13 +11,14 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 IOLENS_LOGPATH=
 mpicc -O2 -o "$work/mpi_cost" "$root/tests/c/mpi_cost.c"
 cd "$work"
 preload="$root/build/lib/libiolens-openmpi.so:$root/build/lib/libiolens.so"
-ways=("without" "off" "callers 0" "callers 1" "callers 8" ${MPIP_LIB:+mpiP})
+ways=("without" "off" "callers 0" "callers 1" "callers 8" ${MPIP_LIB:+"mpiP -k0"} ${MPIP_LIB:+mpiP})
 
 settings() { # of a way, as words for env
     case $1 in
     without) echo IOLENS_DISABLE=1 ;;
     off) echo "LD_PRELOAD=$preload IOLENS_TRACE=io" ;;
-    mpiP) echo "LD_PRELOAD=$MPIP_LIB MPIP=-k0" ;;
+    "mpiP -k0") echo "LD_PRELOAD=$MPIP_LIB MPIP=-k0" ;;
+    mpiP) echo "LD_PRELOAD=$MPIP_LIB" ;;
     *) echo "LD_PRELOAD=$preload IOLENS_TRACE=mpi IOLENS_CALLERS=${1#callers }" ;;
     esac
 }
@@ -29,19 +30,21 @@ instructions() { # way, call, times
     sed -n 's/^.*Collected : \([0-9]*\).*$/\1/p' "$work/said"
 }
 
-one() { # way, call: a figure
+one() { # way, call, times: a figure
     if [ -n "${COUNT:-}" ]; then
         echo $((($(instructions "$1" "$2" 20000) - $(instructions "$1" "$2" 10000)) / 10000))
     else
         # shellcheck disable=SC2046
-        mpirun -np 1 env $(settings "$1") "$work/mpi_cost" "$2" "${TIMES:-1000000}" 5 2>/dev/null | tail -n 1
+        mpirun -np 1 env $(settings "$1") "$work/mpi_cost" "$2" "$3" 3 2>/dev/null | tail -n 1
     fi
 }
 
 printf '%-10s' "${COUNT:+Ir/call}"; printf '%18s' "${ways[@]}"; echo
+# Some 0.1 s of each kind of call.
+declare -A times=([Iprobe]=500000 [Sendrecv]=100000 [Allreduce]=100000)
 for call in Iprobe Sendrecv Allreduce; do
     for _ in $(seq "${PROCESSES:-5}"); do
-        for way in "${ways[@]}"; do one "$way" "$call" >>"$work/$call.${way// /}"; done
+        for way in "${ways[@]}"; do one "$way" "$call" "${TIMES:-${times[$call]}}" >>"$work/$call.${way// /}"; done
         [ -n "${COUNT:-}" ] && break
     done
     printf '%-10s' "$call"
