@@ -138,7 +138,8 @@ static void tell(int number, const char *device)
         bind != MPI_T_BIND_NO_OBJECT)
         return;
     bool set = in_environment(variable.name, form), limit = is_eager_limit(variable.name, device);
-    if ((set || limit) && read_value(number, &variable))
+    /* Intel MPI has variables that are empty whatever the environment says, which is asked afterwards. */
+    if ((set || limit) && read_value(number, &variable) && *variable.value)
         iolens_mpi_setting(limit ? "eager limit" : "parameter", set ? form : variable.name, variable.value,
                            set ? "environment" : "");
 }
