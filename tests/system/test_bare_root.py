@@ -17,6 +17,7 @@ from mpi_libraries import library
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("libiolens.so", "libost.so")
+TRACES = sorted((ROOT / "build/lib").glob("libiolens-trace-*.so"))
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("chroot") is None, reason="chroot needs root")
 
@@ -76,6 +77,20 @@ def test_every_library_alone_and_in_any_order(program: Path, adapter: Path, tmp_
 
 
 @needs_root
+def test_every_library_of_traced_functions_alone_and_beside_the_core(program: Path, tmp_path: Path) -> None:
+    assert len(TRACES) > 10
+    core = ROOT / "build/lib/libiolens.so"
+    root = bare_root(tmp_path, program, [core, *TRACES])
+    for order in [[*pair] for path in TRACES for pair in ((path,), (path, core), (core, path))]:
+        preload = ":".join(map(str, order))
+        check(inside(root, preload), preload)
+        logs = list(root.glob("*.darshan"))
+        assert len(logs) == (core in order), preload
+        for log in logs:
+            log.unlink()
+
+
+@needs_root
 @pytest.mark.parametrize("emulated", [False, True])
 def test_a_run_into_a_bare_root(program: Path, emulated: bool, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
@@ -94,7 +109,7 @@ def test_a_run_into_a_bare_root(program: Path, emulated: bool, tmp_path: Path) -
 
 def test_the_libraries_need_nothing_but_the_c_library(adapter: Path) -> None:
     """Whatever else they needed and a machine lacked would keep every program from starting."""
-    for path in [adapter, *(ROOT / "build/lib" / name for name in OURS)]:
+    for path in [adapter, *(ROOT / "build/lib" / name for name in OURS), *TRACES]:
         listing = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
         assert set(re.findall(r"NEEDED.*\[(.*)\]", listing)) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
         symbols = subprocess.run(["nm", "-D", "--undefined-only", path], capture_output=True, text=True, check=True)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
@@ -69,13 +68,6 @@ int32_t call_node_written(uint32_t node)
     return node < iolens_nodes_written ? (int32_t)node : WRITTEN_OTHER;
 }
 
-/* Of a running process the numbers may be any; they are compared with those that there are. */
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &shape, area, NULL);
-    return true;
-}
-
 static void count(int rank)
 {
     (void)rank;
@@ -127,7 +119,7 @@ const struct process_table table_call_nodes = {
         "from the inside to the outside. Other tables name the node where a chain begins",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
-    .validate = validate,
+    .keyed = &shape,
     .start = start,
     .on_demand = true,
     .state_of = TABLE_call_nodes,

@@ -5,7 +5,6 @@
 
 #include "../callers/call_nodes.h"
 #include "../callers/chains.h"
-#include "../memory/area.h"
 #include "../runtime/region.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
@@ -98,12 +97,6 @@ static bool is_sound(const void *key, const void *memory)
     return value->calls >= 0 && value->ns >= 0;
 }
 
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &shape, area, is_sound);
-    return true;
-}
-
 static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * NS_PER_SECOND); }
 
 static size_t rest(void *memory)
@@ -138,18 +131,16 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(process_tables[TABLE_io_sites], rows);
 }
 
-static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_io_sites)); }
-
 const struct process_table table_io_sites = {
     .name = "io_sites",
     .meaning = "From where an I/O function was called for a file (IOLENS_IO_CALLERS)",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .start = start,
-    .validate = validate,
+    .keyed = &shape,
+    .sound = is_sound,
     .collect = collect,
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
-    .most_rows = most_rows,
 };

@@ -1,5 +1,4 @@
 /* Which sizes of communicators a rank used. */
-#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../runtime/wrap.h"
 #include "../tables/keyed.h"
@@ -37,12 +36,6 @@ IOLENS_EXPORT bool iolens_mpi_communicator(int size, int remote_size)
     return true;
 }
 
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &shape, area, NULL);
-    return true;
-}
-
 static int64_t weight(const void *row) { return ((const struct row *)row)->size; }
 
 static size_t rest(void *given)
@@ -63,8 +56,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
-static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_communicators)); }
-
 const struct process_table table_mpi_communicators = {
     .name = "mpi_communicators",
     .meaning =
@@ -72,10 +63,9 @@ const struct process_table table_mpi_communicators = {
         "traced. A row of rank -1 has size 0: any",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
-    .validate = validate,
+    .keyed = &shape,
     .collect = collect,
     .weight = weight,
     .rest = rest,
     .rest_slots = 1,
-    .most_rows = most_rows,
 };

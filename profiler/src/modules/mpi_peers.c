@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../runtime/thread_slot.h"
 #include "../tables/keyed.h"
@@ -79,12 +78,6 @@ void mpi_peer_add(int peer, int64_t bytes, bool sent)
     counts->bytes[sent] += bytes;
 }
 
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &shape, area, NULL);
-    return true;
-}
-
 struct row {
     int64_t rank, peer, messages, bytes, received_messages, received_bytes;
     uint8_t on_node;
@@ -155,8 +148,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     buffer_free(&places);
 }
 
-static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_peers)); }
-
 const struct process_table table_mpi_peers = {
     .name = "mpi_peers",
     .meaning =
@@ -165,7 +156,7 @@ const struct process_table table_mpi_peers = {
         "IOLENS_FILE_RANKS, the rest is one row",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
-    .validate = validate,
+    .keyed = &shape,
     .start = start,
     .on_demand = true,
     .state_of = TABLE_mpi_peers,
@@ -173,5 +164,4 @@ const struct process_table table_mpi_peers = {
     .weight = weight,
     .rest = rest,
     .rest_slots = 2,
-    .most_rows = most_rows,
 };

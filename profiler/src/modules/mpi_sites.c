@@ -13,7 +13,6 @@
 #include "../runtime/wrap.h"
 #include "../spool/spool.h"
 #include "../tables/process_table.h"
-#include "../tables/table_merge.h"
 #include "mpi_events.h"
 #include "mpi_functions.h"
 #include "mpi_peers.h"
@@ -40,8 +39,8 @@ struct own {
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 
 /* Rows of functions beyond the bound are found in spite of it: there are not many of them. */
-static const struct keyed_shape bounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
-                                           false, NULL};
+const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
+                                            false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,
                                              false, NULL};
 
@@ -60,7 +59,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static void start(void)
+void mpi_sites_start(void)
 {
     char *end;
     errno = 0;
@@ -117,10 +116,10 @@ static struct mpi_site *make_site(struct keyed *store, const struct iolens_mpi_c
 {
     struct mpi_site_key key = {.function = call->function, .region = iolens_region, .thread = thread_slot()};
     key.node = iolens_callers > 0 ? chain_node(caller, iolens_callers) : CALL_NODE_NONE;
-    struct keyed_row *row = keyed_find(store, &bounded, &key);
+    struct keyed_row *row = keyed_find(store, &mpi_sites_shape, &key);
     key.node = CALL_NODE_OTHER;
     row = row ? row : keyed_find(store, &unbounded, &key);
-    return row ? keyed_value(row, &bounded) : NULL;
+    return row ? keyed_value(row, &mpi_sites_shape) : NULL;
 }
 
 /* Farther callers may be others at each call, so that with them nothing is remembered here. */
@@ -201,121 +200,12 @@ IOLENS_EXPORT void iolens_mpi_call(const struct iolens_mpi_call *call)
 
 struct keyed_row *mpi_sites_first(const void *state) { return state ? keyed_first(state) : NULL; }
 
-const struct mpi_site *mpi_site_of(struct keyed_row *row) { return keyed_value(row, &bounded); }
+const struct mpi_site *mpi_site_of(struct keyed_row *row) { return keyed_value(row, &mpi_sites_shape); }
 
-static bool sound(const void *key, const void *value)
+bool mpi_site_is_sound(const void *key, const void *value)
 {
     const struct mpi_site *site = value;
     return ((const struct mpi_site_key *)key)->function < IOLENS_MPI_FUNCTIONS &&
            is_measured_time(site->time) && is_measured_time(site->min_time) &&
            is_measured_time(site->max_time) && is_measured_time(site->sync);
 }
-
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &bounded, area, sound);
-    return true;
-}
-
-struct row {
-    int64_t rank;
-    char function[48];
-    uint32_t region;
-    int32_t node;
-    int64_t calls;
-    double time, min_time, max_time;
-    int64_t bytes_sent, bytes_received, messages, size[MPI_SIZES];
-};
-
-#define SIZE(class, meaning)                                                                                 \
-    {                                                                                                        \
-        "size_" #class, "<i8", "messages", meaning, offsetof(struct row, size[class]), sizeof(int64_t),      \
-            COLUMN_SUM, TEXT_NONE                                                                            \
-    }
-
-static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that called; -1: several", COLUMN_RANK),
-    {"function", "S48", "", "the function's name", offsetof(struct row, function), 48, COLUMN_KEY, TEXT_WORD},
-    MERGED(region, "<u4", "region",
-           "the region it was called in, a row of `region_names`; 0: none, 4294967295: several", COLUMN_KEY),
-    MERGED(node, "<i4", "node",
-           "where it was called from, a row of `call_nodes`; -1: not recorded, -2: the rest", COLUMN_KEY),
-    MERGED(calls, "<i8", "calls", "calls that returned", COLUMN_SUM),
-    MERGED(time, "<f8", "s", "time in them", COLUMN_SUM),
-    MERGED(min_time, "<f8", "s", "shortest call", COLUMN_SMALLEST),
-    MERGED(max_time, "<f8", "s", "longest call", COLUMN_LARGEST),
-    MERGED(bytes_sent, "<i8", "B", "bytes sent; of collective calls, what this rank contributed", COLUMN_SUM),
-    MERGED(bytes_received, "<i8", "B", "bytes received, counted in the call that completed the receive",
-           COLUMN_SUM),
-    MERGED(messages, "<i8", "messages", "messages sent; contributions to collective calls", COLUMN_SUM),
-    SIZE(0, "of these below 16 B"),
-    SIZE(1, "from 16 B and below 256 B"),
-    SIZE(2, "from 256 B and below 4 KiB"),
-    SIZE(3, "from 4 KiB and below 64 KiB"),
-    SIZE(4, "from 64 KiB and below 1 MiB"),
-    SIZE(5, "from 1 MiB and below 16 MiB"),
-    SIZE(6, "from 16 MiB on"),
-};
-
-static void put_row(struct buffer *rows, struct keyed_row *found, int rank)
-{
-    const struct mpi_site_key *key = keyed_key(found);
-    const struct mpi_site *site = mpi_site_of(found);
-    double factor = iolens.timeline.factor;
-    struct row row = {.rank = rank,
-                      .region = key->region,
-                      .node = call_node_written(key->node),
-                      .calls = site->calls,
-                      .time = site->time * factor,
-                      .min_time = site->min_time * factor,
-                      .max_time = site->max_time * factor,
-                      .bytes_sent = site->sent,
-                      .bytes_received = site->received,
-                      .messages = site->messages};
-    strcpy(row.function, mpi_function_name(key->function));
-    memcpy(row.size, site->sizes, sizeof row.size);
-    if (site->calls > 0)
-        buffer_put(rows, &row, sizeof row);
-}
-
-static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * 1e9); }
-
-static size_t rest(void *given)
-{
-    struct row *row = given;
-    row->rank = -1;
-    row->region = UINT32_MAX;
-    row->node = -2;
-    size_t function = 0;
-    while (function < IOLENS_MPI_FUNCTIONS - 1 &&
-           strcmp(mpi_function_name((uint32_t)function), row->function) != 0)
-        function++;
-    return function;
-}
-
-static void collect(const struct iolens_transport *transport, struct buffer *rows)
-{
-    struct keyed_row *row = mpi_sites_first(table_state_known(TABLE_mpi_sites));
-    for (; row; row = keyed_next(row))
-        put_row(rows, row, transport->rank);
-    table_fold(process_tables[TABLE_mpi_sites], rows);
-}
-
-static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_sites)); }
-
-const struct process_table table_mpi_sites = {
-    .name = "mpi_sites",
-    .meaning =
-        "MPI calls of a rank by function, region and place that called, where MPI is traced "
-        "(`IOLENS_TRACE=mpi`). When all ranks together have more rows than IOLENS_FILE_RANKS, those with "
-        "the least time are one row for each function",
-    TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct keyed),
-    .validate = validate,
-    .start = start,
-    .collect = collect,
-    .weight = weight,
-    .rest = rest,
-    .rest_slots = IOLENS_MPI_FUNCTIONS,
-    .most_rows = most_rows,
-};

@@ -41,4 +41,9 @@ static inline int mpi_size_class(int64_t bytes)
 struct keyed_row *mpi_sites_first(const void *state);
 const struct mpi_site *mpi_site_of(struct keyed_row *row);
 
+/* Of the table's state: its rows' shape; whether a row of a spool can be one; the setting is known. */
+extern const struct keyed_shape mpi_sites_shape;
+bool mpi_site_is_sound(const void *key, const void *value);
+void mpi_sites_start(void);
+
 #endif

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../tables/keyed.h"
@@ -94,18 +93,12 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         rows->used = 0;
 }
 
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &SHAPE, area, NULL);
-    return true;
-}
-
 const struct process_table table_region_names = {
     .name = "region_names",
     .meaning = "A region that the program marked, inside another one or outside all",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
-    .validate = validate,
+    .keyed = &SHAPE,
     .on_demand = true,
     .state_of = TABLE_region_names,
     .count = count,

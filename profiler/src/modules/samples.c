@@ -1,6 +1,5 @@
 /* How often each call chain was met by a timer. */
 #include "../callers/call_nodes.h"
-#include "../memory/area.h"
 #include "../sampling/state.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
@@ -32,12 +31,6 @@ static bool is_sound(const void *key, const void *value)
     const struct sample_key *sample = key;
     const struct sample_count *count = value;
     return sample->blocked <= 1 && count->count >= 0;
-}
-
-static bool validate(const void *state, const struct area *area)
-{
-    keyed_validate((struct keyed *)state, &sample_shape, area, is_sound);
-    return true;
 }
 
 static int64_t weight(const void *row) { return ((const struct row *)row)->count; }
@@ -72,8 +65,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(process_tables[TABLE_samples], rows);
 }
 
-static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_samples)); }
-
 const struct process_table table_samples = {
     .name = "samples",
     .meaning =
@@ -81,10 +72,10 @@ const struct process_table table_samples = {
         "for some periods is met once, for all of them",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
-    .validate = validate,
+    .keyed = &sample_shape,
+    .sound = is_sound,
     .collect = collect,
     .weight = weight,
     .rest = rest,
     .rest_slots = 2,
-    .most_rows = most_rows,
 };

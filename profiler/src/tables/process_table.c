@@ -8,6 +8,7 @@
 #include "../runtime/context.h"
 #include "../files/registry.h"
 #include "../spool/spool.h"
+#include "keyed.h"
 
 enum { DEFAULT_ROWS = 1000000, MOST_SUMS = 64 };
 
@@ -105,13 +106,21 @@ void tables_reset(void)
     }
 }
 
+/* What the state points to lies in the spool, or was taken out. */
+static bool validate(const struct process_table *type, void *state, const struct area *area)
+{
+    if (type->keyed)
+        keyed_validate(state, type->keyed, area, type->sound);
+    return !type->validate || type->validate(state, area);
+}
+
 void tables_load(const struct spool_header *header, const struct area *area)
 {
     for (int t = 0; t < TABLE_COUNT; t++) {
         const struct process_table *type = process_tables[t];
         void *state = header->tables[t];
         bool whole = state && type->state_bytes > 0 && area_holds(area, state, type->state_bytes, 1) &&
-                     (!type->validate || type->validate(state, area));
+                     validate(type, state, area);
         iolens_tables.state[t] = whole ? state : NULL;
     }
 }
@@ -161,6 +170,14 @@ static bool have_room_for_sums(void)
     return sums <= MOST_SUMS;
 }
 
+static int64_t most_rows(enum process_table_index table)
+{
+    const struct process_table *type = process_tables[table];
+    if (type->most_rows)
+        return type->most_rows();
+    return type->keyed ? keyed_made(table_state_known(table)) : 0;
+}
+
 static void count_own(struct numbers *numbers, int rank)
 {
     int64_t *at = numbers->sums;
@@ -171,7 +188,7 @@ static void count_own(struct numbers *numbers, int rank)
         for (size_t i = 0; i < type->sum_count; i++)
             *at++ = type->sums[i];
         numbers->used[t] = !type->on_demand || table_state_known(type->state_of);
-        numbers->most[t] = type->most_rows ? type->most_rows() : 0;
+        numbers->most[t] = most_rows(t);
     }
 }
 

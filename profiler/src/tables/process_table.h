@@ -23,6 +23,7 @@ enum process_table_index {
 
 struct area;
 struct file;
+struct keyed_shape;
 struct spool_header;
 
 struct process_table {
@@ -34,6 +35,10 @@ struct process_table {
     size_t state_bytes, file_bytes;
     /* Of a process's state from a spool: what it points to lies there; NULL: it has no pointers. */
     bool (*validate)(const void *state, const struct area *area);
+    /* Of a state that is a `struct keyed`: its rows' shape, and what rows from a spool must hold to be kept
+     * (may be NULL). In place of `validate`. */
+    const struct keyed_shape *keyed;
+    bool (*sound)(const void *key, const void *value);
     void (*start)(void); /* the settings are known, from the environment or a spool; may be NULL */
     void (*begin)(void); /* the job has begun and ranks are known; may be NULL */
     void (*reset)(void); /* forget what is kept elsewhere: the process is a child of fork; may be NULL */
@@ -63,7 +68,8 @@ struct process_table {
      * which of the `rest_slots` rows it becomes part of. All rows of a slot then have the same key. */
     size_t (*rest)(void *row);
     size_t rest_slots;
-    int64_t (*most_rows)(void); /* no more rows will this rank's `collect` append */
+    /* No more rows will this rank's `collect` append; NULL: one for each row of the `keyed` state. */
+    int64_t (*most_rows)(void);
 };
 
 /* The columns of a table whose rows are the file's `struct row`. */
