@@ -14,7 +14,6 @@
 #include "../spool/spool.h"
 #include "../tables/process_table.h"
 #include "mpi_events.h"
-#include "mpi_functions.h"
 #include "mpi_peers.h"
 
 enum { MOST_SITES = 65536, SEEN = 256 };
