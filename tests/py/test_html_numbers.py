@@ -16,9 +16,7 @@ LOGS = [
     "mpi-io-test-x86_64-3.5.0",
     "hdf5_diagonal_write_half_ranks_dxt",
     "partial_data_stdio",
-    "noposix",
     "shane_macsio",
-    "treddy_mpi-io-test",
 ]
 PREFIXES = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
 UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4}
