@@ -65,12 +65,20 @@ try_aarch64() {
     .venv/bin/iolens table costly_files build/roots/aarch64/upper/try/*.darshan --csv | grep -q /try/data
 }
 
-for road in ${@:-$ways}; do
-    case " $ways " in *" $road "*) ;; *)
-        echo "try-roads: $road is none of: $ways" >&2
-        exit 2
-        ;;
-    esac
-    "try_$road"
-    echo "try-roads: $road in Debian $suite: good"
-done
+main() {
+    local road
+    # shellcheck disable=SC2068,SC2086 # roads are words
+    for road in ${@:-$ways}; do
+        case " $ways " in *" $road "*) ;; *)
+            echo "try-roads: $road is none of: $ways" >&2
+            exit 2
+            ;;
+        esac
+        "try_$road"
+        echo "try-roads: $road in Debian $suite: good"
+    done
+}
+
+# Ended here: the file may have been changed meanwhile.
+main "$@"
+exit
