@@ -17,6 +17,7 @@ from iolens.log.layouts import MODULES
 from iolens.metrics import balance, cost, files, mpiio, operations, ost, processes, shared, striping, timespans, traces
 from iolens.pages import job_words, words
 from iolens.pages.cells import NUMBER
+from iolens.pages.exhibits.mpiio import no_hints
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.striping import TARGET_BYTES
@@ -548,3 +549,12 @@ def test_a_file_without_time_and_bytes_worth_speaking_of_has_no_line() -> None:
     made = job({"POSIX": frame("POSIX", rows)})
     assert list(files.costly_files(made)["id"]) == [1, 2]
     assert list(files.every_file(made)["id"]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("private", "said"),
+    [({}, "does not record them"), ({"mpiio_hints": pd.DataFrame()}, "none was given")],
+)
+def test_no_hints_are_not_hints_that_nobody_recorded(private: dict[str, Any], said: str) -> None:
+    assert said in no_hints(job({"MPI-IO": pd.DataFrame()}, **private))
+    assert no_hints(job({})) == ""

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 def no_hints(job: Job) -> str:
     """Why a job with MPI-IO has no hints."""
-    return "MPI-IO hints: n/a, this log does not record them (Darshan counts them only)." * ("MPI-IO" in job.frames)
+    if "MPI-IO" not in job.frames:
+        return ""
+    if "mpiio_hints" in job.private:
+        return "MPI-IO hints: none was given, and the library told of none."
+    return "MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."
 
 
 HINTS: Exhibit[Job] = Exhibit(

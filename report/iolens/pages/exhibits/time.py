@@ -83,7 +83,7 @@ STEPS: Exhibit[Job] = Exhibit(
     metric=steps.steps,
     columns=[
         Column("step", "step"),
-        Column("of the time", "share", words.points),
+        Column("time", "share", words.points),
         Column("what this log says", "evidence"),
         Column("table", "look"),
     ],
