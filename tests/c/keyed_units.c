@@ -202,9 +202,10 @@ static void keeps_the_largest(void)
     for (int64_t i = 0; i < 8; i++)
         buffer_put(&rows, &(struct row){3, i, (int64_t)1 << i, 1, (double)i}, sizeof(struct row));
     struct buffer all[TABLE_COUNT] = {rows};
-    tables_bound(&serial_transport, 8, all);
+    int64_t at_most[TABLE_COUNT] = {8};
+    tables_bound(&serial_transport, 8, at_most, all);
     MUST(!all[0].failed && all[0].used == 8 * sizeof(struct row));
-    tables_bound(&serial_transport, 3, all);
+    tables_bound(&serial_transport, 3, at_most, all);
     MUST(!all[0].failed && all[0].used == 5 * sizeof(struct row));
     rows = all[0];
     const struct row *row = (const struct row *)rows.data;

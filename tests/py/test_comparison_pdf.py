@@ -218,7 +218,7 @@ def test_nothing_to_compare_is_one_line_and_no_file(tmp_path: Path, capsys: pyte
 def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Path) -> None:
     """The file as `iolens predict -o` writes it."""
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, 2)
-    times = {"io": 2.0, "run": 3.0}
+    times = {"io": 2.0, "run": 3.0, "least": 2.0, "most": 2.0}
     content = {
         "schema": 1,
         "log": "traced.darshan",
@@ -226,15 +226,16 @@ def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Pat
         "model_errors": [0.031, 0.082],
         "remarks": [],
         "recorded": times,
-        "replayed": {"io": 2.1, "run": 3.1},
+        "replayed": {"io": 2.1, "run": 3.1, "least": 2.1, "most": 2.1},
         "exchange": None,
-        "points": [{"stripe_count": 16, "aggregators": 8, "io": 0.525, "run": 1.5}],
+        "points": [{"stripe_count": 16, "aggregators": 8, "io": 0.525, "run": 1.5, "least": 0.4, "most": 0.6}],
     }
     (folder / "what-if.json").write_text(json.dumps(content))
     text = text_of(write_comparison(load_results(folder), tmp_path / "out.pdf", read_log).path)
     assert "What if: predicted, not measured" in text
     assert "stripe count 16, aggregators 8" in text
     assert "-75.0 %" in text
+    assert "0.4 to 0.6" in text
     assert "misses by +5.0 %" in text
     assert "3.1 % at the median, 8.2 % at most" in text
     (folder / "what-if.json").write_text("{}")

@@ -43,6 +43,8 @@ EVIDENCE: Mapping[str, str] = {
     "uneven-computing": "time_parts",
     "late-receives": "mpi_calls",
     "small-messages": "mpi_messages",
+    "eager-limit": "mpi_messages",
+    "crowded-processors": "node_places",
     "log-partial": "modules",
     "log-blind": "modules",
     "overlapping-times": "io_cost",
