@@ -123,7 +123,7 @@ def words_of(matrix: Matrix, settings: Settings, folder: Path) -> list[str]:
     words += [str(ROOT / "build" / "bin" / matrix.program), *matrix.arguments]
     words += [matrix.directory, str(folder / "f" if matrix.directory == "-o" else folder)]
     if matrix.program == "ior":
-        given = folder.parent / "hints"
+        given = folder.parents[1] / "hints"  # beside the mount: IOR reads it through a stream
         given.write_text("".join(f"{key}={value}\n" for key, value in hints.items()), encoding="utf-8")
         return [*words, "-O", f"hintsFileName={given}"] if hints else words
     return [*words, *(word for key, value in hints.items() for word in ("--hint", f"{key}={value}"))]
