@@ -55,7 +55,7 @@ def write_comparison(
         compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits), device_rate
     )
     labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
-    evidence = of_comparison(comparison, program_of(results))
+    evidence = of_comparison(comparison, results.program)
     answer, *others = sweep_pages(results, comparison)
     trail = read_trail(results.directory)
     searched = [search_page(trail)] if trail else []
@@ -76,11 +76,6 @@ def write_comparison(
         points=BRIEF.table(comparison),
         frames=with_audit(with_trail(frames((*COMPARISON_EXHIBITS, SCALING), comparison), trail), evidence),
     )
-
-
-def program_of(results: Results) -> str:
-    """The program of a sweep."""
-    return str((results.experiment.get("workload") or {}).get("program") or results.name)
 
 
 def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:

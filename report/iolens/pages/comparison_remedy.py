@@ -50,8 +50,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     holds = holds_for(run)
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
-    program = str((results.experiment.get("workload") or {}).get("program", "PROGRAM"))
-    own = tuple(line for change in changes for line in own_lines(program, change))
+    own = tuple(line for change in changes for line in own_lines(results.program, change))
     stripes = stripe_line(run["storage"], asked)
     return Remedy(comparison.proven, stripes, lines, holds, own) if stripes or lines or own else None
 

@@ -254,10 +254,10 @@ def ranks_text(ranks: pd.Series[Any]) -> str:
 
 def subtitle(results: Results, comparison: Comparison) -> str:
     """What was run: workload, ranks, runs, and the settings that are the same at every point."""
-    runs, workload = comparison.runs, results.experiment.get("workload") or {}
+    runs = comparison.runs
     ranks = runs["nprocs"].dropna()
     parts = [
-        str(workload.get("program") or results.name),
+        results.program,
         ranks_text(ranks),
         f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
         f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",

@@ -39,8 +39,7 @@ def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
     lossy = lossy_variants(results.runs, results.settings)
     found = Latencies(compare_latencies(rows, variants, lossy), choices(results.runs, results.settings), rows)
     notes = cautions(results, order, present)
-    program = str((results.experiment.get("workload") or {}).get("program") or results.name)
-    evidence = of_latencies(results.runs, results.settings, present, found.comparison.baseline, program)
+    evidence = of_latencies(results.runs, results.settings, present, found.comparison.baseline, results.program)
     pages = [*latency_pages(found, notes), audit_page(evidence)]
     write_document(path, results.title, subtitle(results, variants), pages)
     return ComparisonSummary(
@@ -124,6 +123,6 @@ def lost_runs(results: Results, order: list[str]) -> list[str]:
 def subtitle(results: Results, variants: list[str]) -> str:
     """What was run."""
     ranks = results.runs["nprocs"].dropna()
-    parts = [str((results.experiment.get("workload") or {}).get("program") or results.name)]
+    parts = [results.program]
     parts += [f"{int(ranks.iloc[0])} ranks"] if len(ranks) else []
     return ", ".join([*parts, f"{len(variants)} {plural('variant', len(variants))}, {len(results.runs)} runs"])

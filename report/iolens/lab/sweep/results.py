@@ -91,6 +91,11 @@ class Results:
     skipped: tuple[Skipped, ...]
     limits: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def program(self) -> str:
+        """What ran, without its folder; the sweep's name where the experiment does not tell."""
+        return Path(str((self.experiment.get("workload") or {}).get("program") or self.name)).name
+
 
 def load_results(directory: Path) -> Results:
     """All runs below `directory`; raises when there is none."""
