@@ -326,6 +326,26 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
     assert "holds for ROMIO's generic driver" in found.holds_for
 
 
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("lustre", "lfs setstripe -c 4 -S 1M -p flash DIRECTORY"),
+        ("beegfs", f"beegfs entry set --num-targets=4 --chunk-size={MIB} --pool=flash DIRECTORY"),
+        ("cephfs", f"stripe_unit={MIB} stripe_count=4 object_size={4 * MIB} pool=flash"),
+    ],
+)
+def test_the_line_to_paste_names_the_pool_that_was_measured(tmp_path: Path, kind: str, line: str) -> None:
+    folder = write_sweep(tmp_path / "sweep", GRID)
+    with (folder / "experiment.yaml").open("a") as experiment:
+        experiment.write(f"storage: {{kind: {kind}, pool: flash}}\n")
+    for path in folder.rglob("run.json"):
+        path.write_text(path.read_text().replace('"kind": "emulated"', f'"kind": "{kind}"'))
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert line in str(found.stripes)
+
+
 def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "stripe_size": [16384]}, model=lambda _: 100.0)
     results = load_results(folder)

@@ -51,7 +51,8 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     own = tuple(line for change in changes for line in own_lines(results.program, change))
-    stripes = stripe_line(run["storage"], asked)
+    pool = (results.experiment.get("storage") or {}).get("pool")
+    stripes = stripe_line(run["storage"], asked, str(pool) if pool else None)
     return Remedy(comparison.proven, stripes, lines, holds, own) if stripes or lines or own else None
 
 
@@ -69,13 +70,14 @@ def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def stripe_line(kind: str | None, asked: Mapping[str, Any]) -> str | None:
-    """The line that sets the requested layout on this kind of storage; None when none was requested."""
+def stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) -> str | None:
+    """The line that sets the requested layout on this kind of storage, in the pool that the runs used; None when none
+    was requested."""
     if "stripe_count" not in asked:
         return None
     command = BACKENDS.get(str(kind), LUSTRE).stripe_command
     size = asked.get("stripe_size")
-    return command(int(asked["stripe_count"]), int(size) if size else None) if command else None
+    return command(int(asked["stripe_count"]), int(size) if size else None, pool) if command else None
 
 
 def plain(value: Any) -> str:

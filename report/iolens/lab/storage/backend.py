@@ -35,8 +35,9 @@ class Backend:
     `name` is how `storage.kind` of experiment.yaml and run.json call it. `holds(path)`: whether the path lies on it.
 
     Stripes: `set_stripes(directory, layout)` sets the layout of the files made there from now on, `get_stripes(path)`
-    tells a file's or a directory's; both raise UsageError for what cannot be. `stripe_command(count, size)` is the line
-    with which a person sets them. None: this storage has no stripes. `pools`: a layout may name a pool of targets.
+    tells a file's or a directory's; both raise UsageError for what cannot be. `stripe_command(count, size, pool)` is
+    the line with which a person sets them. None: this storage has no stripes. `pools`: a layout may name a pool of
+    targets.
     `targets(path, pool)` are the targets below a path, or those of a pool; None: nobody tells.
 
     Sweeps: `make(directory, configuration)` turns a plain directory into such storage, with the numbers of that file or
@@ -57,7 +58,7 @@ class Backend:
     holds: Callable[[Path], bool]
     set_stripes: Callable[[Path, Layout], None] | None = None
     get_stripes: Callable[[Path], Layout] | None = None
-    stripe_command: Callable[[int, int | None], str] | None = None
+    stripe_command: Callable[[int, int | None, str | None], str] | None = None
     pools: bool = False
     targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None
     make: Callable[[Path, Path | None], object] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -64,9 +65,10 @@ def parse_entry(text: str) -> Layout:
     )
 
 
-def pattern_command(count: int, size: int | None) -> str:
-    """The line with which a person sets these stripes on BeeGFS 8."""
-    return f"beegfs entry set --num-targets={count}{f' --chunk-size={size}' if size else ''} DIRECTORY"
+def pattern_command(count: int, size: int | None, pool: str | None) -> str:
+    """The line with which a person sets these stripes on BeeGFS 8; None leaves size or pool to the file system."""
+    of_size, of_pool = f" --chunk-size={size}" if size else "", f" --pool={shlex.quote(pool)}" if pool else ""
+    return f"beegfs entry set --num-targets={count}{of_size}{of_pool} DIRECTORY"
 
 
 def version_8() -> bool:

@@ -105,9 +105,10 @@ def parse_layout(text: str) -> Layout:
         raise IolensError(f"CephFS told no layout: {text[:200]!r}") from error
 
 
-def layout_command(count: int, size: int | None) -> str:
-    """The line with which a person sets these stripes."""
-    value = layout_text(Layout(count, size), OBJECT) if size else f"stripe_count={count}"
+def layout_command(count: int, size: int | None, pool: str | None) -> str:
+    """The line with which a person sets these stripes; None leaves size or pool to the file system."""
+    short = f"stripe_count={count}{f' pool={pool}' if pool else ''}"
+    value = layout_text(Layout(count, size, pool=pool), OBJECT) if size else short
     return f'setfattr -n {OF_DIRECTORY} -v "{value}" DIRECTORY'
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from iolens.errors import UsageError
@@ -43,9 +44,10 @@ def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
     return parse_df(lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
 
 
-def setstripe(count: int, size: int | None) -> str:
-    """The line with which a person sets these stripes; None leaves the size to the file system."""
-    return f"lfs setstripe -c {count}{f' -S {lfs_size(size)}' if size else ''} DIRECTORY"
+def setstripe(count: int, size: int | None, pool: str | None) -> str:
+    """The line with which a person sets these stripes; None leaves size or pool to the file system."""
+    of_size, of_pool = f" -S {lfs_size(size)}" if size else "", f" -p {shlex.quote(pool)}" if pool else ""
+    return f"lfs setstripe -c {count}{of_size}{of_pool} DIRECTORY"
 
 
 def lfs_size(size: int) -> str:
