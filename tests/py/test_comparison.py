@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -344,6 +345,32 @@ def test_the_line_to_paste_names_the_pool_that_was_measured(tmp_path: Path, kind
     found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
     assert line in str(found.stripes)
+
+
+@pytest.mark.parametrize(
+    ("held", "below", "said"),
+    [
+        (None, None, "Reads may have come from the nodes' page caches"),
+        (0.0, None, "Reads were cold: after they were told to forget it, nodes held at most 0% of what was read back"),
+        (0.5, None, "Reads were not cold"),
+        (None, "tmpfs", "Reads are as from cold caches"),
+    ],
+)
+def test_a_comparison_of_reads_says_whether_they_were_cold(
+    tmp_path: Path, held: float | None, below: str | None, said: str
+) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]})
+    for path in [*folder.rglob("run.json"), *folder.rglob("result.json"), folder / "experiment.yaml"]:
+        text = path.read_text().replace("write_bandwidth", "read_bandwidth").replace('"write"', '"read"')
+        path.write_text(text)
+    for path in folder.rglob("run.json"):
+        run = json.loads(path.read_text())
+        run["storage"] |= {"below": below} | ({} if held is None else {"cached_before_read": held})
+        path.write_text(json.dumps(run))
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert any(word.startswith(said) for word in words.cautions(results, comparison))
+    assert not any(word.startswith("Reads") for word in words.cautions(replace(results, metric="latency"), comparison))
 
 
 def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from btio_program import launch, result
 from checkpoint_program import CHECKPOINT, ROOT, checkpoint, good, needs_netcdf, restart
+from iolens.lab.storage.mounts import file_system
 
 pytestmark = pytest.mark.mpi
 
@@ -61,8 +62,11 @@ def test_what_was_not_measured_is_not_printed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_restart_prints_six_letters(tmp_path: Path) -> None:
-    done = good(restart(tmp_path, *PROBLEM, "--make", "--read_binary", "--num_readers", "3", "--ntrials", "1"))
+def test_restart_prints_six_letters_and_tells_what_nodes_held(tmp_path: Path) -> None:
+    words = ["--make", "--read_binary", "--num_readers", "3", "--ntrials", "1", "--cold-read", "--json", "r.json"]
+    done = good(restart(tmp_path, *PROBLEM, *words))
+    held = json.loads((tmp_path / "r.json").read_text())["extra"]["cached_before_read"]
+    assert held == 1 if file_system(tmp_path)[0] == "tmpfs" else 0 <= held <= 1
     assert "\nNum readers:    3\n" in done.text
     assert "\nCube size/LM:      48    10\n" in done.text
     letters = "Split file, 3D_scatter, extra, netcdf output, write barrier, do writes:  FFFFFT"

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from btio_program import ROOT, Outcome, launch
+from iolens.lab.storage.mounts import file_system
 from iolens.lab.workloads.ior_output import IorOutput, parse_ior
 
 IOR = ROOT / "build" / "bin" / "ior"
@@ -61,6 +62,16 @@ def test_what_is_written_is_read_back_right(tmp_path: Path, options: str) -> Non
     output = parsed(ior(tmp_path, *words))
     assert [row.access for row in output.rows] == ["write", "read"]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("options", ["-a MPIIO", "-F -C -i 2"])
+def test_a_cold_read_says_how_much_was_still_in_memory(tmp_path: Path, options: str) -> None:
+    words = ["-w", "-r", "-R", "-b", "64k", "-t", "64k", "-o", "data", "--cold-read", *options.split()]
+    parsed(ior(tmp_path, *words, "--json", "result.json", ranks=2))
+    held = json.loads((tmp_path / "result.json").read_text())["extra"]["cached_before_read"]
+    assert held == 1 if file_system(tmp_path)[0] == "tmpfs" else 0 <= held <= 1
+    refused = ior(tmp_path, "-w", "--cold-read", ranks=1)
+    assert (refused.status, messages(refused)) == (2, ["ior: --cold-read goes with a timed read: -r"])
 
 
 def writers(path: Path) -> list[int]:

@@ -108,7 +108,7 @@ static bool needs_memory(const Config *config)
 
 void run_prepare(Run *run, const Config *config, MPI_Comm comm)
 {
-    *run = (Run){.config = config, .cached = NAN, .dumps = dump_count(config)};
+    *run = (Run){.config = config, .cached = config->cold_read ? 0.0 : NAN, .dumps = dump_count(config)};
     domain_make(&run->domain, config->grid, !config->io_only, comm);
     exact_make(&run->exact, config->grid);
     store_make(&run->store, config, &run->domain);
@@ -246,24 +246,12 @@ void run_steps(Run *run)
         run->file = result_file(run->store.path);
 }
 
-/* Every node forgets, and no rank reads before all have. */
-static void forget_data(Run *run)
-{
-    MPI_Barrier(run->domain.comm);
-    double held = page_cache_forget(run->store.path);
-    int unknown = isnan(held);
-    MPI_Allreduce(MPI_IN_PLACE, &unknown, 1, MPI_INT, MPI_MAX, run->domain.comm);
-    MPI_Allreduce(&held, &run->cached, 1, MPI_DOUBLE, MPI_MAX, run->domain.comm);
-    if (unknown)
-        run->cached = NAN;
-}
-
 void run_read_back(Run *run)
 {
     if (run->config->read_interval > 0)
         return;
     if (run->config->cold_read)
-        forget_data(run);
+        page_cache_forget_everywhere(run->store.path, run->domain.comm, &run->cached);
     store_reopen(&run->store, run->dumps);
     run->verify_seconds = read_dumps(run, run->dumps);
     store_close(&run->store);

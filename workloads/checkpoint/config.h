@@ -33,6 +33,7 @@ typedef struct Config {
     bool original_hints, collective;
     bool
         both; /* the other direction too, not timed: reading back what was written, or writing what is read */
+    bool cold; /* the nodes forget the files before each read */
     bool remove, help;
 } Config;
 

@@ -36,6 +36,7 @@ static const Option OPTIONS[] = {
     {"hint", OPTION_HINT, offsetof(Config, hints), "KEY=VALUE", "one MPI-IO hint (repeatable; 16M means bytes)"},
     {"collective", OPTION_FLAG, offsetof(Config, collective), NULL, "collective access to the variables of a shared file"},
     {"make", OPTION_FLAG, offsetof(Config, both), NULL, "write the files first, not timed"},
+    {"cold-read", OPTION_FLAG, offsetof(Config, cold), NULL, "have the nodes forget the files before each trial"},
     {"remove", OPTION_FLAG, offsetof(Config, remove), NULL, "remove the data files at the end"},
     {"json", OPTION_TEXT, offsetof(Config, json), "FILE", "write the result as JSON (-: to standard output)"},
     {"help", OPTION_FLAG, offsetof(Config, help), NULL, "print this", .letter = 'h'},

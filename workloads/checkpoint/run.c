@@ -1,7 +1,9 @@
 #include "run.h"
 
 #include "abandon.h"
+#include "page_cache.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +45,7 @@ static void check(Run *run)
 void run_prepare(Run *run, const Config *config, const Program *program, MPI_Comm world)
 {
     const Problem *problem = &config->problem;
-    *run = (Run){.config = config, .program = program};
+    *run = (Run){.config = config, .program = program, .cached = config->cold ? 0.0 : NAN};
     cube_make(&run->cube, problem, world);
     store_make(&run->store, config, &run->cube);
     slab_make(&run->slab, &run->cube, run->store.levels);
@@ -137,6 +139,16 @@ static Trial perform(Run *run, bool writing)
     return trial;
 }
 
+/* All files by all ranks: any node may hold a part of any. */
+static void forget(Run *run)
+{
+    for (int number = 0; number < run->store.files; number++) {
+        char path[PATH_MAX];
+        store_path(&run->store, number, path);
+        page_cache_forget_everywhere(path, run->cube.world, &run->cached);
+    }
+}
+
 static void read_and_check(Run *run, Trial *trial)
 {
     blank(run);
@@ -156,6 +168,8 @@ void run_trials(Run *run)
     for (int at = 0; at < config->problem.trials; at++) {
         if (run->cube.rank == 0)
             printf(" Trial %12d\n", at + 1);
+        if (reads && config->cold)
+            forget(run);
         if (reads)
             read_and_check(run, &run->trials[at]);
         else

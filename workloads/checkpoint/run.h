@@ -22,6 +22,7 @@ typedef struct Run {
     Store store;
     float *fields; /* [arrays][levels][cells of this rank] */
     Trial *trials; /* [problem.trials] */
+    double cached; /* part of a file that a node held before a trial, the most; NaN: unknown */
     bool checked;
     Wrong wrong; /* this rank's */
 } Run;

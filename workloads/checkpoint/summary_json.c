@@ -51,6 +51,7 @@ static void put_extra(Json *json, const void *data)
     json_real(json, "io", problem->no_io ? 0.0 : measured->io.mean / measured->total.max);
     json_real(json, "close", measured->close.max / measured->total.max);
     json_close(json, '}');
+    json_real(json, "cached_before_read", extra->run->cached);
     if (extra->run->checked)
         json_integer(json, "wrong_values", measured->wrong_values);
     else

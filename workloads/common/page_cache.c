@@ -47,7 +47,8 @@ static double forget(int descriptor, size_t bytes)
     return part;
 }
 
-double page_cache_forget(const char *path)
+/* The part of it that this node holds all the same; NaN when nobody tells. */
+static double forget_here(const char *path)
 {
     struct stat about;
     /* A mapping is written out only where it might have been written to. */
@@ -58,4 +59,14 @@ double page_cache_forget(const char *path)
         fstat(descriptor, &about) == 0 && about.st_size > 0 ? forget(descriptor, (size_t)about.st_size) : NAN;
     close(descriptor);
     return part;
+}
+
+void page_cache_forget_everywhere(const char *path, MPI_Comm comm, double *held)
+{
+    MPI_Barrier(comm);
+    double part = forget_here(path), most;
+    int unknown = isnan(part) || isnan(*held);
+    MPI_Allreduce(MPI_IN_PLACE, &unknown, 1, MPI_INT, MPI_MAX, comm);
+    MPI_Allreduce(&part, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
+    *held = unknown ? NAN : fmax(*held, most);
 }

@@ -1,10 +1,14 @@
-/* What this node keeps of a file in memory. */
+/* What nodes keep of a file in memory, so that it can be read from where it is stored. */
 #ifndef COMMON_PAGE_CACHE_H
 #define COMMON_PAGE_CACHE_H
 
-/* Has the kernel write the file out and forget its pages, and returns the part of them that it holds all the
- * same, 0 to 1 (a file system in memory keeps all); NaN when nobody tells. Needs no privilege on a file of
- * one's own. What servers of a file system keep is not touched. */
-double page_cache_forget(const char *path);
+#include <mpi.h>
+
+/* Collective over `comm`. When all ranks are here, each has its node write the file `path` out and forget its
+ * pages, and none goes on before all have. Raises `*held`, the same on all ranks, to the largest part of a
+ * file that a node holds all the same, 0 to 1 (a file system in memory keeps all), or sets it to NaN where a
+ * node cannot tell; NaN stays. `path` may differ from rank to rank. Needs no privilege on files of one's own.
+ * What servers of a file system keep is not touched. */
+void page_cache_forget_everywhere(const char *path, MPI_Comm comm, double *held);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "page_cache.h"
 #include "pattern.h"
 
 enum { TOLD = 5 };
@@ -234,12 +235,26 @@ static Outcome reduce(Work *work)
     return o;
 }
 
+/* A reader's node may hold what was read before, and a writer's what was written: with a file for each task
+ * the two are different files. */
+static void forget(const Work *work)
+{
+    Job *job = work->job;
+    char written[PATH_MAX];
+    phase_path(job, job->team.rank, written, sizeof written);
+    if (job->settings->own_file)
+        page_cache_forget_everywhere(written, job->team.comm, &job->cached);
+    page_cache_forget_everywhere(work->target.path, job->team.comm, &job->cached);
+}
+
 Outcome phase_run(Job *job, Step step, Clocks *mine, Trouble *trouble)
 {
     char path[PATH_MAX];
     Work work = {.job = job, .step = step};
     work.owner = plan_partner(job->settings, &job->team, step, job->repetition);
     prepare(&work, path, sizeof path);
+    if (job->settings->cold && step == STEP_READ)
+        forget(&work);
     MPI_Barrier(job->team.comm);
     work.clocks.open_start = MPI_Wtime();
     work.file = job->api->open(&work.target, trouble);

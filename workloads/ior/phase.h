@@ -14,6 +14,7 @@ typedef struct Job {
     int repetition;
     int64_t *done; /* by place: transfers that were written, the rest cannot be read */
     char *buffer, *expected;
+    double cached;    /* part of the data that a node held before it was read, the most; NaN: unknown */
     Hints effective;  /* of the latest open */
     FILE *operations; /* of savePerOpDataCSV, or NULL */
 } Job;

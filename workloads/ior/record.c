@@ -24,6 +24,7 @@ static void write_extra(Json *json, const void *data)
     }
     json_close(json, ']');
     json_integer(json, "wrong_transfers", test->errors);
+    json_real(json, "cached_before_read", test->cached);
 }
 
 void record_write(const Test *test, const char *path, Trouble *trouble)

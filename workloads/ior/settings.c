@@ -81,6 +81,7 @@ static const Option OPTIONS[] = {
     {"dryRun", OPTION_FLAG, FIELD(dry), NULL, "check the options and print them, transfer nothing", 0, NULL},
     {"warningAsErrors", OPTION_FLAG, FIELD(warnings_fatal), NULL, "a warning ends the run", 0, NULL},
     {"mpiio-driver", OPTION_TEXT, FIELD(driver), "NAME", "MPIIO with -c: library, or lustre-like: our own two-phase transfers", 0, "mpiio.driver"},
+    {"coldRead", OPTION_FLAG, FIELD(cold), NULL, "have the nodes forget the data before it is read", 0, "cold-read"},
     {"directory", OPTION_TEXT, FIELD(directory), "DIR", "folder of the test file, when -o names none", 0, NULL},
     {"hint", OPTION_HINT, FIELD(hints), "KEY=VALUE", "one MPI-IO hint (repeatable)", 0, NULL},
     {"json", OPTION_TEXT, FIELD(json), "FILE", "write the result of the last test as JSON (-: to standard output)", 0, NULL},
@@ -151,6 +152,7 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
     demand(trouble, s->direct && strcasecmp(s->api, "POSIX") != 0, "-B is for -a POSIX");
     demand(trouble, s->direct && s->transfer % 4096 != 0, "-B needs -t in multiples of 4096 bytes");
     demand(trouble, s->own_directory && !s->own_file, "-u needs -F");
+    demand(trouble, s->cold && !s->read, "--cold-read goes with a timed read: -r");
     demand(trouble, s->own_file && strcasecmp(s->api, "NCMPI") == 0, "-F does not go with -a NCMPI");
     demand(trouble, s->wearout && s->deadline == 0, "stoneWallingWearOut needs a deadline: -D SECONDS");
     demand(trouble, s->order_random > 0 && strcasecmp(s->api, "NCMPI") == 0, "-z does not go with -a NCMPI");

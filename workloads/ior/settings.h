@@ -18,7 +18,7 @@ typedef struct Settings {
     int64_t stripe_size, alignment;
     bool write, read, check_write, check_read, collective, own_file, shift, sync, sync_each, barriers, keep,
         keep_with_error, existing, many_files, own_directory, once, show_hints, view, strided, preallocate,
-        no_fill, direct, wearout, dry, warnings_fatal, help;
+        no_fill, direct, cold, wearout, dry, warnings_fatal, help;
     Hints hints;
 } Settings;
 

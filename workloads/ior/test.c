@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,6 +185,7 @@ Test test_run(const Settings *settings, const Team *team, int number, Reporter *
     if (own.wearout_file != NULL && !own.write && own.wearout_pairs == 0)
         read_status(&own, &own.wearout_pairs, trouble);
     Job job = {.settings = &own, .api = api_of(&own), .team = *team};
+    job.cached = own.cold ? 0.0 : NAN;
     job.operations = open_operations(&own, team, trouble);
     job.buffer = buffer_of(&own);
     job.expected = buffer_of(&own);
@@ -198,6 +200,7 @@ Test test_run(const Settings *settings, const Team *team, int number, Reporter *
     if (own.wearout_file != NULL && own.write && team->rank == 0 && !trouble->any)
         write_status(&own, job.done[0], trouble);
     test.effective = job.effective;
+    test.cached = job.cached;
     if (job.operations != NULL)
         fclose(job.operations);
     free(occupied);

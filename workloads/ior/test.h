@@ -17,6 +17,7 @@ typedef struct Test {
     Row *rows;
     int64_t errors; /* wrong transfers found */
     int checks;     /* phases that compared */
+    double cached;  /* as in Job */
     Hints effective;
     ResultFile file; /* the first task's, looked at while it was there */
 } Test;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import METRICS, Results
 from iolens.lab.tune.trail import TUNING
+from iolens.metrics.audit.setup import HELD
 from iolens.metrics.bound import known, stripes_of_a_link
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
@@ -150,6 +151,7 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
     words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
     if "tmpfs" in set(runs["below"].dropna()):
         words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
+    words += reads_came_from(results)
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if fewest == 1 and (results.directory / TUNING).exists():
@@ -184,6 +186,27 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         )
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
+
+
+def reads_came_from(results: Results) -> list[str]:
+    """Whether what a comparison of reads measured was read from storage; nothing where no reads are compared."""
+    runs = results.runs[results.runs["usable"]]
+    if METRICS[results.metric][0] != "read" or runs.empty:
+        return []
+    if runs["below"].notna().all():
+        return ["Reads are as from cold caches: the storage's model of time keeps no page cache for them."]
+    held = runs["storage.cached_before_read"]
+    if held.isna().any():
+        return [
+            "Reads may have come from the nodes' page caches: nobody knows how much of the data they held. With "
+            "--cold-read (btio, ior, restart_simulator) they forget it first, and the runs tell what was left."
+        ]
+    most = float(held.astype(float).max())
+    kind = "cold" if most <= HELD else "not cold"
+    return [
+        f"Reads were {kind}: after they were told to forget it, nodes held at most {most:.0%} of what was read back; "
+        "of the servers' caches nobody tells."
+    ]
 
 
 def bound_sentences(comparison: Comparison) -> list[str]:
