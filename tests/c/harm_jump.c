@@ -1,4 +1,4 @@
-/* harm_jump HOW: a signal comes while the recorder asks a stream that appends for its position, by this
+/* harm_jump HOW: a signal comes while the recorder asks a stream for its position, by this
  * program's own ftello, and its handler jumps   out of there; then the program writes 5 bytes to after.dat
  *   ends    the program */
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int main(int count, char **argument)
     signal(SIGUSR1, handler);
     FILE *stream = fopen("before.dat", "a");
     if (sigsetjmp(outside, 1) == 0)
-        fwrite("before", 1, 6, stream);
+        fseek(stream, 0, SEEK_END);
     int fd = open("after.dat", O_WRONLY | O_CREAT, 0600);
     write(fd, "after", 5);
     close(fd);

@@ -1,6 +1,6 @@
 /* harm_stalled WHAT: one thread waits for the system inside the recorder, another one opens and writes.
  *   layout   until the other one is done, in fgetxattr of the file that both use: nobody may wait for it
- *   position the same, in ftello of a stream that appends
+ *   position the same, in ftello of a stream after a seek
  *   spool    in fallocate of the spool that grows, longer than a lock is taken for abandoned: the other one
  *            has to wait, and may not get in
  * Its own fgetxattr, ftello, syscall and sched_yield are the recorder's too. Prints what went wrong. */
@@ -86,10 +86,10 @@ static void use(const char *name)
     close(fd);
 }
 
-static void append(const char *name)
+static void seek(const char *name)
 {
     FILE *stream = fopen(name, "a");
-    fwrite("text", 1, 4, stream);
+    fseek(stream, 0, SEEK_END);
     fclose(stream);
 }
 
@@ -98,7 +98,7 @@ static void *other(void *what)
     while (!stalled)
         continue;
     if (strcmp(what, "position") == 0)
-        append("shared.dat");
+        seek("shared.dat");
     else
         use(strcmp(what, "layout") == 0 ? "shared.dat" : "other.dat");
     if (strcmp(what, "spool") != 0)
@@ -122,7 +122,7 @@ int main(int count, char **argument)
         use("shared.dat");
     } else if (!spool) {
         to_stall = 3;
-        append("shared.dat");
+        seek("shared.dat");
     }
     for (int i = 0; i < FILES && spool && !released; i++) {
         to_stall = i == FILES / 4 ? 2 : to_stall;

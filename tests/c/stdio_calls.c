@@ -141,6 +141,26 @@ static void crossings(void)
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 5);
 }
 
+/* What was appended lands where the file ends when it is flushed: by a call for all streams, or by exit. */
+static void appending(void)
+{
+    FILE *f = fopen("appended.dat", "a"), *other;
+    MUST(f && fputs("123", f) >= 0 && truncate("appended.dat", 100) == 0 && fflush(NULL) == 0);
+    MUST((other = fopen("appended.dat", "w")) && fclose(other) == 0 && fputs("1", f) >= 0);
+    expect_file("appended.dat");
+    EXPECT("STDIO_OPENS", 2);
+    EXPECT("STDIO_WRITES", 2);
+    EXPECT("STDIO_BYTES_WRITTEN", 4);
+    EXPECT("STDIO_MAX_BYTE_WRITTEN", 102);
+    f = fopen("left_open.dat", "a");
+    MUST(f && fputs("123", f) >= 0 && truncate("left_open.dat", 50) == 0);
+    expect_file("left_open.dat");
+    EXPECT("STDIO_OPENS", 1);
+    EXPECT("STDIO_WRITES", 1);
+    EXPECT("STDIO_BYTES_WRITTEN", 3);
+    EXPECT("STDIO_MAX_BYTE_WRITTEN", 52);
+}
+
 /* Standard output and input, both in files of the harness. */
 static void standard(void)
 {
@@ -170,6 +190,7 @@ int main(void)
     reading();
     positions();
     crossings();
+    appending();
     standard();
     return 0;
 }

@@ -258,7 +258,9 @@ class Comparison:
                 self.error("record", want, got)
             if name in stdio and stdio[name].murky:
                 continue
-            moved = layout.moved(t for files in (posix, stdio) if name in files for t in files[name].transfers)
+            moved = layout.moved(
+                [*(posix[name].transfers if name in posix else []), *(stdio[name].placed if name in stdio else [])]
+            )
             for stripe, target in enumerate(layout.targets):
                 row = rows.pop((name, stripe), {"ost": target, "bytes_read": 0, "bytes_written": 0})
                 if (row["ost"], row["bytes_read"], row["bytes_written"]) != (target, *moved.get(stripe, (0, 0))):

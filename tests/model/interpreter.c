@@ -263,7 +263,7 @@ static int64_t position(const struct operation *o, const struct state *s, const 
     return -1;
 }
 
-static int64_t size_of(int64_t fd)
+int64_t size_of(int64_t fd)
 {
     struct stat st;
     return fd < 0 || syscall(SYS_fstat, (int)fd, &st) ? -1 : st.st_size;
@@ -323,6 +323,10 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
     e->after = position(o, s, e);
     if (o->on == ON_FD)
         e->size = size_of(e->fd);
+    if (o->on == ON_STREAM && s->streams[e->slot]) {
+        e->extra[2] = s->streams[e->slot]->_IO_write_ptr - s->streams[e->slot]->_IO_write_base;
+        e->size = e->size < 0 ? size_of(e->fd) : e->size;
+    }
 }
 
 static void *run_thread(void *argument)

@@ -32,8 +32,10 @@ struct entry {
     int64_t before; /* position of the descriptor or stream before the call, as the kernel or ftell say; else
                        -1 */
     int64_t after;  /* the same behind it */
-    int64_t size;   /* of the descriptor's file behind it, -1 without a descriptor */
-    int64_t extra[3]; /* what else came back, see each operation */
+    int64_t size; /* of the descriptor's or stream's file behind it, before it where the stream is closed; -1
+                     without a file */
+    int64_t extra[3]; /* what else came back, see each operation; [2] of streams: bytes left in the buffer
+                         that are to be written */
 };
 
 /* What a call does to a stream; reading right behind writing or the reverse is undefined without TURNS
@@ -66,6 +68,9 @@ extern const struct operation stdio_operations[];
 extern const struct operation mpi_operations[]; /* empty where MPI was not compiled in */
 
 int64_t journal_now(void);
+
+/* Of a descriptor's file, in bytes; -1 for none. */
+int64_t size_of(int64_t fd);
 
 /* Whether a stream stands on this descriptor: to take it away, or give it to a second one, is left out. */
 int stream_holds(const struct state *s, int fd);

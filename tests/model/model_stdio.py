@@ -16,8 +16,9 @@ PUT_LETTER = {"fputc", "putc", "putc_unlocked"}
 GOT_TEXT = {"fgets", "fgets_unlocked", "getline", "getdelim"}
 PUT_TEXT = {"fputs", "fputs_unlocked"}
 PRINTED = {"fprintf", "vfprintf"}
+UNCOUNTED = {"fileno", "ftell", "clearerr", "setvbuf"}
+OPENING = {"fopen", "fopen64", "fdopen"}  # a stream that is not there before
 SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
-READING = {*GOT_ITEMS, *GOT_LETTER, *GOT_TEXT, "getw", "fscanf"}
 UNSEEN = {  # by Darshan
     *("fread_unlocked", "fwrite_unlocked", "getc_unlocked", "putc_unlocked", "fgets_unlocked", "fputs_unlocked"),
     *("getline", "getdelim", "getc", "putc"),
@@ -37,6 +38,7 @@ class StdioFile:
     offset: int = 0
     murky: bool = False  # a descriptor moved under a stream: nobody knows where its bytes are
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
+    placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)  # the same by where bytes are
 
     def add(self, counter: str, n: int = 1) -> None:
         self.ints[counter] = self.ints.get(counter, 0) + n
@@ -47,7 +49,7 @@ class Stream:
     file: StdioFile
     append: bool
     descriptor: OpenFile | None = None  # where a descriptor moves the same position
-    end: int | None = None  # of the file, since the latest appending write
+    pending: int = 0  # of a stream that appends: bytes given to it that are still in its buffer
 
 
 class StdioModel:
@@ -83,11 +85,12 @@ class StdioModel:
 
     def see(self, call: Call) -> None:
         stream = self.stream(call)
-        if stream and call.name in READING:
-            stream.end = None  # also where nothing was read
         handler = self.handlers.get(call.name)
         if handler and not (call.name in UNSEEN and not self.rules.ours("unseen stdio")):
             handler(call)
+        on_stream = call.name in UNCOUNTED or (handler and call.name not in OPENING)
+        if stream and on_stream and stream.append and self.rules.ours("append"):
+            self.lands(call, stream)
 
     def file(self, name: str) -> StdioFile:
         if name not in self.files:
@@ -141,32 +144,43 @@ class StdioModel:
         file = stream.file
         offset = file.offset
         if self.rules.ours("position"):
-            offset = self.place(call, stream, write, size, counter)
+            offset = call.before
+            opened = stream.descriptor or self.posix.open_file(call.fd)
+            file.murky |= bool(opened and opened.moved_here)
         file.offset += size
         past = "WRITTEN" if write else "READ"
         file.add(counter or ("WRITES" if write else "READS"))
         file.add(f"BYTES_{past}", size)
-        if not counter:
-            file.transfers.append((write, offset, size, call.begin, call.end))
-        file.ints[f"MAX_BYTE_{past}"] = max(file.ints.get(f"MAX_BYTE_{past}", 0), offset + size - 1)
         file.moved[write].add(call.begin, call.end)
+        transfer = (write, offset, size, call.begin, call.end)
+        if not counter:
+            file.transfers.append(transfer)
+        if write and stream.append and self.rules.ours("append"):
+            self.appends(call, stream, size, counter)
+        else:
+            self.place(file, transfer, counter)
 
-    def place(self, call: Call, stream: Stream, write: bool, size: int, counter: str | None) -> int:
-        """Where the bytes are; of a stream that appends, where the file ended when it began to."""
-        opened = stream.descriptor or self.posix.open_file(call.fd)
-        if opened and opened.moved_here:
-            stream.file.murky = True
-        if not stream.append:
-            return call.before
-        if counter:
-            stream.end = None if stream.end is None else call.after
-            return call.after
-        if not write:
-            stream.end = None
-            return call.before
-        begin = call.after - size if stream.end is None else stream.end
-        stream.end = begin + size
-        return begin
+    def place(self, file: StdioFile, transfer: tuple[bool, int, int, int, int], counter: str | None = None) -> None:
+        write, offset, size, _, _ = transfer
+        most = "MAX_BYTE_WRITTEN" if write else "MAX_BYTE_READ"
+        file.ints[most] = max(file.ints.get(most, 0), offset + size - 1)
+        if not counter:
+            file.placed.append(transfer)
+
+    def appends(self, call: Call, stream: Stream, size: int, counter: str | None) -> None:
+        """What is written to the end is somewhere when it has left the buffer; a flush of nothing is where it is."""
+        if counter and not stream.pending:
+            self.place(stream.file, (True, call.after, 0, call.begin, call.end), counter)
+        stream.pending += size
+
+    def lands(self, call: Call, stream: Stream) -> None:
+        """What has left the buffer in this call ended the file; closing writes all that was left."""
+        closes = call.name in ("fclose", "freopen")
+        left = stream.pending if closes else stream.pending - call.extra[2]
+        if left > 0:
+            begin = call.size if closes else call.size - left
+            self.place(stream.file, (True, begin, left, call.begin, call.end))
+        stream.pending -= left
 
     def got_items(self, call: Call) -> None:
         if call.result > 0:
@@ -215,10 +229,7 @@ class StdioModel:
 
     def seek(self, call: Call) -> None:
         stream = self.stream(call)
-        if stream:
-            stream.end = None  # one that failed may have flushed
         if stream and call.result == 0:
             stream.file.add("SEEKS")
             stream.file.asked += call.end - call.begin
             stream.file.offset = call.after
-            stream.end = None

@@ -60,6 +60,7 @@ RUN(freopen)
 {
     FILE *f;
     empty_slots(s, s->streams[a[0].number]->_fileno);
+    e->size = size_of(e->fd);
     TIMED(e, (f = freopen(a[1].text, a[2].text, s->streams[a[0].number])) != NULL);
     put_stream(s, a[0], e, f);
 }
@@ -67,6 +68,7 @@ RUN(fclose)
 {
     FILE *f = s->streams[a[0].number];
     empty_slots(s, f->_fileno);
+    e->size = size_of(e->fd);
     TIMED(e, fclose(f));
     s->streams[a[0].number] = NULL;
 }

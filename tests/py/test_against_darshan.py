@@ -38,6 +38,8 @@ INTENDED: dict[str, tuple[set[str], str]] = {
     "sizes.dat": (SIZES, "only the first 32 sizes are followed"),
     "cross.dat": (WROTE | SIZES | {"STDIO_MAX_BYTE_WRITTEN"}, "a reused number is taken for the closed file's"),
     "other.dat": ({"STDIO_MAX_BYTE_WRITTEN"}, "appending is counted from 0"),
+    "appended.dat": ({"STDIO_MAX_BYTE_WRITTEN"}, "appending is counted from 0"),
+    "left_open.dat": ({"STDIO_MAX_BYTE_WRITTEN"}, "appending is counted from 0"),
     "print.dat": (
         {
             *("POSIX_WRITES", "POSIX_BYTES_WRITTEN", "POSIX_MAX_BYTE_WRITTEN", "POSIX_MAX_WRITE_TIME_SIZE"),

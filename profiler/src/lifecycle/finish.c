@@ -125,6 +125,9 @@ static bool read_process(void)
 {
     if (iolens.lost)
         return true;
+    for (int m = 0; m < MODULE_COUNT; m++)
+        if (modules[m]->end)
+            modules[m]->end();
     iolens.ended = clock_end(&iolens.clock);
     identity_read(&iolens.identity, iolens.settings.mounts);
     origin_follow(&iolens.origin);

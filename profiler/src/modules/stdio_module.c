@@ -9,8 +9,11 @@
 #include "../files/names.h"
 #include "../files/registry.h"
 #include "../system/path_room.h"
+#include "appending.h"
 #include "io_sites.h"
 #include "lustre.h"
+#include "stdio_record.h"
+#include "streams.h"
 #include "timer.h"
 
 enum { READ_END, WRITE_END, META_END };
@@ -111,8 +114,8 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
     count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
 }
 
-static void add_transfer(struct stdio_state *s, const struct call *c, bool writing, int64_t bytes,
-                         int64_t end)
+__attribute__((always_inline)) static inline void add_transfer(struct stdio_state *s, const struct call *c,
+                                                               bool writing, int64_t bytes, int64_t end)
 {
     int64_t *max_byte = &s->record.ints[writing ? STDIO_MAX_BYTE_WRITTEN : STDIO_MAX_BYTE_READ];
     double *doubles = s->record.doubles;
@@ -134,25 +137,30 @@ static void ask_position(struct stream *stream)
     stream->offset = position >= 0 ? position : stream->offset;
 }
 
-/* Before the file's lock is taken. Never inlined: in the function for all transfers it would make the common
- * ones slower. */
-__attribute__((noinline)) static void before_appending_transfer(struct stream *stream, enum stdio_int counter,
-                                                                int64_t bytes)
+/* A write or a flush, whose place is known when the bytes have left the buffer. Never inlined: in the
+ * function for all transfers it would make the common ones slower. */
+__attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
+                                                   enum stdio_int counter, int64_t bytes)
 {
-    bool writes = counter == STDIO_WRITES;
-    if (counter == STDIO_FLUSHES || (writes && !stream->at_end)) {
-        ask_position(stream);
-        stream->offset -= stream->offset >= bytes ? bytes : stream->offset;
-    }
-    if (counter != STDIO_FLUSHES)
-        stream->at_end = writes;
+    bool flushes = counter == STDIO_FLUSHES;
+    if (flushes && stream->pending == 0)
+        ask_position(stream); /* before the lock is taken: this takes the stream's own */
+    struct stdio_state *s = lock_stream(stream);
+    if (!s)
+        return;
+    s->record.ints[counter]++;
+    appending_wrote(stream, s, bytes);
+    add_transfer(s, c, true, bytes, flushes ? stream->offset : 0);
+    spin_unlock(&s->lock);
 }
 
 static void on_transfer(const struct call *c, FILE *handle, enum stdio_int counter, int64_t bytes)
 {
     struct stream *stream = streams_find(handle);
-    if (stream && __builtin_expect(stream->append, 0))
-        before_appending_transfer(stream, counter, bytes);
+    if (stream && __builtin_expect(stream->append, 0) && counter != STDIO_READS) {
+        on_appending(c, stream, counter, bytes);
+        return;
+    }
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
@@ -174,18 +182,41 @@ void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes)
     on_transfer(c, stream, STDIO_WRITES, bytes);
 }
 
-/* Darshan counts a flush as a write of no bytes. */
-void stdio_on_flush(const struct call *c, FILE *stream) { on_transfer(c, stream, STDIO_FLUSHES, 0); }
+static void on_left(struct stream *stream)
+{
+    struct stdio_state *s = stream->pending > 0 ? state_of(stream) : NULL;
+    if (s)
+        appending_left(stream, s);
+}
+
+/* Darshan counts a flush as a write of no bytes, that of all streams not at all. */
+void stdio_on_flush(const struct call *c, FILE *stream)
+{
+    if (stream)
+        on_transfer(c, stream, STDIO_FLUSHES, 0);
+    else
+        streams_each_pending(on_left);
+}
+
+static void on_end(struct stream *stream)
+{
+    struct stdio_state *s = stream->pending > 0 ? state_of(stream) : NULL;
+    if (s)
+        appending_ends(stream, s);
+}
+
+static void stdio_end(void) { streams_each_pending(on_end); }
 
 void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
     struct stream *stream = streams_find(handle);
-    if (stream)
+    if (stream) {
         ask_position(stream); /* before the lock is taken: this takes the stream's own */
+        on_left(stream);
+    }
     struct stdio_state *s = lock_stream(stream);
     if (!s)
         return;
-    stream->at_end = false;
     if (result == 0) {
         s->record.ints[STDIO_SEEKS]++;
         add_meta(s, c);
@@ -199,7 +230,7 @@ void stdio_on_drift(FILE *handle)
     if (!stream || !state_of(stream))
         return;
     ask_position(stream);
-    stream->at_end = false;
+    on_left(stream);
 }
 
 void stdio_on_unget(FILE *handle)
@@ -282,6 +313,7 @@ void stdio_before_close(struct call *c, FILE *handle)
     fds_forget(fd, fd);
     if (!stream)
         return;
+    on_end(stream);
     if ((c->taken = state_of(stream)))
         lustre_on_close(stream->file, fd);
     streams_forget(handle);
@@ -305,6 +337,9 @@ void stdio_before_reopen(FILE *handle, const char *path)
     if (!handle || !iolens_owns_memory())
         return;
     int fd = fileno_unlocked(handle);
+    struct stream *stream = streams_known(handle);
+    if (stream)
+        on_end(stream);
     fds_forget(fd, fd);
     if (path)
         streams_forget(handle);
@@ -349,4 +384,5 @@ const struct module module_STDIO = {
     .flush = stdio_flush,
     .matters = stdio_matters,
     .start = streams_start,
+    .end = stdio_end,
 };

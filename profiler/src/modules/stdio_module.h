@@ -1,55 +1,17 @@
-/* The STDIO module: its record, and the events that the wrapped functions end in (stdio_kinds.h). */
+/* The STDIO module: the events that the wrapped functions end in (stdio_kinds.h). */
 #ifndef IOLENS_STDIO_MODULE_H
 #define IOLENS_STDIO_MODULE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "../runtime/wrap.h"
-#include "heatmap.h"
-#include "../records/shape.h"
-#include "streams.h"
-
-enum stdio_int {
-#define INT(name, merge) STDIO_##name,
-#define DOUBLE(name, merge)
-#include "stdio_counters.def"
-#undef INT
-#undef DOUBLE
-    STDIO_INTS
-};
-
-enum stdio_double {
-#define INT(name, merge)
-#define DOUBLE(name, merge) STDIO_F_##name,
-#include "stdio_counters.def"
-#undef INT
-#undef DOUBLE
-    STDIO_DOUBLES
-};
-
-struct stdio_record {
-    struct record_base base;
-    int64_t ints[STDIO_INTS];
-    double doubles[STDIO_DOUBLES];
-};
-
-_Static_assert(sizeof(struct stdio_record) == 248, "Darshan's STDIO record of version 2 has 248 bytes");
-
-struct stdio_state {
-    struct stdio_record record;
-    struct spin lock;
-    struct lustre_state *stripes; /* NULL: the file has no layout */
-    double last_end[3];           /* read, write, meta: end of the latest operation */
-    struct heat heat;
-};
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode);
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
-void stdio_on_flush(const struct call *c, FILE *stream);
+void stdio_on_flush(const struct call *c, FILE *stream); /* NULL: of all streams */
 
 /* `done` of the items that were asked for; part of another may have moved the position. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);

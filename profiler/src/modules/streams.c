@@ -1,5 +1,6 @@
 #include "streams.h"
 
+#include <stdio_ext.h>
 #include <string.h>
 
 #include "../runtime/context.h"
@@ -73,7 +74,8 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
         stream->file = file;
         stream->stdio = NULL;
         stream->offset = offset;
-        stream->append = stream->at_end = false;
+        stream->append = false;
+        stream->pending = 0;
         stream->handle = handle;
     }
     if (fresh) {
@@ -120,11 +122,25 @@ void streams_ask_offsets(void)
             off_t offset = handle ? ftello(handle) : -1;
             if (offset >= 0)
                 stream->offset = offset;
+            if (handle && stream->append)
+                stream->pending = (int64_t)__fpending(handle);
         }
 }
+
+void streams_each_pending(void (*work)(struct stream *stream))
+{
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
+            if (stream->handle && stream->pending > 0)
+                work(stream);
+}
+
+/* Bytes that were written before are in no record from now on. */
+static void forget_pending(struct stream *stream) { stream->pending = 0; }
 
 void streams_reset(void)
 {
     iolens_streams.lock = (struct spin){ATOMIC_FLAG_INIT};
     streams_forget_states();
+    streams_each_pending(forget_pending);
 }

@@ -17,8 +17,8 @@ struct stream {
     struct file *file;
     _Atomic(void *) stdio; /* the STDIO module's state, NULL until the first operation */
     int64_t offset;
-    bool append; /* what is written goes to the file's end */
-    bool at_end; /* … where `offset` is since the latest write */
+    bool append;     /* what is written goes to the file's end */
+    int64_t pending; /* … and these bytes, which were counted, are still in its buffer */
     _Atomic(struct stream *) next;
 };
 
@@ -56,6 +56,9 @@ struct file *streams_file(FILE *handle);
 /* Have each stream ask for its state again; and for its position. */
 void streams_forget_states(void);
 void streams_ask_offsets(void);
+
+/* Do this with each stream that appends and has bytes in its buffer. */
+void streams_each_pending(void (*work)(struct stream *stream));
 
 /* The records are gone, as in a child of fork: the streams stay, with their files until they are used. */
 void streams_reset(void);

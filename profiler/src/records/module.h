@@ -34,6 +34,7 @@ struct module {
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
     /* Of a state from a spool: its pointers and times are such as this module writes; NULL: it has none. */
     bool (*validate)(const void *state, const struct area *area);
+    void (*end)(void); /* the process ends its recording: finish what only it can tell; may be NULL */
     /* Hand over what belongs into the state of a pseudo file, once, before all else; may be NULL. */
     void (*flush)(const void *state);
     /* Move what the shape does not name to the job's clock, once, after all `flush`; may be NULL. */

@@ -1,0 +1,21 @@
+/* Where the bytes land that a stream opened for appending is given: at the file's end of the moment when the
+ * stream's buffer is flushed, whatever others have written or cut off by then. So they are counted when they
+ * are given, and placed (highest byte, stripes) when they have left the buffer. */
+#ifndef IOLENS_APPENDING_H
+#define IOLENS_APPENDING_H
+
+#include <stdint.h>
+
+#include "stdio_record.h"
+#include "streams.h"
+
+/* Of a state whose lock is held, right behind a call that gave the stream `bytes`, or flushed it. */
+void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes);
+
+/* Behind a call that may have flushed the stream and moved on. */
+void appending_left(struct stream *stream, struct stdio_state *s);
+
+/* Before the stream is closed, or the process ends: that flushes it. */
+void appending_ends(struct stream *stream, struct stdio_state *s);
+
+#endif
