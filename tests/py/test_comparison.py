@@ -373,6 +373,17 @@ def test_a_comparison_of_reads_says_whether_they_were_cold(
     assert not any(word.startswith("Reads") for word in words.cautions(replace(results, metric="latency"), comparison))
 
 
+def test_runs_that_failed_and_were_done_again_are_said(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]})
+    path = folder / "points" / "stripe_count4" / "rep-1" / "run.json"
+    failure = {"reason": "exit code 3", "seconds": 1.0, "folder": "rep-1.attempt-1"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"failed_before": [failure]}))
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert "1 failed run was done again on request (1 × exit code 3)" in " ".join(words.cautions(results, comparison))
+    assert comparison.points["lost"].sum() == 0
+
+
 def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "stripe_size": [16384]}, model=lambda _: 100.0)
     results = load_results(folder)

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.sweep.asked import Asked
-from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, with_losses
+from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, put_aside, with_history
 
 SLOW = "the machine was slower than the emulated storage"
 
 
-def record(kept: bool, key: str = "same") -> RunRecord:
+def record(kept: bool, key: str = "same", failed: str | None = None) -> RunRecord:
     return RunRecord(
         id="sc1/rep-1",
-        status="ok" if kept else "invalid",
-        reason=None if kept else SLOW,
+        status="failed" if failed else "ok" if kept else "invalid",
+        reason=failed or (None if kept else SLOW),
         command=["btio"],
         started="2026-11-21T10:00:00+00:00",
         seconds=1.5,
@@ -45,7 +45,7 @@ def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunReco
     left = iter(outcomes)
     attempt: Attempt | None = first_attempt(asked, folder, key)
     while attempt:
-        made = with_losses(record(next(left), key), attempt)
+        made = with_history(record(next(left), key), attempt)
         write_record(folder, made)
         attempt = next_attempt(attempt, made)
     return made
@@ -79,3 +79,22 @@ def test_runs_of_another_setting_or_program_are_no_losses_of_this_one(tmp_path: 
 def test_the_complete_run_is_kept_as_it_is(tmp_path: Path) -> None:
     first = first_attempt(Asked("first", 4, (), {}, None), tmp_path, "same")
     assert next_attempt(first, record(kept=False)) is None
+
+
+def test_failed_runs_that_are_done_again_stay_and_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "rep-1"
+    asked = Asked("sc1/rep-1", 4, (), {}, None, point={"stripe_count": 1, "repetition": 1})
+    for reason in ("no room", "no time"):
+        attempt = first_attempt(asked, folder, "same")
+        put_aside(folder)
+        folder.mkdir()
+        write_record(folder, with_history(record(True, failed=reason), attempt))
+    put_aside(folder)  # a third try that is interrupted forgets nothing
+    folder.mkdir()
+    attempt = first_attempt(asked, folder, "same")
+    assert [(one["reason"], one["folder"]) for one in attempt.failed] == [
+        ("no room", "rep-1.attempt-1"),
+        ("no time", "rep-1.attempt-2"),
+    ]
+    assert json.loads((tmp_path / "rep-1.attempt-2" / "attempt.json").read_text())["reason"] == "no time"
+    assert first_attempt(asked, folder, "another command").failed == ()

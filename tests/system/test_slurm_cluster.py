@@ -54,10 +54,11 @@ def words(folder: Path, *changes: str) -> list[str]:
     ]
 
 
-def sweep(folder: Path, cluster: dict[str, str], *changes: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words(folder, *changes), env=cluster, capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
+def sweep(
+    folder: Path, cluster: dict[str, str], *changes: str, retry: bool = False
+) -> subprocess.CompletedProcess[str]:
+    line = [*words(folder, *changes), *(["--retry"] if retry else [])]
+    return subprocess.run(line, env=cluster, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def records(folder: Path) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def test_a_cancelled_job_and_a_vanished_one_are_failed_runs_that_can_be_repeated
     done = sweep(folder, cluster, "slurm.runs_per_job=1", "repetitions=1")
     assert "Slurm job 999999 ended (GONE) before this run did" in done.stdout
     assert done.returncode == 1
-    again = sweep(folder, cluster, "slurm.runs_per_job=1", "repetitions=1")
+    again = sweep(folder, cluster, "slurm.runs_per_job=1", "repetitions=1", retry=True)
     assert again.returncode == 0, again.stdout + again.stderr
     assert {record["status"] for record in records(folder).values()} == {"ok"}
 

@@ -142,21 +142,35 @@ def test_options_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     assert "give one of" in done.stderr
 
 
-def test_a_program_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
-    script = tmp_path / "fails.sh"
-    script.write_text("#!/bin/sh\necho cannot >&2\nexit 3\n", encoding="utf-8")
+def test_a_failed_run_stays_until_another_try_is_asked_for(tmp_path: Path) -> None:
+    script, mended = tmp_path / "fails.sh", tmp_path / "mended"
+    script.write_text(f"#!/bin/sh\n[ -e {mended} ] && exit\necho cannot >&2\nexit 3\n", encoding="utf-8")
     script.chmod(0o755)
-    experiment = tmp_path / "experiment.yaml"
+    experiment, points = tmp_path / "experiment.yaml", tmp_path / "results" / "bad" / "points"
     experiment.write_text(
-        f"name: bad\nworkload: {{program: {script}, ranks: 1}}\nmatrix: {{stripe_count: [1, 2]}}\nrepetitions: 1\n",
+        f"name: bad\nworkload: {{program: {script}, ranks: 1}}\nstorage: {{kind: directory}}\n"
+        "matrix: {way: {one: {}, another: {}}}\nrepetitions: 1\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
-        [*IOLENS, "sweep", str(experiment), "--results", str(tmp_path / "results"), "--no-report"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ},
-    )
-    assert done.returncode == 1
-    assert done.stdout.count("failed: exit code 3: cannot") == 2
+
+    def swept(*options: str) -> tuple[int, str]:
+        line = [*IOLENS, "sweep", str(experiment), "--results", str(tmp_path / "results"), "--no-report", *options]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    status, said = swept()
+    assert (status, said.count("failed: exit code 3: cannot")) == (1, 2), "the rest goes on"
+    assert "2 failed; `--retry` does them again" in said
+    mended.touch()
+    status, said = swept()
+    assert (status, said.count("failed before, and kept: exit code 3: cannot")) == (1, 2)
+    assert "0 of 2 runs to do" in said
+    status, said = swept("--retry")
+    assert (status, "2 of 2 runs to do" in said, "exit code" in said) == (0, True, False), said
+    record = json.loads((points / "way-one" / "rep-1" / "run.json").read_text())
+    assert record["status"] == "ok"
+    assert record["failed_before"][0]["reason"] == "exit code 3: cannot"
+    kept = points / "way-one" / record["failed_before"][0]["folder"]
+    assert (kept / "stderr.txt").read_text().strip().startswith("cannot")
+    assert "exit code 3: cannot" in (tmp_path / "results" / "bad" / "runs.csv").read_text()
+    assert "0 of 2 runs to do" in swept("--retry")[1]

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     claims = load_claims(folder / "activity.yaml", load_experiment(folder / "experiment.yaml"))
     if args.full:
         experiment = with_solver(experiment)
-    sweep = prepare(with_driver(experiment), args.results / experiment.name)
+    sweep = prepare(with_driver(experiment), args.results / experiment.name, retry=True)
     code = carry_out(sweep, not args.no_report)
     answer(claims, sweep.folder, args.language or language_of_user())
     return code

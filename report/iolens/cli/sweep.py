@@ -85,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--default", action="store_true", help="the quick sweep of `make run`")
     for option, settings, text in CHOICES:
         parser.add_argument(option, help=text, **settings)
+    parser.add_argument("--retry", action="store_true", help="do failed runs again; what they left is kept beside them")
     parser.add_argument("--no-sweep", action="store_true", help="the complete run alone")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument(
@@ -121,9 +122,8 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
         return 0
-    return carry_out(
-        prepare(experiment, args.results / experiment.name, with_matrix=not args.no_sweep), not args.no_report
-    )
+    folder = args.results / experiment.name
+    return carry_out(prepare(experiment, folder, with_matrix=not args.no_sweep, retry=args.retry), not args.no_report)
 
 
 def carry_out(sweep: Sweep, report: bool) -> int:
@@ -135,9 +135,14 @@ def carry_out(sweep: Sweep, report: bool) -> int:
         bad = run_sweep(sweep, progress)
     for record in bad:
         print(f"{record['id']}: {record['status']}: {record['reason']}")
+    for kept in sweep.failed:
+        print(f"{kept['id']}: failed before, and kept: {kept['reason']}")
+    failed = len(sweep.failed) + sum(record["status"] == "failed" for record in bad)
+    if failed:
+        print(f"{failed} failed; `--retry` does {'it' if failed == 1 else 'them'} again, and keeps what there is")
     if report:
         finish(sweep)
-    return 1 if any(record["status"] == "failed" for record in bad) else 0
+    return 1 if failed else 0
 
 
 def print_plan(planned: Plan) -> None:

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.sweep_live import shown
 
     before = read_trail(folder)
-    tuning = begin(prepare(experiment, folder), search, allowed, before)
+    tuning = begin(prepare(experiment, folder, retry=True), search, allowed, before)
     announce(tuning)
     with shown(folder, allowed.runs or 0, len(tuning.trail.steps)) as progress:
         tuning = run_tuning(tuning, progress)

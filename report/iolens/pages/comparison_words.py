@@ -176,7 +176,7 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         words.append(
             f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
         )
-    words += lost_runs(comparison)
+    words += lost_runs(comparison) + retried(results)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     unconfirmed = int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
     if unconfirmed:
@@ -248,6 +248,19 @@ def lost_runs(comparison: Comparison) -> list[str]:
     return [
         f"{lost} of {len(runs) + len(attempts)} runs were lost{more}: {why}. A slow run is lost more easily than a "
         "fast one, so the runs that remain may look faster than their setting is; every setting that lost some says so."
+    ]
+
+
+def retried(results: Results) -> list[str]:
+    """Runs that failed and were done again on request; empty without any."""
+    reasons = Counter(reason for reasons in results.runs["failed_attempts"] for reason in reasons)
+    if not reasons:
+        return []
+    total = sum(reasons.values())
+    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
+    return [
+        f"{total} failed {plural('run', total)} {'was' if total == 1 else 'were'} done again on request ({why}); "
+        "what they left lies beside the runs, in folders that end in .attempt-N."
     ]
 
 

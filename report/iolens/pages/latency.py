@@ -12,7 +12,7 @@ from iolens.metrics.settings import describe
 from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison_summary import ComparisonSummary
-from iolens.pages.comparison_words import plural
+from iolens.pages.comparison_words import plural, retried
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.latency import (
@@ -101,6 +101,7 @@ def cautions(results: Results, order: list[str], present: set[str]) -> list[str]
             reasons = results.runs.loc[[name == variant for name in order], "reason"].dropna()
             words.append(f"{variant} has no latencies: {reasons.iloc[0] if len(reasons) else 'no reason given'}.")
     words += lost_runs(results, order)
+    words += retried(results)
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
 

@@ -13,6 +13,9 @@ from iolens.lab.files import write_aside
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.hosts import hosts_of
 
+RECORD = "run.json"
+"""In the folder of a run."""
+
 SCHEMA = 1
 UNKNOWN_STORAGE = "native"
 """The `storage.kind` of a run whose files lie wherever its program puts them."""
@@ -43,6 +46,7 @@ class RunRecord:
     result: str | None
     key: str
     lost: Sequence[Mapping[str, Any]] = ()
+    failed_before: Sequence[Mapping[str, Any]] = ()
     batch: Mapping[str, Any] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
     load_after: float | None = None
@@ -51,13 +55,13 @@ class RunRecord:
 
 def write_record(folder: Path, record: RunRecord) -> None:
     """Write run.json into the run's folder, whole or not at all."""
-    write_aside(folder / "run.json", json.dumps(asdict(record), indent=1) + "\n")
+    write_aside(folder / RECORD, json.dumps(asdict(record), indent=1) + "\n")
 
 
-def read_record(folder: Path) -> dict[str, Any] | None:
-    """The run.json of a folder; None when there is none that can be read."""
+def read_record(folder: Path, name: str = RECORD) -> dict[str, Any] | None:
+    """The run.json of a folder, or one that was given another name; None when there is none that can be read."""
     try:
-        content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        content = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None

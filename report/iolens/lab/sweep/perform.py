@@ -16,7 +16,7 @@ from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.collect import collect
-from iolens.lab.sweep.repeat import Attempt, next_attempt, with_losses
+from iolens.lab.sweep.repeat import Attempt, next_attempt, put_aside, with_history
 
 
 def perform(
@@ -60,9 +60,11 @@ def job_of(asked: Asked) -> str:
 
 
 def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
-    """Make the run's folders, empty and striped, unless the launcher goes on with them, and what the launcher needs."""
+    """Make the run's folders, empty and striped, unless the launcher goes on with them, and what the launcher needs. An
+    earlier attempt is kept beside the run; what was given up halfway is not."""
     data = bench.data / job_of(asked)
     if not bench.launcher.holds(folder):
+        put_aside(folder)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         clear(bench, asked)
@@ -106,7 +108,7 @@ def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
 def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
     """Write the run's record and remove its data."""
     health = bench.storage.health(bench.data, job_of(attempt.asked))
-    record = with_losses(collect(bench, attempt.asked, attempt.folder, outcome, health, attempt.key), attempt)
+    record = with_history(collect(bench, attempt.asked, attempt.folder, outcome, health, attempt.key), attempt)
     write_record(attempt.folder, record)
     clear(bench, attempt.asked)
     return record

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from iolens.lab.files import write_aside
 from iolens.lab.run.record import read_record
@@ -38,7 +39,8 @@ POINTS = "points"
 @dataclass(frozen=True)
 class Sweep:
     """A sweep that is set up: its folder, its bench and that of the complete run, whose data may lie elsewhere, and the
-    runs that are still to do."""
+    runs that are still to do. Runs with a status among `kept` are not done again; `failed` are the records of those
+    that failed before and are kept."""
 
     experiment: Experiment
     folder: Path
@@ -48,6 +50,8 @@ class Sweep:
     todo: tuple[Attempt, ...]
     first: Attempt | None
     total: int
+    kept: tuple[str, ...] = ("ok", "failed")
+    failed: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def run_folders(self) -> list[Path]:
@@ -55,10 +59,10 @@ class Sweep:
         return [self.folder / FIRST, *self.folder.glob(f"{POINTS}/*/*"), *self.folder.glob(f"{CONFIRM}/*/*")]
 
 
-def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> Sweep:
+def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retry: bool = False) -> Sweep:
     """Check everything that can be checked beforehand, make the folders and find out what is missing.
 
-    Without the matrix the complete run alone is left.
+    Without the matrix the complete run alone is left. Runs that failed are done again when `retry` asks for it.
     """
     storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     wanted = [*schedule(experiment), *begun_before(experiment, folder)] if with_matrix else []
@@ -82,9 +86,12 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True) -> S
     before = [first_attempt(asked, folder / FIRST, key_of(first_bench, asked)) for asked in first]
     if with_matrix:
         drop_strangers(folder / POINTS, {asked.id for asked in runs})
-    missing = tuple(one for one in todo if not finished(one))
-    complete = next((one for one in before if not finished(one, good=("ok", "invalid"))), None)
-    return Sweep(experiment, folder, bench, first_bench, experiment.directory is None, missing, complete, len(runs))
+    kept = ("ok",) if retry else ("ok", "failed")
+    missing = tuple(one for one in todo if not finished(one, kept))
+    complete = next((one for one in before if not finished(one, (*kept, "invalid"))), None)
+    failed = tuple(record for one in (*before, *todo) if "failed" in kept and (record := failure(one)))
+    own_data = experiment.directory is None
+    return Sweep(experiment, folder, bench, first_bench, own_data, missing, complete, len(runs), kept, failed)
 
 
 def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
@@ -96,13 +103,18 @@ def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequ
     return set_up(experiment, data, {asked.io_component for asked in runs})
 
 
-def finished(attempt: Attempt, good: Sequence[str] = ("ok",)) -> bool:
-    """True when its folder holds a good run of exactly this setting; other runs are run again.
+def finished(attempt: Attempt, kept: Sequence[str]) -> bool:
+    """True when its folder holds a run of exactly this setting with one of these statuses; other runs are done again.
 
     A run whose timing must not be compared is still good as a complete run, which is compared with nothing.
     """
     record = read_record(attempt.folder)
-    return record is not None and record.get("key") == attempt.key and record.get("status") in good
+    return record is not None and record.get("key") == attempt.key and record.get("status") in kept
+
+
+def failure(attempt: Attempt) -> Mapping[str, Any] | None:
+    """The record of a failed run of exactly this setting in its folder; None where there is none."""
+    return read_record(attempt.folder) if finished(attempt, ("failed",)) else None
 
 
 def drop_strangers(folder: Path, known: set[str]) -> None:

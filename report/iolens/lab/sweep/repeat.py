@@ -1,14 +1,19 @@
-"""Repeat a run whose timing must not be used, a few times, and keep count of what was thrown away."""
+"""Repeat runs: those whose timing must not be used a few times by itself, failed ones on request. What went before is
+kept beside the run, and counted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.run.record import RunRecord, read_record
+from iolens.lab.run.record import RECORD, RunRecord, read_record
 from iolens.lab.sweep.asked import Asked
+
+ATTEMPT = "attempt.json"
+"""The run.json of a run that was done again."""
 
 REPEATS = 3
 """Times that a lost run is repeated before it is given up."""
@@ -16,20 +21,24 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try at a run: its folder, its key, how many tries of this sweep went before, and all that was lost at this
-    setting so far."""
+    """One try at a run: its folder, its key, how many tries of this sweep went before, and all that was lost and all
+    that failed at this setting so far."""
 
     asked: Asked
     folder: Path
     key: str
     number: int = 0
     lost: tuple[Mapping[str, Any], ...] = ()
+    failed: tuple[Mapping[str, Any], ...] = ()
 
 
 def first_attempt(asked: Asked, folder: Path, key: str) -> Attempt:
     """The first try of this sweep. What an earlier sweep lost and gave up counts too: otherwise a point could be
     repeated until it is lucky, and nobody would know."""
-    return Attempt(asked, folder, key, lost=losses_of(read_record(folder), key))
+    before = read_record(folder) or last_aside(folder)
+    if before is None or before.get("key") != key:
+        return Attempt(asked, folder, key)
+    return Attempt(asked, folder, key, lost=losses_of(before), failed=failures_of(before, folder))
 
 
 def next_attempt(attempt: Attempt, record: RunRecord) -> Attempt | None:
@@ -41,9 +50,9 @@ def next_attempt(attempt: Attempt, record: RunRecord) -> Attempt | None:
     return replace(attempt, number=attempt.number + 1, lost=lost)
 
 
-def with_losses(record: RunRecord, attempt: Attempt) -> RunRecord:
-    """The record of a try, with what was lost before it."""
-    return replace(record, lost=list(attempt.lost)) if attempt.lost else record
+def with_history(record: RunRecord, attempt: Attempt) -> RunRecord:
+    """The record of a try, with what was lost and what failed before it."""
+    return replace(record, lost=attempt.lost, failed_before=attempt.failed)
 
 
 def is_lost(record: RunRecord) -> bool:
@@ -51,14 +60,43 @@ def is_lost(record: RunRecord) -> bool:
     return record.status == "invalid" and record.storage.get("valid") is False
 
 
-def losses_of(before: dict[str, Any] | None, key: str) -> tuple[Mapping[str, Any], ...]:
-    """The runs that an earlier sweep lost at the same setting, with programs that were the same."""
-    if before is None or before.get("key") != key:
-        return ()
+def losses_of(before: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """The runs that an earlier sweep lost."""
     lost = list(before.get("lost") or [])
     if before.get("status") == "invalid" and (before.get("storage") or {}).get("valid") is False:
         lost.append(loss(before.get("reason"), before.get("seconds")))
     return tuple(lost)
+
+
+def failures_of(before: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """The runs that failed in earlier sweeps, with the folder in which each lies once this one is done again."""
+    failed = list(before.get("failed_before") or [])
+    if before.get("status") == "failed":
+        place = numbered(folder, attempts_beside(folder) + (folder / RECORD).exists())
+        failed.append(loss(before.get("reason"), before.get("seconds")) | {"folder": place.name})
+    return tuple(failed)
+
+
+def numbered(folder: Path, number: int) -> Path:
+    """Beside a run's folder, where an attempt at it goes that is done again; numbers begin with 1."""
+    return folder.with_name(f"{folder.name}.attempt-{number}")
+
+
+def attempts_beside(folder: Path) -> int:
+    """How many attempts at a run were done again."""
+    return next(number for number in count() if not numbered(folder, number + 1).exists())
+
+
+def last_aside(folder: Path) -> dict[str, Any] | None:
+    """The record of the last of them, which is the last there is where another try was interrupted."""
+    return read_record(numbered(folder, attempts_beside(folder)), ATTEMPT)
+
+
+def put_aside(folder: Path) -> None:
+    """Keep a run that is about to be done again; its record gets a name by which it is no run of the sweep."""
+    if (folder / RECORD).exists():
+        (folder / RECORD).replace(folder / ATTEMPT)
+        folder.replace(numbered(folder, attempts_beside(folder) + 1))
 
 
 def loss(reason: str | None, seconds: float | None) -> dict[str, Any]:

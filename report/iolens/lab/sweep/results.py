@@ -39,6 +39,7 @@ Latency comes from the result's `latency` table instead and has a comparison of 
 
 FACTS = (
     *("run", "repetition", "status", "reason", "usable", "ignored", "lost_attempts", "confirmed", "storage"),
+    "failed_attempts",
     *("file_system", "io_component", "driver", "mpi", "below", "hosts", "load_before", "load_after", "launcher"),
     *("seconds", "started", "log", "result", "bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs"),
     *(
@@ -198,6 +199,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "usable": sound and storage.get("valid") is not False,
         "ignored": ignored,
         "lost_attempts": tuple(str(attempt["reason"]) for attempt in run.get("lost") or []),
+        "failed_attempts": tuple(str(attempt["reason"]) for attempt in run.get("failed_before") or []),
         "confirmed": bool(took_effect) and all(value is True for value in took_effect.values()),
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),

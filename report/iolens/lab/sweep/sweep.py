@@ -83,7 +83,8 @@ def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     end = time.monotonic() + 60 * (sweep.experiment.until_minutes or math.inf)
     records: list[RunRecord] = []
     while time.monotonic() < end:
-        given_up = {record.id.partition("/")[0] for record in records if record.status == "failed"}
+        failed = [str(record["id"]) for record in sweep.failed] + [one.id for one in records if one.status == "failed"]
+        given_up = {name.partition("/")[0] for name in failed}
         block = next_block(sweep.experiment, sweep.folder, given_up)
         if not block:
             break
@@ -101,7 +102,7 @@ def run_fresh(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         attempts.append(
             attempt_at(sweep, replace(asked, id=f"{CONFIRM}/{asked.id}"), sweep.folder / CONFIRM / asked.id)
         )
-    return run_more(sweep, [one for one in attempts if not finished(one)], progress)
+    return run_more(sweep, [one for one in attempts if not finished(one, sweep.kept)], progress)
 
 
 def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
