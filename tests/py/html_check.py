@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-VOID = {"meta", "input", "br", "hr", "img", "link", "path", "image"}
+VOID = {"meta", "wbr", "input", "br", "hr", "img", "link", "path", "image"}
 ELSEWHERE = ("src", "href", "action", "data", "poster", "srcset")
 
 

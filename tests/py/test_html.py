@@ -133,3 +133,41 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(IolensError, match="cannot be written"):
         write_document(tmp_path / "x.html", "t", "s", [Page("P", [FigureBlock(Figure())])])
     assert [file.name for file in tmp_path.iterdir()] == ["x.html"]
+
+
+def test_the_table_of_files_knows_the_ranks_behind_each(tmp_path: Path) -> None:
+    """Against a count over the records; a file of all ranks is marked so, and without others there is no filter."""
+    job = read_log(RICH)
+    write_job(job, tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    table = text.split('id="exhibit_costly_files" data-processes="496"')[1].split("</table>")[0]
+    marked = {
+        re.sub("<[^>]+>", "", first): ranks
+        for ranks, first in re.findall(r'<tr[^>]* data-ranks="([^"]*)"><td[^>]*>(.*?)</td>', table)
+    }
+    assert len(marked) == 1000
+    records: dict[str, set[int]] = {}
+    for layer in ("POSIX", "STDIO"):
+        for key, rank in zip(job.frames[layer]["id"], job.frames[layer]["rank"], strict=True):
+            records.setdefault(job.names[key], set()).add(int(rank))
+    for path, ranks in marked.items():
+        ends = [part.split("-") for part in ranks.split(",")] if ranks != "all" else []
+        said = {rank for end in ends for rank in range(int(end[0]), int(end[-1]) + 1)} if ends else {-1}
+        assert said == (records[path] if min(records[path]) >= 0 else {-1}), path
+    write_job(read_log(SMALL), tmp_path / "y.html")
+    assert 'data-ranks="0"' in (tmp_path / "y.html").read_text(encoding="utf-8")
+
+
+def test_where_all_files_are_of_all_ranks_a_page_says_why_there_is_no_filter(tmp_path: Path) -> None:
+    write_job(read_log(next(DATA.rglob("noposix.darshan"))), tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "the log has their sums alone: no filter by rank" in text
+    assert "data-ranks" not in text
+
+
+def test_long_paths_break_after_slashes_and_heads_have_words(tmp_path: Path) -> None:
+    write_job(read_log(RICH), tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "/lus/<wbr>theta-fs0/<wbr>3981085427</td>" in text
+    assert 'scope="col"></th>' not in text
+    assert "at most 0.0 %" not in text

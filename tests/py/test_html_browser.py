@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from iolens.figures.activity import activity_map
 from iolens.log import read_log
-from iolens.pages.blocks import About, Cells, FigureBlock, Page, Table, Text
+from iolens.pages.blocks import About, Cells, FigureBlock, Page, Ranks, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibits.timeline import activity_figure
 from iolens.pages.html import timelines
@@ -43,6 +43,14 @@ onload = async () => {
   heads[0].click(); heads[0].click(); said.names = rows()[0].cells[0].textContent;
   const field = page.querySelector("input[type=search]");
   field.value = "FILE-7 kib"; field.dispatchEvent(new Event("input")); said.found = rows().length;
+  field.value = ""; field.dispatchEvent(new Event("input"));
+  const ranks = page.querySelector("figure.rows label").lastElementChild;
+  const only = (text) => {
+    ranks.value = text; ranks.dispatchEvent(new Event("input"));
+    return rows().map((row) => row.cells[0].textContent).sort();
+  };
+  said.ranks = only("1, 3-4"); said.ofRanks = ranks.closest(".tools").querySelector("output").textContent;
+  said.noRank = only("77").length + ranks.getAttribute("aria-invalid"); said.allRanks = only("").length;
   page.querySelector(".code button").click();
   await new Promise((done) => setTimeout(done, 300));
   said.copy = page.querySelector(".code button").textContent;
@@ -76,7 +84,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Text("1. One rank is slow: at most 5 %", "finding", "activity"),
         Text("lfs setstripe -c 4 FOLDER", "code"),
         FigureBlock(activity_map(written, read, 0.5, 3), title="POSIX: bytes over time", about=about, cells=cells),
-        Table("Files", ["file", "size"], rows),
+        Table(
+            "Files", ["file", "size"], rows, ranks=lambda most: Ranks(["0-2,5", "all", *map(str, range(2, most))], 16)
+        ),
     ]
     write_document(path, "A job", "and more", [Page("Job summary", blocks)])
     return path
@@ -228,6 +238,11 @@ def test_the_page_works(page: Path) -> None:
         "least": "99 s",
         "names": "file-11",
         "found": 1,
+        "ranks": ["file-0", "file-1", "file-3", "file-4"],
+        "ofRanks": "4 of 12 rows: 3 that these ranks used, 1 that all ranks used and the log has the sums of. "
+        "Numbers are of all ranks of a row.",
+        "noRank": "4true",
+        "allRanks": 12,
         "keys": "rank 1, 1 to 1.5 s: 7.00 MiB written, 0 B read",
         "pointer": "rank 2, 1.5 to 2 s: 12.0 MiB written, 0 B read",
         "larger": True,

@@ -8,9 +8,11 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from iolens.errors import IolensError
 from iolens.figures.style import HALF_WIDTH, canvas, styled
+from iolens.figures.timespans import shared_spans
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
@@ -181,3 +183,14 @@ def test_three_digits(value: float, said: str) -> None:
 def test_percent_of_nothing_is_not_a_number() -> None:
     assert words.percent(1, 0) == "n/a"
     assert words.percent(1, 8) == "12.5 %"
+
+
+def test_a_share_that_is_not_nothing_is_not_said_to_be() -> None:
+    assert [words.percent(part, 10_000) for part in (0, 1, 5)] == ["0.0 %", "< 0.1 %", "0.1 %"]
+
+
+def test_the_legend_of_shared_files_has_two_colours_where_nobody_wrote() -> None:
+    spans = pd.DataFrame({"path": ["/a"], "kind": ["read"], "start": [0.0], "end": [1.0]})
+    legend = shared_spans(spans, 2.0).axes[0].get_legend()
+    assert legend is not None
+    assert len({patch.get_facecolor() for patch in legend.get_patches()}) == 2

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 
+LEAST = 0.001
+"""A share of the run that is rounded up to: what takes `at most 0.1 %` may take less."""
+
 
 def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
     """What the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
@@ -86,7 +89,8 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
         return elsewhere
     if share is None or spent is None:
         return Verdict("nothing", "This log has no time spent in I/O.", "No module recorded a transfer.", None)
-    part = f"I/O took at most {say.percent(share)} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
+    most = say.percent(max(share, LEAST))
+    part = f"I/O took at most {most} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
     if spent < limits["least_seconds"]:
         sentence = f"Nothing worth your time: I/O took {say.seconds(spent)} of the slowest rank."
         return Verdict("nothing", sentence, HOW, share)
@@ -120,7 +124,7 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
         f"Of an average rank's time: computing {say.percent(float(parts[COMPUTE]))}, MPI {say.percent(inside)} (of it "
         f"{say.percent(float(parts[WAITING]))} in barriers, waits and probes), I/O {say.percent(float(parts[IO]))}."
     )
-    most = "" if share is None else f"; I/O took at most {say.percent(share)} of the slowest rank's"
+    most = "" if share is None else f"; I/O took at most {say.percent(max(share, LEAST))} of the slowest rank's"
     if inside > float(parts[COMPUTE]):
         return Verdict("mpi", f"Bound by MPI: {say.percent(inside)} of an average rank's time{most}.", how, share)
     computing = say.percent(float(parts[COMPUTE]))

@@ -37,7 +37,10 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
             if size >= 100 * ROOM:
                 axes.text(left + size / 2, place, f"{size:.0f} %", ha="center", va="center", fontsize=6.5, color=ink)
             left += size
-    axes.set_yticks(range(len(shown)), [f"{short_count(row.total)} {row.kind}s" for row in shown.itertuples()])
+    axes.set_yticks(
+        range(len(shown)),
+        [f"{short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
+    )
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of the accesses")

@@ -50,6 +50,8 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
 @styled
 def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH) -> Figure:
     """`spans` as metrics.timespans.shared_spans gives it: two bars a file, reads above writes."""
+    from matplotlib.patches import Patch
+
     if spans.empty:
         return nothing(width, 0.8, "no file was shared by all ranks")
     files = list(dict.fromkeys(spans["path"]))
@@ -61,7 +63,7 @@ def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH
         places = [files.index(path) + shift for path in part["path"]]
         shortest = run_time / 400
         lengths = [max(shortest, end - start) for start, end in zip(part["start"], part["end"], strict=True)]
-        axes.barh(places, lengths, 0.34, left=part["start"], color=COLOURS[kind], label=kind)
+        axes.barh(places, lengths, 0.34, left=part["start"], color=COLOURS[kind])
     axes.set_yticks(range(len(files)), names)
     axes.set_ylim(len(files) - 0.5, -0.5)
     axes.set_xlim(0, max(run_time, float(spans["end"].max())))
@@ -69,7 +71,8 @@ def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
     axes.tick_params(axis="y", length=0)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
+    handles = [Patch(color=colour, label=kind) for kind, colour in COLOURS.items()]
+    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
     return figure
 
 

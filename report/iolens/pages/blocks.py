@@ -40,10 +40,19 @@ class About:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """The ranks behind each row of a table, as `0-3,8` or `all`, and how many ranks there are."""
+
+    rows: Sequence[str]
+    processes: int
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of ready-made words. Columns of numbers are set flush right; long paths lose their middle.
 
     Where there are more rows than a page has room for, `more` gives at most so many of all of them, and their number.
+    `ranks` gives the ranks behind at most so many of the rows that `more` gives.
     """
 
     title: str
@@ -52,6 +61,7 @@ class Table:
     note: str = ""
     about: About | None = None
     more: Callable[[int], tuple[Sequence[Sequence[str]], int]] | None = None
+    ranks: Callable[[int], Ranks] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from inspect import getdoc
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from iolens.pages.blocks import About, Block, FigureBlock, Table, Text
+from iolens.pages.blocks import About, Block, FigureBlock, Ranks, Table, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ class Exhibit(Generic[S]):
     goes down from a total (metrics/processor/drill.py) by any of its `levels`; its first column has the names.
     One that is `apart` is shown by `iolens table` and exported, and is on no page and in no summary. `source` says
     what a run needs to record it, where not every run does. `whole` gives the rows that a page has no room for, too: an
-    export has them all.
+    export has them all. `ranks` tells which ranks are behind such rows, so that a reader can filter by rank.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Exhibit(Generic[S]):
     apart: bool = False
     source: str = ""
     whole: Callable[[S], pd.DataFrame | None] | None = None
+    ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
     def frame(self, subject: S) -> pd.DataFrame | None:
         """The metric's rows; None when there is nothing to show."""
@@ -101,6 +102,10 @@ class Exhibit(Generic[S]):
             every = self.every(subject)
             return ([], 0) if every is None else (in_words(columns, every.head(most)), len(every))
 
+        def ranks(most: int) -> Ranks:
+            every = self.every(subject)
+            return Ranks((), 0) if every is None or self.ranks is None else self.ranks(subject, every.head(most))
+
         return Table(
             self.title,
             [column.head for column in columns],
@@ -108,6 +113,7 @@ class Exhibit(Generic[S]):
             note,
             self.about,
             more if self.whole else None,
+            ranks if self.ranks else None,
         )
 
     def tables(self, subject: S) -> list[Block]:

@@ -99,7 +99,7 @@ def percent(part: float | None, whole: float) -> str:
     """A share in per cent."""
     if part is None or part != part or not whole:
         return NONE
-    return f"{100 * part / whole:.1f} %"
+    return "< 0.1 %" if 0 < part / whole < 0.0005 else f"{100 * part / whole:.1f} %"
 
 
 def share(value: float) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REMEDY = """\
 Write to the parallel file system, and copy what has to stay:
 
-  cd $SCRATCH (or $WORK, $PSCRATCH) && srun ./app && cp RESULT $HOME/
+  cd "${SCRATCH:-$WORK}" && srun ./app && cp RESULT "$HOME"/
 
 Where there is none: one writer, or a file for each rank; or keep MPI-IO, and
 let one rank a node write: hints cb_nodes, romio_cb_write enable. For right

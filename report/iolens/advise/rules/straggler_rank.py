@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 REMEDY = """\
 Find out what is different about these ranks before changing the program:
 
-  iolens table load_balance LOG        # their times beside the others'
-  where they ran, and what shared the node: scontrol show job, sacct
-  which targets they wrote to: lfs getstripe FILE
+  iolens table shared_files LOG    # their times beside the others'
+  scontrol show job JOBID          # where they ran
+  squeue -w NODE                   # what shares the node
+  lfs getstripe FILE               # which targets they wrote to
 
 then exclude the node (sbatch -x NODE), or spread the files over targets
 (lfs setstripe -c -1 FOLDER)."""

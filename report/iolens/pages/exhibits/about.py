@@ -48,6 +48,6 @@ MODULES: Exhibit[Job] = Exhibit(
         Column("record version", "version"),
         Column("rows", "records", words.count),
         Column("compressed", "bytes", words.size),
-        Column("remark", "remark"),
+        Column("remark", "remark", optional=True),
     ],
 )

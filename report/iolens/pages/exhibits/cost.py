@@ -61,7 +61,7 @@ AVERAGE_IO: Exhibit[Job] = Exhibit(
     needs="seconds",
     columns=[
         Column("files", "kind"),
-        Column("", "what"),
+        Column("operation", "what"),
         Column("seconds", "seconds", words.seconds),
         Column("transferred", "bytes", words.size),
     ],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.metrics import extra, files, shared
+from iolens.metrics import extra, files, shared, users
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
+from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
@@ -30,13 +31,18 @@ def stripes(count: float, size: float) -> str:
     return f"{int(count)} × {words.exact_size(size)}" if count > 0 else ""
 
 
+def ranks_of(job: Job, rows: pd.DataFrame) -> Ranks:
+    """The ranks that used the files of these rows."""
+    return Ranks(users.ranks_of(job, rows["id"].tolist()), job.nprocs)
+
+
 FILE_COUNTS: Exhibit[Job] = Exhibit(
     name="file_counts",
     title="Files",
     metric=file_counts,
     needs="files",
     columns=[
-        Column("", "category"),
+        Column("use", "category"),
         Column("files", "files", words.count),
         Column("average size", "average_size", words.size),
         Column("largest", "largest_size", words.size),
@@ -66,6 +72,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     title="Files that took most time or moved most bytes",
     metric=files.costly_files,
     whole=files.every_file,
+    ranks=ranks_of,
     columns=[
         Column("file", "path"),
         Column("ranks", "processes", words.count),

@@ -40,7 +40,8 @@ def target_note(job: Job) -> str:
     found = ost.target_bytes(job)
     if found.table is None:
         return ""
-    note = f"The busiest target moved {words.ratio(ost.imbalance(found.table))} times the mean of these targets."
+    times = words.ratio(ost.imbalance(found.table))
+    note = f"The busiest target moved {times} times the mean of these targets." if len(found.table) > 1 else ""
     slow = ost.slow_targets(job)
     if slow is not None and len(slow):
         first = slow.iloc[0]

@@ -30,15 +30,12 @@
 
   // The rows of ranks such as "0-3, 8"; null for all of them, undefined where the text names none.
   function rowsOf(text, one) {
-    if (!text.trim()) return null;
+    const ranges = rangesOf(text, one.ranks);
+    if (!ranges) return ranges;
     const rows = new Set();
-    for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
-      const found = /^(\d+)(?:[-–](\d+))?$/.exec(part);
-      if (!found) return undefined;
-      const first = Number(found[1]), last = Math.min(Number(found[2] ?? first), one.ranks - 1);
+    for (const [first, last] of ranges)
       for (let rank = first; rank <= last; rank++) rows.add(Math.floor(rank / one.each));
-    }
-    return rows.size ? rows : undefined;
+    return rows;
   }
 
   function rowName(one, row) {
@@ -188,7 +185,7 @@
       }
       Object.assign(this.view, { rows, file: Number(this.file.value), kind: Number(this.kind.value) - 1,
         measure: this.one.files.length && Number(this.measure.value) ? "busy" : "moved" });
-      this.said.textContent = "";
+      this.said.textContent = "Point at the map, or use its arrow keys.";
       this.refresh();
     }
 
@@ -275,11 +272,12 @@
       this.map = new uPlot({ width, height: high, cursor: { ...cursor, points: { show: false }, drag: { x: true, y: true, uni: 30, setScale: false } },
         legend: { show: false }, scales: { x, y: { range: [this.view.low, this.view.high] } },
         series: [{}, { paths: () => null, points: { show: false } }],
-        axes: [{ ...axis, label: "seconds since the start of the job", labelSize: 18, size: 26, values: time },
+        axes: [{ ...axis, label: "seconds since the start of the job", labelSize: 18, size: 34, values: time },
           { ...axis, size: 78, label: "rank", labelSize: 18, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500],
             splits: (_, __, low, top) => middles(low, top), values: (_, ticks) => ticks.map((tick) => Math.floor(tick) * this.one.each) }],
         hooks: { ready: [({ scales: { x } }) => { this.place.dataset.view = `${x.min} ${x.max}`; }], draw: [(u) => this.paint(u)], setSelect: [dragged], setCursor: [(u) => this.point(u)] } },
       [[this.view.from, this.view.to], [this.view.low, this.view.high]], this.charts);
+      this.flow.root.querySelector(".u-legend").setAttribute("role", "presentation");
       for (const [plot, what] of [[this.flow, "over time"], [this.map, "by rank over time"]]) {
         plot.ctx.canvas.setAttribute("role", "img");
         plot.ctx.canvas.setAttribute("aria-label", `${this.one.layer}: ${busy ? "time in calls" : "bytes"} ${what}`);
@@ -431,7 +429,7 @@
       const words = ([key, written, read, calls, busy]) => [name(key), size(written), size(read), ...(byFile ? [calls.toLocaleString("en"), span(busy)] : [])];
       const body = lines.slice(0, MOST_LISTED).map((line) => element("tr", {}, ...words(line).map((text, i) => {
         if (i) return element("td", { class: "n" }, text);
-        const button = element("button", { type: "button", class: "only", title: "Show this alone, or all again" }, text);
+        const button = element("button", { type: "button", class: "only", title: "Show this alone, or all again" }, ...breakable(text));
         button.addEventListener("click", () => this.only(byFile, line[0]));
         return element("td", {}, button);
       })));

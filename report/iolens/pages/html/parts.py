@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from iolens.pages.blocks import About, Block, Cells, FigureBlock, Row, Table, Text
+from iolens.metrics.users import EVERY_RANK
+from iolens.pages.blocks import About, Block, Cells, FigureBlock, Ranks, Row, Table, Text
 from iolens.pages.cells import NUMBER
 from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
@@ -15,6 +16,9 @@ from iolens.pages.html.timelines import data_of
 
 SHORT = 16
 """Characters of a cell that stays on one line."""
+
+PATH = 24
+"""Characters from which a path may be broken after its slashes."""
 
 MOST_ROWS = 1000
 """Rows of a table in a page; what has more is exported whole."""
@@ -101,12 +105,18 @@ def table(block: Table, places: Places) -> str:
     title = block.title or (block.about.title if block.about else "table")
     key = places.of(block.about, title)
     rows, extent = shown_rows(block)
-    note = f'{prose(block.note)} <span class="screen">{extent}</span>' if extent else prose(block.note)
+    ranks, merged = ranks_behind(block, len(rows))
+    on_screen = " ".join(words for words in (extent, merged) if words)
+    note = f'{prose(block.note)} <span class="screen">{on_screen}</span>' if on_screen else prose(block.note)
     flush = [all(NUMBER.match(str(row[n])) for row in rows) for n in range(len(block.columns))]
     head = cells("th", block.columns, flush) if any(block.columns) else ""
-    body = "\n".join(cells("td", row, flush, "extra" * (n >= len(block.rows))) for n, row in enumerate(rows))
+    body = "\n".join(
+        cells("td", row, flush, "extra" * (n >= len(block.rows)), ranks.rows[n] if ranks else "")
+        for n, row in enumerate(rows)
+    )
+    processes = f' data-processes="{ranks.processes}"' if ranks else ""
     return (
-        f'<figure class="rows" id="{key}">{head_of(block.title, block.about, key, places)}'
+        f'<figure class="rows" id="{key}"{processes}>{head_of(block.title, block.about, key, places)}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
         + (f"<thead>{head}</thead>" if head else "")
         + f"<tbody>\n{body}\n</tbody></table></div>"
@@ -118,26 +128,47 @@ def table(block: Table, places: Places) -> str:
 def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
     """As many rows as a screen has room for, and a sentence with their number where paper has fewer."""
     rows, total = block.more(MOST_ROWS) if block.more else ([], 0)
-    if len(rows) <= len(block.rows):
+    if len(rows) < len(block.rows):
         return block.rows, ""
+    if total == len(block.rows):
+        return rows, ""
     number = f"all {total:,}" if total == len(rows) else f"the first {len(rows):,} of {total:,} (--csv exports all)"
     return rows, f"In this page: {number}."
 
 
-def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "") -> str:
-    """A row of a table; numbers are set flush right, short words are not broken."""
-    scope = ' scope="col"' if kind == "th" else ""
+def ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
+    """The ranks by which script.js can filter the rows shown, or a sentence why it cannot."""
+    found = block.ranks(rows) if block.ranks else None
+    if found is None or found.processes < 2 or len(found.rows) != rows:
+        return None, ""
+    if set(found.rows) <= {EVERY_RANK}:
+        return None, "All ranks used each of these files, and the log has their sums alone: no filter by rank."
+    return found, ""
+
+
+def breakable(word: str) -> str:
+    """A word, which may be broken after the slashes in it where it is long."""
+    said = escape(word)
+    return re.sub(r"(?<=[^/<])/(?=[^/])", "/<wbr>", said) if len(word) >= PATH else said
+
+
+def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "", ranks: str = "") -> str:
+    """A row of a table; numbers are set flush right, short words are not broken. `ranks` are those behind the row."""
+    scope, said = (' scope="col"', escape) if kind == "th" else ("", breakable)
 
     def look_of(word: str, right: bool) -> str:
         if right:
             return " class=n"
-        return " class=s" if kind == "td" and len(word) <= SHORT else ""
+        if kind == "td" and len(word) <= SHORT:
+            return " class=s"
+        return " class=p" if kind == "td" and "/" in word else ""
 
     each = (
-        f"<{kind}{scope}{look_of(str(word), right)}>{escape(str(word))}</{kind}>"
+        f"<{kind}{scope}{look_of(str(word), right)}>{said(str(word))}</{kind}>"
         for word, right in zip(words, flush, strict=True)
     )
-    return f"<tr{f' class={look}' if look else ''}>{''.join(each)}</tr>"
+    behind = f' data-ranks="{ranks}"' if ranks else ""
+    return f"<tr{f' class={look}' if look else ''}{behind}>{''.join(each)}</tr>"
 
 
 def row(block: Row, places: Places) -> str:

@@ -31,6 +31,48 @@
     body.append(...rows.map(({ row }) => row));
   }
 
+  // Fields above a table that leave the rows with some words, or of some ranks.
+  function narrow(table) {
+    const rows = [...table.tBodies[0].rows], place = table.parentElement, figure = place.parentElement;
+    const name = place.getAttribute("aria-label"), tests = [];
+    const apply = () => rows.forEach((row) => { row.hidden = !tests.every((test) => test(row)); });
+    if (rows.length > LONG) {
+      const field = element("input", { type: "search", class: "search", placeholder: "show rows with …",
+        "aria-label": `Show rows with these words: ${name}` });
+      tests.push((row) => {
+        const text = row.textContent.toLowerCase();
+        return field.value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+      });
+      field.addEventListener("input", apply);
+      place.before(field);
+    }
+    if (figure.dataset.processes) place.before(ranksField(rows, Number(figure.dataset.processes), tests, apply));
+  }
+
+  // A field that leaves the rows of some ranks, and what it says about them.
+  function ranksField(rows, processes, tests, apply) {
+    const field = element("input", { type: "text", placeholder: "all; such as 0-3, 8", size: 16 });
+    const said = element("output", { "aria-live": "polite" });
+    let wanted = null;
+    const isWanted = (row) => !wanted || row.dataset.ranks === "all" || (rangesOf(row.dataset.ranks ?? "", processes) ?? [])
+      .some(([first, last]) => wanted.some(([from, to]) => from <= last && first <= to));
+    tests.push(isWanted);
+    field.addEventListener("input", () => {
+      const ranges = rangesOf(field.value, processes);
+      field.setAttribute("aria-invalid", ranges === undefined);
+      if (ranges === undefined) {
+        said.textContent = `No such rank: ${field.value}; there are 0 to ${processes - 1}.`;
+        return;
+      }
+      wanted = ranges;
+      apply();
+      const found = rows.filter(isWanted), all = found.filter((row) => row.dataset.ranks === "all").length;
+      said.textContent = !wanted ? "" : `${found.length} of ${rows.length} rows: ${found.length - all} that these ranks used, `
+        + `${all} that all ranks used and the log has the sums of. Numbers are of all ranks of a row.`;
+    });
+    return element("div", { class: "tools" }, element("label", {}, "Ranks ", field), said);
+  }
+
   for (const table of document.querySelectorAll("table")) {
     const heads = table.tHead ? [...table.tHead.rows[0].cells] : [];
     if (table.tBodies[0].rows.length < 2) continue;
@@ -43,20 +85,7 @@
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => sort(table, column, head));
     });
-    if (table.tBodies[0].rows.length <= LONG) continue;
-    const field = document.createElement("input");
-    field.type = "search";
-    field.className = "search";
-    field.placeholder = "show rows with …";
-    field.setAttribute("aria-label", `Show rows with these words: ${table.parentElement.getAttribute("aria-label")}`);
-    field.addEventListener("input", () => {
-      const words = field.value.toLowerCase().split(/\s+/);
-      for (const row of table.tBodies[0].rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
-      }
-    });
-    table.parentElement.before(field);
+    narrow(table);
   }
 
   for (const code of document.querySelectorAll(".code")) {

@@ -17,6 +17,25 @@ function span(seconds, step = seconds / 100) {
   return `${(seconds / unit).toFixed(digits)} ${name}`;
 }
 
+// Ranks such as "0-3, 8" as pairs of the first and the last one, of so many; null for all of them, undefined where the
+// text names none.
+function rangesOf(text, ranks) {
+  if (!text.trim()) return null;
+  const found = [];
+  for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
+    const ends = /^(\d+)(?:[-–](\d+))?$/.exec(part);
+    if (!ends) return undefined;
+    const first = Number(ends[1]), last = Math.min(Number(ends[2] ?? first), ranks - 1);
+    if (first <= last) found.push([first, last]);
+  }
+  return found.length ? found : undefined;
+}
+
+// A text that may be broken after the slashes in it.
+function breakable(text) {
+  return text.split(/(?<=[^/]\/)(?=[^/])/).flatMap((part, i) => i ? [element("wbr"), part] : [part]);
+}
+
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

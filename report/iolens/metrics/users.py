@@ -1,0 +1,37 @@
+"""Which ranks used each file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.files import lowest
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+EVERY_RANK = "all"
+"""A file that all ranks opened: Darshan's reduction makes one record of theirs, which holds their sums alone."""
+
+
+def ranks_of(job: Job, ids: Sequence[int]) -> list[str]:
+    """The ranks that opened each file of `ids` through the `lowest` layers, as `0-3,8`, or `EVERY_RANK`."""
+    import pandas as pd
+
+    parts = [job.frames[name][["id", "rank"]] for name in lowest(job)]
+    pairs = pd.concat([part[part["id"].isin(ids)] for part in parts]).drop_duplicates()
+    found = {int(key): ranges(sorted(group)) for key, group in pairs.groupby("id")["rank"]}
+    return [found.get(int(key), "") for key in ids]
+
+
+def ranges(ranks: Sequence[int]) -> str:
+    """Rising ranks in few words: 0, 1, 2, 5 as `0-2,5`. The rank -1 stands for all."""
+    if ranks and ranks[0] < 0:
+        return EVERY_RANK
+    ends: list[list[int]] = []
+    for rank in map(int, ranks):
+        if ends and rank == ends[-1][1] + 1:
+            ends[-1][1] = rank
+        else:
+            ends.append([rank, rank])
+    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ends)
