@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import reference
+from commands import BLOCK
 from pages import ROOT, documents, outside_code, page_of
-from walk import BLOCK
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 OUTPUT = re.compile(r"\A\n?<!-- output(?:: *(\d+)(?: from (.+?))?)? *-->")

@@ -1,13 +1,10 @@
-"""Run the commands of the manual's pages: walk.py FOLDER [--long] [PAGE ...].
+"""Run the commands of the documents: walk.py FOLDER [--long] [PAGE ...].
 
-Blocks marked `sh` are run in order, the blocks of a page in one shell that stops at the first command that fails. The
-folder that they run in looks like a clone (links to it), without results. A page goes on with a copy of what the
-tutorial left, so that pages do not depend on one another. What blocks print is kept in FOLDER/PAGE.json.
+The blocks of a page are run in order, in one shell that stops at the first command that fails; commands.py says which
+are not. The folder that they run in looks like a clone (links to it), without results. A page goes on with a copy of
+what the tutorial left and of stand-ins for what a reader has (a program, logs), so that pages do not depend on one
+another. What blocks print is kept in FOLDER/PAGE.json; a comment behind a block shows it on the page:
 
-A comment in front of a block says when it is not run, and one behind it shows its output on the page:
-
-    <!-- not run: why -->              never
-    <!-- long: why -->                 with --long alone
     <!-- output -->                    <!-- output: 20 --> the first lines
     <!-- output: 20 from WORDS -->     as many from the first line on that begins with these words
 """
@@ -24,18 +21,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from pages import ROOT
+from commands import Block, blocks, pages, rows
+from pages import ROOT, documents, page_of
 
 TUTORIAL = "tutorial"
 SPOOLS = ".spools"
 """In the folder of a page, so that no other program's spools are met."""
 
 MARK = "\x1e"
-COMMENT = re.compile(r"<!-- *(not run|long): *(.+?) *-->")
-BLOCK = re.compile(r"(?:^<!--([^>]*)-->\n)?^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OWN = {"results", "dist", ".git"}
 """What a page's folder has no link to: results are the page's own."""
 
@@ -48,36 +43,13 @@ ONE_MACHINE = {
 """Any user, on any number of cores."""
 
 
-@dataclass(frozen=True)
-class Block:
-    """Commands of a page; `kept` is why they are not run (empty: they are), `long` whether --long runs them."""
-
-    commands: str
-    kept: str = ""
-    long: bool = False
-
-
 class Failed(Exception):
     """A command of a page failed; the text says which, and what was printed until then."""
 
 
-def blocks(text: str) -> list[Block]:
-    """The commands of a page in order."""
-    found = []
-    for comment, commands in BLOCK.findall(text):
-        mark = COMMENT.match(f"<!--{comment}-->")
-        found.append(Block(commands, mark[2] if mark else "", bool(mark) and mark[1] == "long"))
-    return found
-
-
-def page_path(name: str) -> Path:
-    """`tutorial` or `how-to/sweep` as a file."""
-    return ROOT / "docs" / f"{name}.md"
-
-
-def pages() -> list[str]:
-    """The pages with commands, the tutorial first."""
-    return [TUTORIAL, *(f"how-to/{path.stem}" for path in sorted((ROOT / "docs/how-to").glob("*.md")))]
+def page_path(page: str) -> Path:
+    """The document of a page, from the root: `tutorial` lies in docs/, `storage/README` where it says."""
+    return next(document for document in documents() if str(page_of(document).with_suffix("")) == page)
 
 
 def like_a_clone(folder: Path) -> None:
@@ -88,28 +60,56 @@ def like_a_clone(folder: Path) -> None:
             (folder / entry.name).symlink_to(entry)
 
 
+STAND_INS = """
+mpicc -o app "$1/docs/tools/app.c"
+touch input.nml
+mkdir -p data/run1 DIR
+ln -s small.darshan A.darshan
+ln -s large.darshan B.darshan
+IOLENS_LOGFILE=LOG.darshan iolens run --dxt --sample --storage-mount scratch -- mpirun -np 4 ./app scratch 2>&1
+ln -s LOG.darshan LOG
+ln -s LOG.darshan job.darshan
+"""
+"""Makes what readers have, by the names that the documents give it: a program, its input, its logs."""
+
+
+def stand_ins(folder: Path) -> None:
+    """Put the stand-ins into the folder that the tutorial left."""
+    subprocess.run(
+        ["bash", "-euc", STAND_INS, "stand-ins", ROOT],
+        cwd=folder,
+        env=environment(folder),
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+
+
 def shell_script(chosen: Sequence[Block], long: bool) -> str:
     """One script of a page's blocks, which prints a mark with its number in front of each."""
     lines = ["set -eo pipefail"]
     for number, block in enumerate(chosen):
-        if not block.kept or (block.long and long):
-            lines += [f"printf '{MARK}%d\\n' {number}", block.commands]
+        run = "".join(command.text for command in block.commands if not command.kept or (command.long and long))
+        if run:
+            lines.append(f"printf '{MARK}%d\\n' {number}")
+            lines.append(run if block.language == "sh" else f"python - <<'PYTHON'\n{run}PYTHON")
     return "\n".join([*lines, f"printf '{MARK}end\\n'"])
 
 
-def environment() -> dict[str, str]:
-    """The variables of a user who has not set any of ours."""
+def environment(folder: Path) -> dict[str, str]:
+    """The variables of a user who has not set any of ours; spools in the page's folder."""
     own = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_", "DXT_"))}
-    return {**own, **ONE_MACHINE, "PATH": f"{Path(sys.executable).parent}:{own['PATH']}"}
+    path = f"{Path(sys.executable).parent}:{own['PATH']}"
+    return {**own, **ONE_MACHINE, "PATH": path, "IOLENS_SPOOL": str(folder / SPOOLS)}
 
 
 def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
     """Run a page's blocks in a folder; what each printed, by its number. Failed when one fails."""
-    chosen = blocks(page_path(page).read_text(encoding="utf-8"))
+    document = page_path(page)
+    chosen = blocks((ROOT / document).read_text(encoding="utf-8"), document, rows())
     done = subprocess.run(
         ["bash", "-c", shell_script(chosen, long)],
         cwd=folder,
-        env={**environment(), "IOLENS_SPOOL": str(folder / SPOOLS)},
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -124,7 +124,8 @@ def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
     if done.returncode != 0 or "end" not in said:
         last = int(max((number for number in said if number != "end"), key=int, default="0"))
         raise Failed(
-            f"docs/{page}.md: exit code {done.returncode} of\n\n{chosen[last].commands}\n{done.stdout[-4000:]}"
+            f"{document}: exit code {done.returncode} of\n\n{''.join(each.text for each in chosen[last].commands)}"
+            f"\n{done.stdout[-4000:]}"
         )
     return said
 
@@ -155,6 +156,8 @@ def main(words: Sequence[str]) -> int:
         if page == TUTORIAL:
             like_a_clone(place)
         else:
+            if not (begun / "app").exists():
+                stand_ins(begun)
             shutil.copytree(begun, place, symlinks=True)
         since = time.monotonic()
         try:
@@ -163,8 +166,10 @@ def main(words: Sequence[str]) -> int:
             print(failure, file=sys.stderr)
             failed.append(page)
             continue
-        (folder / f"{page}.json").write_text(json.dumps(said), encoding="utf-8")
-        print(f"docs/{page}.md: {len(said) - 1} blocks run, {time.monotonic() - since:.1f} s", flush=True)
+        kept = folder / f"{page}.json"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(said), encoding="utf-8")
+        print(f"{page_path(page)}: {len(said) - 1} blocks run, {time.monotonic() - since:.1f} s", flush=True)
     return 1 if failed else 0
 
 

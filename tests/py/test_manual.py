@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT / "docs/tools"))
 import counters  # noqa: E402
 import reference  # noqa: E402
 import stage  # noqa: E402
+from commands import LONG, Row, blocks, commands_of, pages, rows  # noqa: E402
 from pages import documents, page_of  # noqa: E402
-from walk import blocks, pages  # noqa: E402
 
 STOPS = {";", "&&", "||", "|", ">", ">>", "<", "&", ";;", "2>&1", ">&"}
 
@@ -74,12 +74,47 @@ def test_calls_are_found_and_wrong_ones_refused() -> None:
     assert not takes(["show", "--no-such-option"])
 
 
-def test_blocks_that_are_not_run_say_why() -> None:
-    text = "```sh\na\n```\n<!-- not run: it needs root -->\n```sh\nb\n```\n\n<!-- long: minutes -->\n```sh\nc\n```\n"
-    found = [(block.commands, block.kept, block.long) for block in blocks(text)]
-    assert found == [("a\n", "", False), ("b\n", "it needs root", False), ("c\n", "minutes", True)]
-    every = [block for page in pages() for block in blocks((ROOT / f"docs/{page}.md").read_text(encoding="utf-8"))]
-    assert len([block for block in every if not block.kept]) > 20
+def test_commands_that_are_not_run_say_why() -> None:
+    first = "```sh\na\n```\n<!-- not run: it needs root -->\n```sh\nb\n```\n"
+    text = first + "\n<!-- long: minutes -->\n```sh\nc\nd \\\n e\n```\n"
+    found = [[(each.text, each.kept, each.long) for each in block.commands] for block in blocks(text, Path("x.md"), [])]
+    assert found == [
+        [("a\n", "", False)],
+        [("b\n", "it needs root", False)],
+        [("c\n", "minutes", True), ("d \\\n e\n", "minutes", True)],
+    ]
+
+
+def test_a_row_of_the_table_keeps_its_command_from_being_run() -> None:
+    table = [Row("x*", "make *", "", "minutes"), Row("*", "sbatch *", "tests/a.py", ""), Row("*", "b", LONG, "hours")]
+    (block,) = blocks("```sh\nmake a\nsbatch x\nb\nc\n```\n", Path("x.md"), table)
+    assert [(each.kept, each.long) for each in block.commands] == [
+        ("minutes", False),
+        ("tests/a.py", False),
+        ("long: hours", True),
+        ("", False),
+    ]
+
+
+def test_every_command_is_run_or_stands_in_the_table_with_its_reason() -> None:
+    table = rows()
+    every = [(document, command) for document in documents() for command in commands_of(document, table)]
+    assert len([command for _, command in every if not command.kept]) > 120
+    for row in table:
+        assert any(row.fits(document, command.text.partition("\n")[0]) for document, command in every), row
+        assert row.why or row.run_by, row
+        assert row.run_by in ("", LONG) or (ROOT / row.run_by).is_file(), row
+    assert pages()[0] == "tutorial"
+    assert "storage/README" in pages()
+
+
+def test_commands_stand_in_blocks_that_are_marked_so() -> None:
+    """A synopsis, which has brackets or dots for what a reader puts in, is none."""
+    begins = re.compile(r"^(iolens|make|mpirun|LD_PRELOAD=\S+|\.venv\S+) ", re.MULTILINE)
+    for document in documents():
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            assert language or not begins.search(block) or "[" in block or "…" in block, f"{document}: {block}"
 
 
 def test_every_counter_has_a_unit_and_a_meaning() -> None:

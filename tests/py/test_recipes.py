@@ -127,3 +127,19 @@ def test_the_task_prolog_leaves_alone_who_says_so(tmp_path: Path) -> None:
     assert said(LOADEDMODULES="gcc/13:mpich/4.2", LD_PRELOAD="/mine.so")[0] == preload
     assert f"export IOLENS_LOGPATH={logs}" in said()
     assert "export IOLENS_LOGPATH=/own" in said(IOLENS_LOGPATH="/own")
+
+
+def test_the_commands_of_the_site_page_make_a_folder_that_anyone_may_write_to(tmp_path: Path) -> None:
+    """With other folders, and without the access list, which needs a group of the site's."""
+    text = (PACKAGING / "SITE.md").read_text(encoding="utf-8")
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2])
+    logs, prefix = tmp_path / "scratch/logs", tmp_path / "opt"
+    (prefix / "etc").mkdir(parents=True)
+    shutil.copy(PACKAGING / "site/site.conf", prefix / "etc")
+    commands = blocks.replace("/scratch/iolens-logs", str(logs)).replace("/opt/iolens", str(prefix))
+    commands = "".join(line for line in commands.splitlines(keepends=True) if not line.startswith("setfacl"))
+    subprocess.run(["bash", "-euc", commands], check=True)
+    assert [path.stat().st_mode & 0o7777 for path in (logs, logs / "recovered")] == [0o1777, 0o1777]
+    configured = (prefix / "etc/site.conf").read_text(encoding="utf-8")
+    assert configured.splitlines()[-1] == "LOG_MODE 0440"
+    assert "MODMEM" in configured

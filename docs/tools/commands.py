@@ -1,0 +1,121 @@
+"""The commands of all documents, and for those that walk.py does not run: what does, or why nothing can.
+
+Commands stand in blocks marked `sh`, calls of the package in blocks marked `python`. walk.py runs each of them but for
+
+- a block behind a comment `<!-- not run: why -->`, or `<!-- long: why -->`, which is run with --long alone,
+- a line that a row of elsewhere.csv names by its document and itself, both as patterns of the shell's. Such a row says
+  which test runs it, or `long`, or else why it is not run.
+
+`commands.py` prints the list of them all.
+"""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from pages import ROOT, documents, page_of
+
+TABLE = ROOT / "docs/tools/elsewhere.csv"
+LONG = "long"
+COMMENT = re.compile(r"<!-- *(not run|long): *(.+?) *-->")
+BLOCK = re.compile(r"(?:^<!--([^>]*)-->\n)?^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Commands of documents (both patterns) with the test that runs them, `long`, or nothing, and a reason."""
+
+    document: str
+    command: str
+    run_by: str
+    why: str
+
+    def fits(self, document: Path, command: str) -> bool:
+        """Whether this row is about a command of a document."""
+        return fnmatch.fnmatchcase(str(document), self.document) and fnmatch.fnmatchcase(command, self.command)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command with all its lines; `kept` says why walk.py does not run it (empty: it does)."""
+
+    text: str
+    kept: str = ""
+    long: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """Commands that stand together in a document."""
+
+    language: str
+    commands: tuple[Command, ...]
+
+
+def rows() -> list[Row]:
+    """The table of what is run elsewhere, or not."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return [Row(**row) for row in csv.DictReader(file)]
+
+
+def blocks(text: str, document: Path, table: list[Row]) -> list[Block]:
+    """The blocks of a document in order."""
+    found = []
+    for comment, language, lines in BLOCK.findall(text):
+        mark = COMMENT.match(f"<!--{comment}-->")
+        parts = joined(lines) if language == "sh" else [lines]
+        if mark:
+            every = tuple(Command(part, mark[2], mark[1] == LONG) for part in parts)
+        else:
+            every = tuple(looked_up(part, document, table) for part in parts)
+        found.append(Block(language, every))
+    return found
+
+
+def looked_up(command: str, document: Path, table: list[Row]) -> Command:
+    """A command with what the first row about it says."""
+    row = next((row for row in table if row.fits(document, command.partition("\n")[0])), None)
+    if row is None:
+        return Command(command)
+    return Command(
+        command, f"{row.run_by}: {row.why}" if row.why and row.run_by else row.run_by or row.why, row.run_by == LONG
+    )
+
+
+def joined(lines: str) -> list[str]:
+    """The lines of a block, each with those that it goes on in behind a backslash; empty ones are left out."""
+    return [part for part in re.findall(r"(?:.*\\\n)*.*\n", lines) if part.strip()]
+
+
+def commands_of(document: Path, table: list[Row]) -> list[Command]:
+    """All commands of a document."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return [command for block in blocks(text, document, table) for command in block.commands]
+
+
+def pages() -> list[str]:
+    """Every document of which something is run, as `tutorial` or `storage/README`, the tutorial first."""
+    table = rows()
+    found = [d for d in documents() if any(not c.kept or c.long for c in commands_of(d, table))]
+    return sorted((str(page_of(d).with_suffix("")) for d in found), key=lambda page: (page != "tutorial", page))
+
+
+def main() -> int:
+    """Print the list: document, how its command is run, command."""
+    table = rows()
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(["document", "run by", "command"])
+    for document in documents():
+        for command in commands_of(document, table):
+            how = f"make docs-test ({command.kept})" if command.long else command.kept or "make docs"
+            out.writerow([document, how, command.text.rstrip("\n")])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
