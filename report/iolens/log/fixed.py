@@ -1,43 +1,65 @@
-"""Modules with records of a fixed size: a whole region at once as a frame."""
+"""Modules with records of a fixed size: a whole region at once as arrays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from iolens.log.container import Container, LogError, Region, inflate
-from iolens.log.layouts import MODULES, Module, dtype_of, stored
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.log.layouts import MODULES, dtype_of, stored
+from iolens.log.records import Records
 
 
-def read_fixed(log: Container, region: Region) -> tuple[pd.DataFrame, str]:
-    """Columns id, rank, head fields and the counters of the newest version; and what to know about them."""
-    import pandas as pd
+def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
+    """Columns id, rank, head fields and the counters of the newest version; and what to know about them.
 
+    Counters that an old version did not record are -1.
+    """
     module = MODULES[region.name]
-    records = records_of(log, region, dtype_of(module, region.version, log.order))
-    names = stored(module, region.version)
-    whole = [name for name in names if "_F_" not in name]
-    doubles = [name for name in names if "_F_" in name]
-    ids = {"id": native(records["id"]), "rank": native(records["rank"])}
-    for name in module.head:
-        ids[name] = native(records[name]) if name in (records.dtype.names or ()) else np.zeros(len(records), "u8")
-    times, note = numbers(native(records["f"]))
-    counts = native(records["i"])
+    layout, whole, doubles = layout_of(region.name, region.version, log.order)
+    rows = records_of(log, region, layout)
+    times, note = numbers(across(rows["f"]))
+    counts = across(rows["i"])
     note = " ".join(part for part in (note, overflowed(counts, whole)) if part)
-    parts = [
-        pd.DataFrame(ids),
-        pd.DataFrame(counts, columns=whole),
-        pd.DataFrame(times, columns=doubles),
-    ]
-    frame = pd.concat(parts, axis=1)
+    kept = np.ones(len(rows), bool)
+    if "POSIX_FOPENS" in whole:
+        kept = counts[whole.index("POSIX_FOPENS")] <= 0
+        note = " ".join(part for part in (note, left_out(int((~kept).sum()))) if part)
+    ids = {"id": native(rows["id"][kept]), "rank": native(rows["rank"][kept])}
+    for name in module.head:
+        ids[name] = native(rows[name]) if name in (rows.dtype.names or ()) else np.zeros(len(rows), "u8")
     if not module.versions[region.version]:
-        return frame, note
-    frame, left_out = modernised(module, frame, [*ids])
-    return frame, " ".join(part for part in (note, left_out) if part)
+        return Records(ids, [(whole, counts), (doubles, times)]), note
+    known = dict(zip((*whole, *doubles), (*counts, *times), strict=True))
+    if module.prefix == "PNETCDF_FILE":
+        known["PNETCDF_FILE_OPENS"] = known["PNETCDF_FILE_INDEP_OPENS"] + known["PNETCDF_FILE_COLL_OPENS"]
+    if module.prefix == "POSIX":
+        known["POSIX_RENAMED_FROM"] = np.zeros(len(rows), "i8")
+    missing = np.full(len(rows), -1)
+    newest = [[name for name in module.names if ("_F_" in name) == timed] for timed in (False, True)]
+    return Records(
+        ids,
+        [
+            (names, np.array([known.get(name, missing)[kept] for name in names], kind))
+            for names, kind in zip(newest, ("i8", "f8"), strict=True)
+        ],
+    ), note
+
+
+@cache
+def layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
+    """A module's record, and the names of its integers and of its doubles, in their order."""
+    module = MODULES[name]
+    names = stored(module, version)
+    whole, doubles = (tuple(name for name in names if ("_F_" in name) == timed) for timed in (False, True))
+    return dtype_of(module, version, order), whole, doubles
+
+
+def left_out(records: int) -> str:
+    """A note about records of stdio files, which POSIX's first version has."""
+    return f"{records} records of stdio files, which this old version mixed in, are left out." if records else ""
 
 
 def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.ndarray:
@@ -59,6 +81,11 @@ def native(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
 
 
+def across(values: np.ndarray) -> np.ndarray:
+    """The same of values of records: a row for each counter, whose values lie side by side."""
+    return native(values.T)
+
+
 def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
     """The values, -1 (not recorded) for those that are no finite number; and a note about them."""
     wrong = ~np.isfinite(values)
@@ -67,33 +94,15 @@ def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
     return np.where(wrong, -1.0, values), f"{int(wrong.sum())} values are no numbers and taken as not recorded."
 
 
-def overflowed(values: np.ndarray, names: list[str]) -> str:
+def overflowed(values: np.ndarray, names: Sequence[str]) -> str:
     """A note about counters that cannot be negative and are: old profilers overflowed. -1 means not recorded.
 
     Distances between accesses (STRIDE) may be negative, and a record's number (RENAMED_FROM) is no count.
     """
     places = [place for place, name in enumerate(names) if not name.endswith(("_STRIDE", "_RENAMED_FROM"))]
-    columns = np.any(values < -1, axis=0).tolist()
-    wrong = [names[place] for place in places if columns[place]] if len(values) else []
+    columns = np.any(values < -1, axis=1).tolist()
+    wrong = [names[place] for place in places if columns[place]]
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} other counters" if len(wrong) > 3 else ""
     return f"{', '.join(wrong[:3])}{more} overflowed to negative values, which count as 0: sums are too small."
-
-
-def modernised(module: Module, frame: pd.DataFrame, ids: list[str]) -> tuple[pd.DataFrame, str]:
-    """An old frame with the newest version's counters; those that were not recorded are -1."""
-    note = ""
-    if "POSIX_FOPENS" in frame:
-        stdio = frame["POSIX_FOPENS"] > 0
-        frame = frame[~stdio].reset_index(drop=True)
-        if stdio.any():
-            note = f"{int(stdio.sum())} records of stdio files, which this old version mixed in, are left out."
-    if module.prefix == "PNETCDF_FILE":
-        opens = frame["PNETCDF_FILE_INDEP_OPENS"] + frame["PNETCDF_FILE_COLL_OPENS"]
-        frame = frame.assign(PNETCDF_FILE_OPENS=opens)
-    frame = frame.reindex(columns=[*ids, *module.names], fill_value=-1)
-    doubles = {name: float for name in module.names if "_F_" in name}
-    if module.prefix == "POSIX":
-        frame["POSIX_RENAMED_FROM"] = 0
-    return frame.astype(doubles), note

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from iolens.log.records import Records, tables_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +45,8 @@ class Job:
 
     `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's
     counters; LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the
-    regions that only this profiler writes, by name: a frame or a dict. `missing` says what is not there because the
-    file was cut short.
+    regions that only this profiler writes, by name: a frame or a dict. `records` and `tables` are the same as arrays.
+    `missing` says what is not there because the file was cut short.
     """
 
     path: Path
@@ -66,6 +69,16 @@ class Job:
     private: Mapping[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
+    @cached_property
+    def records(self) -> Mapping[str, Records]:
+        """What `frames` has, as arrays."""
+        return tables_of(self.frames)
+
+    @cached_property
+    def tables(self) -> Mapping[str, Records]:
+        """The frames of `private`, as arrays."""
+        return {name: found for name, found in tables_of(self.private).items() if isinstance(found, Records)}
+
     @property
     def partial(self) -> tuple[str, ...]:
         """Why the log is not whole, in sentences; empty when it is."""
@@ -80,14 +93,11 @@ class Job:
     @property
     def unfollowed(self) -> tuple[str, ...]:
         """Ways to move bytes that the program used and the profiler does not see, in sentences."""
-        table = self.private.get("unfollowed")
-        if table is None or isinstance(table, dict) or table.empty:
-            return ()
-        counts = table.drop(columns="rank")
+        table = self.tables.get("unfollowed", Records({}))
         return tuple(
-            f"{call} was used on {int((counts[call] > 0).sum())} rank(s); what it moved is not in this log."
-            for call in counts
-            if counts[call].any()
+            f"{call} was used on {int((counts > 0).sum())} rank(s); what it moved is not in this log."
+            for call, counts in table.columns.items()
+            if call != "rank" and counts.any()
         )
 
     @property

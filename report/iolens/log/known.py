@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from iolens.log.records import Records
 
 MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
 INTEGERS = {
@@ -68,7 +68,7 @@ CONTAINERS: dict[str, type] = {
 """The keys of the region `job` that are no single values."""
 
 
-def check_region(name: str, found: pd.DataFrame | dict[str, Any]) -> None:
+def check_region(name: str, found: Records | dict[str, Any]) -> None:
     """ValueError when a known region is of another kind, or lacks what is relied on."""
     if isinstance(found, dict):
         if name in INTEGERS:

@@ -6,18 +6,16 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from iolens.log.container import Container, LogError, streams
 from iolens.log.known import check_region
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.log.records import Records
 
 FOOTER = struct.Struct("<8sQQQ")
 MAGIC = b"iolens01"
@@ -34,9 +32,9 @@ class Entry:
     length: int
 
 
-def read_private(log: Container) -> dict[str, pd.DataFrame | dict[str, Any]]:
-    """All private regions by name: a frame or a dict; none in a log that another profiler wrote."""
-    found: dict[str, pd.DataFrame | dict[str, Any]] = {}
+def read_private(log: Container) -> dict[str, Records | dict[str, Any]]:
+    """All private regions by name: a table or a dict; none in a log that another profiler wrote."""
+    found: dict[str, Records | dict[str, Any]] = {}
     for entry in entries_of(log) or ():
         with damage_in(log, f"its private region {entry.name}"):
             found[entry.name] = READERS[entry.kind](list(inflated(log, entry)))
@@ -91,11 +89,9 @@ def document(parts: list[bytes]) -> dict[str, Any]:
     return found
 
 
-def table(parts: list[bytes]) -> pd.DataFrame:
+def table(parts: list[bytes]) -> Records:
     """A region of kind `table`: the rows of all parts; bytes become text."""
-    import pandas as pd
-
-    return pd.DataFrame(arrays(parts))
+    return Records(arrays(parts))
 
 
 def arrays(parts: list[bytes]) -> dict[str, np.ndarray]:
@@ -142,4 +138,4 @@ def columns_of(rows: int, named: list[dict[str, Any]], body: bytes) -> dict[str,
     return columns
 
 
-READERS = {"json": document, "table": table}
+READERS: dict[str, Callable[[list[bytes]], Records | dict[str, Any]]] = {"json": document, "table": table}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from iolens.log.container import Container, LogError, Region, open_container
 from iolens.log.dxt import read_dxt
@@ -14,10 +16,13 @@ from iolens.log.header import read_job, read_names
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
 from iolens.log.private import read_private
+from iolens.log.records import Frames, Records
 from iolens.log.variable import VERSIONS, read_heatmap, read_lustre
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    Found: TypeAlias = Records | pd.DataFrame
 
 VARIABLE = {"LUSTRE": read_lustre, "DXT_POSIX": read_dxt, "DXT_MPIIO": read_dxt, "HEATMAP": read_heatmap}
 """Readers of the modules whose records differ in length."""
@@ -27,15 +32,15 @@ def read_log(path: Path | str) -> Job:
     """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
     log = open_container(Path(path))
     fields = read_job(log)
-    frames: dict[str, pd.DataFrame] = {}
+    tables: dict[str, Found] = {}
     modules = []
     for region in log.modules:
-        frame, unread, note = read_module(log, region) if region.length else (None, "cut off" * region.cut, "")
-        if region.cut and frame is not None and frame.empty:
-            frame, unread = None, "cut off"
-        if frame is not None:
-            check_ranks(log, region, frame, fields.nprocs)
-            frames[region.name] = frame
+        table, unread, note = read_module(log, region) if region.length else (None, "cut off" * region.cut, "")
+        if region.cut and table is not None and not len(table):
+            table, unread = None, "cut off"
+        if table is not None:
+            check_ranks(log, region, table, fields.nprocs)
+            tables[region.name] = table
         modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note, region.cut))
     private = read_private(log)
     return Job(
@@ -55,21 +60,19 @@ def read_log(path: Path | str) -> Job:
         mounts=fields.mounts,
         names=read_names(log),
         modules=tuple(modules),
-        frames=frames,
-        private=private,
-        missing=missing(log, frames, bool(private), fields.metadata),
+        frames=Frames(tables),
+        private=Frames(private),
+        missing=missing(log, tables, bool(private), fields.metadata),
     )
 
 
-def missing(
-    log: Container, frames: Mapping[str, pd.DataFrame], private: bool, metadata: Mapping[str, str]
-) -> tuple[str, ...]:
+def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata: Mapping[str, str]) -> tuple[str, ...]:
     """What is not there because the file was cut short, in sentences; empty for a whole log."""
     said = [
         f"{region.name}: the file was cut short; "
         + (
-            f"only the first {len(frames[region.name]):,} rows are there."
-            if region.name in frames
+            f"only the first {len(tables[region.name]):,} rows are there."
+            if region.name in tables
             else "nothing is there."
         )
         for region in log.modules
@@ -82,14 +85,14 @@ def missing(
     return tuple(said)
 
 
-def read_module(log: Container, region: Region) -> tuple[pd.DataFrame | None, str, str]:
-    """A module's frame, or the reason for having none, and a note."""
+def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]:
+    """A module's records, or the reason for having none, and a note."""
     if region.name in VARIABLE:
         if region.version in VERSIONS[region.name]:
             return VARIABLE[region.name](log, region), "", ""
     elif region.name in MODULES and region.version in MODULES[region.name].versions:
-        frame, note = read_fixed(log, region)
-        return frame, "", note
+        records, note = read_fixed(log, region)
+        return records, "", note
     elif region.name in MODULES:
         found, reason = read_with_darshan(log.path, region.name)
         reason = reason and f"record version {region.version} is not known; {reason}"
@@ -97,9 +100,9 @@ def read_module(log: Container, region: Region) -> tuple[pd.DataFrame | None, st
     return None, f"records of {region.name} in version {region.version} are not read", ""
 
 
-def check_ranks(log: Container, region: Region, frame: pd.DataFrame, nprocs: int) -> None:
+def check_ranks(log: Container, region: Region, table: Found, nprocs: int) -> None:
     """LogError when a record belongs to a rank that the job does not have."""
-    ranks = frame["rank"]
+    ranks = np.asarray(table["rank"])
     if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:
         reason = f"is damaged: its {region.name} region names a rank outside the {nprocs} of the job"
         raise LogError(log.path, reason)

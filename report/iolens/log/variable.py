@@ -5,14 +5,12 @@ A Python loop finds where the records begin; the numbers themselves are taken in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from iolens.log.container import Container, LogError, Region, inflate
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.log.records import Records
 
 HEATMAP_NAMES = {
     16592106915301738621: "POSIX",
@@ -25,6 +23,15 @@ VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "HEAT
 """Known record versions."""
 
 COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
+LUSTRE = {
+    "id": "u8",
+    "rank": "i8",
+    "component": "i8",
+    **dict.fromkeys(COMPONENT, "i8"),
+    "pool": "O",
+    "osts": "O",
+}
+"""The columns of a layout component."""
 
 
 def damaged(log: Container, region: Region) -> LogError:
@@ -41,13 +48,11 @@ def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:
     return data, np.frombuffer(data, f"{log.order}i8").astype(np.int64)
 
 
-def read_lustre(log: Container, region: Region) -> pd.DataFrame:
+def read_lustre(log: Container, region: Region) -> Records:
     """One row a layout component: id, rank, component (from 0), its fields, pool, and `osts`, a tuple.
 
     Sizes and extents are bytes; an extent end of -1 is the end of the file; -1 elsewhere: not recorded.
     """
-    import pandas as pd
-
     data, words = words_of(log, region)
     read = lustre_v1 if region.version == 1 else lustre_v2
     rows: list[tuple[Any, ...]] = []
@@ -59,7 +64,8 @@ def read_lustre(log: Container, region: Region) -> pd.DataFrame:
             if region.cut:
                 break
             raise
-    return pd.DataFrame(rows, columns=["id", "rank", "component", *COMPONENT, "pool", "osts"])
+    found = np.array(rows, [*LUSTRE.items()])
+    return Records({name: found[name] for name in LUSTRE})
 
 
 def lustre_v1(
@@ -101,10 +107,8 @@ def unsigned(key: int) -> int:
     return key & 0xFFFFFFFFFFFFFFFF
 
 
-def read_heatmap(log: Container, region: Region) -> pd.DataFrame:
+def read_heatmap(log: Container, region: Region) -> Records:
     """One row a time bin: id, module, rank, bin, width (seconds), written, read (bytes)."""
-    import pandas as pd
-
     _, words = words_of(log, region)
     parts: list[dict[str, Any]] = []
     at = 0
@@ -126,12 +130,12 @@ def read_heatmap(log: Container, region: Region) -> pd.DataFrame:
             "written": words[begin : begin + bins],
             "read": words[begin + bins : at],
         }
-    counts = [part["bins"] for part in parts]
+    counts, none = [part["bins"] for part in parts], np.zeros(0, "i8")
     columns: dict[str, Any] = {
         name: np.repeat(np.array([part[name] for part in parts], dtype=kind), counts)
         for name, kind in (("id", np.uint64), ("module", object), ("rank", np.int64), ("width", np.float64))
     }
-    columns["bin"] = np.concatenate([np.arange(count) for count in counts]) if counts else []
+    columns["bin"] = np.concatenate([np.arange(count) for count in counts]) if counts else none
     for name in ("written", "read"):
-        columns[name] = np.concatenate([part[name] for part in parts]) if parts else []
-    return pd.DataFrame(columns)
+        columns[name] = np.concatenate([part[name] for part in parts]) if parts else none
+    return Records(columns)

@@ -75,22 +75,30 @@ def remark(module: ModuleInfo) -> str:
 
 
 @once_per_job
-def hosts(job: Job) -> pd.DataFrame | None:
-    """Which ranks ran where, one row a host: host, count, ranks (a list). None where the log does not tell."""
-    import pandas as pd
-
+def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
+    """The hosts, and which ranks ran on each. None where the log does not tell."""
     info = job.private.get("job")
     if not isinstance(info, dict) or not info.get("hosts") or not info.get("rank_host"):
         return None
     ranks: dict[int, list[int]] = {}
     for rank, host in enumerate(info["rank_host"]):
         ranks.setdefault(int(host), []).append(rank)
-    rows = [(str(name), len(ranks.get(i, [])), ranks.get(i, [])) for i, name in enumerate(info["hosts"])]
-    return pd.DataFrame(rows, columns=["host", "count", "ranks"])
+    return [(str(name), ranks.get(i, [])) for i, name in enumerate(info["hosts"])]
+
+
+@once_per_job
+def hosts(job: Job) -> pd.DataFrame | None:
+    """Which ranks ran where, one row a host: host, count, ranks (a list). None where the log does not tell."""
+    import pandas as pd
+
+    found = host_ranks(job)
+    if found is None:
+        return None
+    return pd.DataFrame([(host, len(ranks), ranks) for host, ranks in found], columns=["host", "count", "ranks"])
 
 
 @once_per_job
 def one_client(job: Job) -> bool:
     """Whether all ranks are known to reach the file system through one node, so that none waits for another's locks."""
-    found = hosts(job)
+    found = host_ranks(job)
     return found is not None and len(found) == 1 and job.storage != "emulated"

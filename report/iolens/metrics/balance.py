@@ -16,15 +16,28 @@ if TYPE_CHECKING:
 
 
 @once_per_job
-def rank_bytes(job: Job) -> pd.DataFrame | None:
-    """Bytes `read` and `written` by each rank (index) at the lowest layers, from the heat maps; None without them."""
-    frame = job.frames.get("HEATMAP")
-    if frame is None:
+def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
+    """Bytes `read` and `written` by each rank at the lowest layers, from the heat maps; None without them."""
+    heat = job.records.get("HEATMAP")
+    if heat is None:
         return None
-    found = (
-        frame[frame["module"].isin(lowest_of(set(frame["module"].unique())))].groupby("rank")[["read", "written"]].sum()
-    )
-    return found.reindex(np.arange(max(job.nprocs, 1)), fill_value=0)
+    modules = heat["module"]
+    lowest = lowest_of(set(modules.tolist()))
+    chosen = np.any([modules == name for name in lowest], axis=0) & (heat["rank"] >= 0) if lowest else []
+    ranks = heat["rank"][chosen]
+    found = {what: np.zeros(max(job.nprocs, 1), "i8") for what in ("read", "written")}
+    for what, moved in found.items():
+        np.add.at(moved, ranks, heat[what][chosen])
+    return found
+
+
+@once_per_job
+def rank_bytes(job: Job) -> pd.DataFrame | None:
+    """`heat_bytes` with a row a rank."""
+    import pandas as pd
+
+    found = heat_bytes(job)
+    return None if found is None else pd.DataFrame(found, index=pd.RangeIndex(max(job.nprocs, 1), name="rank"))
 
 
 @once_per_job

@@ -56,13 +56,15 @@ def performance(job: Job, name: str) -> Performance:
     Time = the largest, over ranks, of the rank's time in files of its own, plus for each shared file (rank -1) the
     time of its slowest rank; speed = all bytes read and written, divided by that time.
     """
-    frame, prefix = job.frames[name], LAYERS[name].prefix
+    import pandas as pd
+
+    frame, prefix = job.records[name], LAYERS[name].prefix
     shared = frame["rank"] < 0
-    own = io_time(frame[~shared], prefix).groupby(frame.loc[~shared, "rank"]).sum()
-    spent = float(own.max() if len(own) else 0.0) + seconds(frame[shared], f"{prefix}_F_SLOWEST_RANK_TIME")
+    own = pd.Series(io_time(frame, prefix)[~shared]).groupby(frame["rank"][~shared]).sum()
+    spent = float(own.max() if len(own) else 0.0) + seconds(frame.where(shared), f"{prefix}_F_SLOWEST_RANK_TIME")
     read, written = total(frame, f"{prefix}_BYTES_READ") or 0, total(frame, f"{prefix}_BYTES_WRITTEN") or 0
     speed = (read + written) / MIB / spent if spent > 0 else None
-    return Performance(name, int(frame["id"].nunique()), read, written, spent, speed)
+    return Performance(name, len(np.unique(frame["id"])), read, written, spent, speed)
 
 
 @once_per_job

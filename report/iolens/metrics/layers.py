@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from iolens.log.records import Records
+
+    Table: TypeAlias = pd.DataFrame | Records
 
 MIB = 1 << 20
 
@@ -109,21 +113,21 @@ LAYERS: dict[str, Layer] = {
 """In the order in which they are shown."""
 
 
-def total(frame: pd.DataFrame, *columns: str) -> int | None:
+def total(frame: Table, *columns: str) -> int | None:
     """Sum of counters over all records; None when they were not recorded (-1 in every record)."""
-    values = [frame[column].to_numpy() for column in columns if column in frame]
+    values = [np.asarray(frame[column]) for column in columns if column in frame]
     recorded = [each for each in values if (each >= 0).any()]
     if not recorded:
         return None if len(frame) else 0
     return sum(int(np.maximum(each, 0).sum()) for each in recorded)
 
 
-def seconds(frame: pd.DataFrame, column: str) -> float:
+def seconds(frame: Table, column: str) -> float:
     """Sum of a time over all records; what was not recorded (-1) counts as none."""
-    return float(np.maximum(frame[column].to_numpy(), 0).sum())
+    return float(np.maximum(np.asarray(frame[column]), 0).sum())
 
 
-def io_time(frame: pd.DataFrame, prefix: str) -> pd.Series[float]:
+def io_time(frame: Table, prefix: str) -> np.ndarray:
     """Read, write and metadata time of each record, in seconds."""
-    times = [frame[f"{prefix}_F_{kind}_TIME"].clip(lower=0) for kind in ("READ", "WRITE", "META")]
-    return times[0] + times[1] + times[2]
+    times = [np.maximum(np.asarray(frame[f"{prefix}_F_{kind}_TIME"]), 0.0) for kind in ("READ", "WRITE", "META")]
+    return np.asarray(times[0] + times[1] + times[2])

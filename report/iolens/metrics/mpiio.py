@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from iolens.log.records import Records
 from iolens.metrics.files import paths
 from iolens.metrics.layers import total
 from iolens.metrics.once import once_per_job
@@ -31,18 +35,27 @@ def hints(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def file_ranks(job: Job) -> pd.DataFrame | None:
+def file_rank_records(job: Job) -> Records | None:
     """What each rank did to the files that several ranks used: the private table `file_ranks`, see profiler/LOG.md.
 
     A row of rank -1 is the sum of `ranks` ranks that have no row of their own. Files of which one rank alone is known
     are not common ones, and are left out. None where the log does not record it, or there are none.
     """
-    found = job.private.get("file_ranks")
-    if found is None or isinstance(found, dict) or not len(found):
+    found = job.tables.get("file_ranks")
+    if found is None or not len(found):
         return None
-    found = found if "ranks" in found else found.assign(ranks=1)
-    found = found[found.groupby("file")["ranks"].transform("sum") > 1]
-    return found if len(found) else None
+    if "ranks" not in found:
+        found = Records({**found.columns, "ranks": np.ones(len(found), "i8")})
+    _, file = np.unique(found["file"], return_inverse=True)
+    common = np.bincount(file, weights=found["ranks"])[file] > 1
+    return found.where(common) if common.any() else None
+
+
+@once_per_job
+def file_ranks(job: Job) -> pd.DataFrame | None:
+    """`file_rank_records` as a frame."""
+    found = file_rank_records(job)
+    return None if found is None else found.frame()
 
 
 @once_per_job
@@ -160,17 +173,17 @@ def collective_time(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def exchange_times(job: Job) -> pd.DataFrame | None:
+def exchange_times(job: Job) -> Records | None:
     """Mean seconds of the aggregators in collective calls, one row a file, by `id`: seconds, waiting, access, exchange.
 
     Aggregators are the ranks with POSIX accesses meanwhile. None where the log does not record it.
     """
-    import pandas as pd
-
-    found = job.private.get("mpiio_collectives")
-    if not isinstance(found, pd.DataFrame) or found.empty:
+    found = job.tables.get("mpiio_collectives")
+    if found is None or not len(found):
         return None
-    active = found[(found["access"] > 0) & found["exchange"].notna()]
-    table = active.groupby("file")[["seconds", "waiting", "access", "exchange"]].mean()
-    table.index.name = "id"
-    return table
+    active = found.where((found["access"] > 0) & ~np.isnan(found["exchange"]))
+    ids, file = np.unique(active["file"], return_inverse=True)
+    parts = np.split(np.argsort(file, kind="stable"), np.flatnonzero(np.diff(np.sort(file))) + 1) if len(ids) else []
+    times = ("seconds", "waiting", "access", "exchange")
+    means = {name: np.array([fsum(active[name][part]) / len(part) for part in parts]) for name in times}
+    return Records({"id": ids, **means})

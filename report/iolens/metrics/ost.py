@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from iolens.log.records import Records, as_records
 from iolens.metrics.files import paths
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import PIECE, records
+from iolens.metrics.use import among
+from iolens.metrics.writers import ranks_of_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,22 +128,26 @@ def slow_targets(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
-    """Bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
-    import pandas as pd
+    """`stripe_records` as a frame."""
+    found, reason = stripe_records(job)
+    return None if found is None else found.frame(), reason
 
-    counted = job.private.get("ost_bytes")
-    if isinstance(counted, pd.DataFrame) and not counted.empty:
-        return counted[COLUMNS], ""
-    layouts = job.frames.get("LUSTRE")
-    if layouts is None or layouts.empty:
+
+@once_per_job
+def stripe_records(job: Job) -> tuple[Records | None, str]:
+    """Bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
+    counted = job.tables.get("ost_bytes")
+    if counted is not None and len(counted):
+        return Records({name: counted[name] for name in COLUMNS}), ""
+    if not len(job.records.get("LUSTRE", ())):
         return None, "the log has no layouts of files"
-    single = from_single_stripes(job, layouts)
+    single = from_single_stripes(job)
     if single is not None:
         return single, ""
     traced = job.frames.get("DXT_POSIX")
-    posix = job.frames.get("POSIX")
-    if traced is None or posix is None:
+    if traced is None or "POSIX" not in job.frames:
         return None, "the log has sums per file only: neither bytes per target nor single transfers (DXT)"
+    layouts, posix = job.frames["LUSTRE"], job.frames["POSIX"]
     posix = posix[posix["id"].isin(layouts["id"])]
     if int(traced["length"].to_numpy()[traced["id"].isin(layouts["id"])].sum()) != int(
         posix[["POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN"]].to_numpy().sum()
@@ -149,44 +156,48 @@ def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
     stdio = job.frames.get("STDIO")
     if stdio is not None and stdio.loc[stdio["id"].isin(layouts["id"]), SENT].to_numpy().any():
         return None, "stdio moved bytes as well, which are not traced (DXT)"
-    return from_traces(traced, layouts.drop_duplicates(["id", "component"])), ""
+    return as_records(from_traces(traced, layouts.drop_duplicates(["id", "component"]))), ""
 
 
-def from_single_stripes(job: Job, layouts: pd.DataFrame) -> pd.DataFrame | None:
+def from_single_stripes(job: Job) -> Records | None:
     """COLUMNS and `seconds` from sums per file, where each file that moved bytes lies on one target; else None."""
-    import pandas as pd
-
-    moved = all_records(job)
-    moved = moved[moved["file"].isin(layouts["id"])]
-    layouts = layouts[layouts["id"].isin(moved["file"])].drop_duplicates(["id", "component"])
-    whole = (layouts["component"] == 0) & (layouts["osts"].map(len) == 1)
-    if layouts.empty or not whole.all() or not layouts["id"].is_unique:
+    layouts, moved = job.records["LUSTRE"], moving_records(job)
+    moved = moved.where(among(moved["file"], layouts["id"]))
+    layouts = layouts.where(among(layouts["id"], moved["file"]))
+    if not len(layouts) or layouts["component"].any() or any(len(osts) != 1 for osts in layouts["osts"]):
         return None
-    where = dict(zip(layouts["id"], (osts[0] for osts in layouts["osts"]), strict=True))
-    return moved.assign(component=0, stripe=0, ost=pd.Series(moved["file"].map(where), dtype="int64"))
+    target = {key: osts[0] for key, osts in zip(layouts["id"].tolist()[::-1], layouts["osts"][::-1], strict=True)}
+    places = np.array([target[key] for key in moved["file"].tolist()], "i8")
+    none = np.zeros(len(moved), "i8")
+    return Records({**moved.columns, "component": none, "stripe": none, "ost": places})
 
 
-def all_records(job: Job) -> pd.DataFrame:
+def moving_records(job: Job) -> Records:
     """Records of POSIX and STDIO that moved bytes: file, rank, bytes_read, bytes_written, seconds (all its ranks)."""
-    import pandas as pd
-
     parts = [
-        pd.DataFrame(
-            {
-                "file": frame["id"],
-                "rank": frame["rank"],
-                "bytes_read": frame[f"{name}_BYTES_READ"].clip(lower=0),
-                "bytes_written": frame[f"{name}_BYTES_WRITTEN"].clip(lower=0),
-                "seconds": frame[[f"{name}_F_READ_TIME", f"{name}_F_WRITE_TIME"]].clip(lower=0).sum(axis=1),
-            }
-        )
-        for name, frame in ((name, job.frames.get(name)) for name in ("POSIX", "STDIO"))
-        if frame is not None
+        {
+            "file": records["id"],
+            "rank": records["rank"],
+            "bytes_read": np.maximum(records[f"{name}_BYTES_READ"], 0),
+            "bytes_written": np.maximum(records[f"{name}_BYTES_WRITTEN"], 0),
+            "seconds": sum(np.maximum(records[f"{name}_F_{kind}_TIME"], 0) for kind in ("READ", "WRITE")),
+        }
+        for name, records in job.records.items()
+        if name in ("POSIX", "STDIO")
     ]
-    if not parts:
-        return pd.DataFrame(columns=["file", "rank", "bytes_read", "bytes_written", "seconds"])
-    found = pd.concat(parts, ignore_index=True)
-    return found[(found["bytes_read"] > 0) | (found["bytes_written"] > 0)]
+    kinds = {"file": "u8", "rank": "i8", "bytes_read": "i8", "bytes_written": "i8", "seconds": "f8"}
+    found = {name: np.concatenate([np.zeros(0, kind), *(part[name] for part in parts)]) for name, kind in kinds.items()}
+    return Records(found).where((found["bytes_read"] > 0) | (found["bytes_written"] > 0))
+
+
+def moved_by_target(job: Job) -> tuple[np.ndarray, np.ndarray]:
+    """The targets that moved bytes, and how many each; none where `target_bytes` has a reason."""
+    rows, _ = stripe_records(job)
+    if rows is None:
+        return np.zeros(0, "i8"), np.zeros(0)
+    rows = rows.where(rows["ost"] >= 0)
+    targets, place = np.unique(rows["ost"], return_inverse=True)
+    return targets, np.bincount(place, rows["bytes_read"] + rows["bytes_written"], len(targets))
 
 
 def from_traces(traced: pd.DataFrame, layouts: pd.DataFrame) -> pd.DataFrame:
@@ -261,31 +272,44 @@ def rows_of(
 
 
 @once_per_job
-def stripe_writers(job: Job) -> pd.DataFrame | None:
+def stripe_writers(job: Job) -> Records | None:
     """How many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
 
     Columns: stripes (that were written), fewest and most (ranks on one of them), ranks (of the file), bytes (written).
     None where `target_bytes` has a reason.
     """
-    rows, _ = stripe_bytes(job)
+    rows, _ = stripe_records(job)
     if rows is None:
         return None
-    rows = rows[(rows["ost"] >= 0) & (rows["bytes_written"] > 0)]
-    each = rows.groupby(["file", "component", "stripe"]).agg(ranks=("rank", "nunique"), bytes=("bytes_written", "sum"))
-    how = {
-        "stripes": ("ranks", "size"),
-        "fewest": ("ranks", "min"),
-        "most": ("ranks", "max"),
-        "bytes": ("bytes", "sum"),
+    rows = rows.where((rows["ost"] >= 0) & (rows["bytes_written"] > 0))
+    rows = rows.where(np.lexsort([rows["rank"], rows["stripe"], rows["component"], rows["file"]]))
+    file = begins(rows["file"])
+    stripe = file | begins(rows["component"]) | begins(rows["stripe"])
+    if not len(rows):
+        return None
+    ranks = np.add.reduceat(stripe | begins(rows["rank"]), np.flatnonzero(stripe), dtype="i8")
+    first = np.flatnonzero(file[stripe])
+    users = ranks_of_files(rows["file"], rows["rank"])
+    found = {
+        "id": rows["file"][file],
+        "stripes": np.diff(first, append=len(ranks)),
+        "fewest": np.minimum.reduceat(ranks, first),
+        "most": np.maximum.reduceat(ranks, first),
+        "bytes": np.add.reduceat(rows["bytes_written"], np.flatnonzero(file)),
+        "ranks": np.array([users[key] for key in rows["file"][file].tolist()]),
     }
-    found = each.groupby("file").agg(**how)
-    found = found.join(rows.groupby("file")["rank"].nunique().rename("ranks"))
-    found.index.name = "id"
-    return found[found["ranks"] > 1]
+    return Records(found).where(found["ranks"] > 1)
+
+
+def begins(values: np.ndarray) -> np.ndarray:
+    """Where another value begins."""
+    found = np.ones(len(values), bool)
+    found[1:] = values[1:] != values[:-1]
+    return found
 
 
 @once_per_job
-def apart(job: Job) -> frozenset[int]:
+def apart(job: Job) -> np.ndarray:
     """Files that several ranks wrote of which each stripe is known to have been written by one rank alone."""
     found = stripe_writers(job)
-    return frozenset() if found is None else frozenset(found.index[found["most"] == 1])
+    return np.zeros(0, "u8") if found is None else found["id"][found["most"] == 1]

@@ -24,11 +24,11 @@ def cold_and_warm(job: Job) -> pd.DataFrame | None:
     A transfer is read again when the same rank has read the same offset and length of the file before. None without
     traces or without such transfers.
     """
-    import pandas as pd
-
     traced = job.frames.get("DXT_POSIX")
     if traced is None:
         return None
+    import pandas as pd
+
     parts = [read_sums(traced.iloc[places]) for places in batches(records(traced))]
     rows = pd.concat(parts) if parts else pd.DataFrame({"again": []})
     if not rows["again"].any():

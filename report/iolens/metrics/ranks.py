@@ -2,89 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
+from iolens.metrics.about import host_ranks
 from iolens.metrics.files import LOWEST
 from iolens.metrics.layers import io_time
-from iolens.metrics.mpiio import file_ranks
+from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
+from iolens.metrics.use import among
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
 @once_per_job
-def rank_times(job: Job) -> pd.DataFrame | None:
-    """One row a rank that moved bytes, by `rank`: seconds (read, write and metadata) and bytes through POSIX and STDIO.
+def rank_times(job: Job) -> Records | None:
+    """One row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes through POSIX and STDIO.
 
     From records of single ranks and, for files that several share, the private table `file_ranks`. None where ranks
     of shared files are not known apart and these files took more time than all others.
     """
-    import pandas as pd
-
     seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1))
-    unknown, table = 0.0, file_ranks(job)
+    unknown, table = 0.0, file_rank_records(job)
     for name in LOWEST:
-        frame = job.frames.get(name)
-        if frame is None:
+        records = job.records.get(name)
+        if records is None:
             continue
-        spent = io_time(frame, name).to_numpy()
-        transferred = sum(np.maximum(frame[f"{name}_BYTES_{kind}"].to_numpy(), 0) for kind in ("READ", "WRITTEN"))
-        shared, ranks = frame["rank"].to_numpy() < 0, frame["rank"].to_numpy()
+        spent = io_time(records, name)
+        transferred = sum(np.maximum(records[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN"))
+        shared, ranks = records["rank"] < 0, records["rank"]
         seconds += np.bincount(ranks[~shared], weights=spent[~shared], minlength=len(seconds))
         moved += np.bincount(ranks[~shared], weights=transferred[~shared], minlength=len(moved))
-        apart = np.zeros(len(frame), bool) if table is None or name != "POSIX" else frame["id"].isin(table["file"])
-        unknown += float(spent[shared & ~np.asarray(apart)].sum())
-    if table is not None and "POSIX" in job.frames:
-        merged = job.frames["POSIX"].loc[job.frames["POSIX"]["rank"] < 0, "id"]
-        rows = table[(table["rank"] >= 0) & table["file"].isin(merged)]
-        spent = rows[["read_time", "write_time", "meta_time"]].sum(axis=1)
+        apart = np.zeros(len(records), bool)
+        if table is not None and name == "POSIX":
+            apart = among(records["id"], table["file"])
+        unknown += float(spent[shared & ~apart].sum())
+    if table is not None and "POSIX" in job.records:
+        rows = table.where((table["rank"] >= 0) & among(table["file"], merged_files(job)))
+        spent = rows["read_time"] + rows["write_time"] + rows["meta_time"]
         seconds += np.bincount(rows["rank"], weights=spent, minlength=len(seconds))
         moved += np.bincount(rows["rank"], weights=rows["bytes_read"] + rows["bytes_written"], minlength=len(moved))
     if unknown > seconds.sum() or not moved.any():
         return None
-    found = pd.DataFrame({"seconds": seconds, "bytes": moved})
-    found.index.name = "rank"
-    return found[found["bytes"] > 0]
+    return Records({"rank": np.arange(len(moved)), "seconds": seconds, "bytes": moved}).where(moved > 0)
+
+
+def merged_files(job: Job) -> np.ndarray:
+    """The files of POSIX whose record is one of all ranks together."""
+    return job.records["POSIX"]["id"][job.records["POSIX"]["rank"] < 0]
 
 
 @once_per_job
-def target_speed(job: Job) -> pd.DataFrame | None:
+def target_speed(job: Job) -> Records | None:
     """Speed of each storage target, from files that lie on one target and one rank used alone, and are alike.
 
-    Columns: ost, files, bytes, seconds (of reads and writes), speed (bytes per second, the median over its files).
-    Alike: with bytes within a fifth of the median. Targets with a single such file are left out: their speed may be its
-    rank's. None where fewer than two targets are left.
+    Columns: ost, speed (bytes per second of reads and writes, the median over its files). Alike: with bytes within a
+    fifth of the median. Targets with a single such file are left out: their speed may be its rank's. None where fewer
+    than two targets are left.
     """
-    import pandas as pd
-
-    layout, posix = job.frames.get("LUSTRE"), job.frames.get("POSIX")
-    if layout is None or posix is None or layout.empty:
+    layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
+    if layout is None or posix is None or not len(layout):
         return None
-    target = {key: osts[0] for key, osts in zip(layout["id"], layout["osts"], strict=True) if len(set(osts)) == 1}
-    own = posix[(posix["rank"] >= 0) & posix["id"].isin(list(target))]
-    if own.empty:
+    target = {
+        key: osts[0] for key, osts in zip(layout["id"].tolist(), layout["osts"], strict=True) if len(set(osts)) == 1
+    }
+    own = posix["rank"] >= 0
+    moved = sum(np.maximum(posix[f"POSIX_BYTES_{kind}"][own], 0) for kind in ("READ", "WRITTEN"))
+    spent = sum(np.maximum(posix[f"POSIX_F_{kind}_TIME"][own], 0) for kind in ("READ", "WRITE"))
+    ost = np.array([target.get(key, -1) for key in posix["id"][own].tolist()], "i8")
+    alike = (ost >= 0) & (moved > 0) & (spent > 0)
+    if not alike.any():
         return None
-    moved = own["POSIX_BYTES_READ"].clip(lower=0) + own["POSIX_BYTES_WRITTEN"].clip(lower=0)
-    spent = own["POSIX_F_READ_TIME"].clip(lower=0) + own["POSIX_F_WRITE_TIME"].clip(lower=0)
-    rows = pd.DataFrame({"ost": own["id"].map(target), "rank": own["rank"], "bytes": moved, "seconds": spent})
-    rows = rows[(rows["bytes"] > 0) & (rows["seconds"] > 0)]
-    typical = rows["bytes"].median()
-    rows = rows[(rows["bytes"] >= typical / 1.2) & (rows["bytes"] <= 1.2 * typical)]
-    rows = rows.assign(speed=rows["bytes"] / rows["seconds"])
-    found = rows.groupby("ost", as_index=False).agg(
-        files=("bytes", "size"), bytes=("bytes", "sum"), seconds=("seconds", "max"), speed=("speed", "median")
-    )
-    found = found[found["files"] > 1]
-    return found if len(found) > 1 else None
+    typical = float(np.median(moved[alike]))
+    alike &= (moved >= typical / 1.2) & (moved <= 1.2 * typical)
+    ost, speed = ost[alike], moved[alike] / spent[alike]
+    known, files = np.unique(ost, return_counts=True)
+    known = known[files > 1]
+    if len(known) < 2:
+        return None
+    return Records({"ost": known, "speed": np.array([np.median(speed[ost == each]) for each in known])})
 
 
 @once_per_job
-def slow_targets(job: Job, factor: float) -> pd.DataFrame | None:
+def slow_targets(job: Job, factor: float) -> Records | None:
     """The rows of `target_speed` whose speed is the median's over `factor` or less; None without any.
 
     None, too, where more than a quarter of the targets are so slow: then it is not for the targets.
@@ -92,34 +96,39 @@ def slow_targets(job: Job, factor: float) -> pd.DataFrame | None:
     found = target_speed(job)
     if found is None or len(found) < 4:
         return None
-    slow = found[found["speed"] * factor <= found["speed"].median()]
+    slow = found.where(found["speed"] * factor <= np.median(found["speed"]))
     return slow if 0 < len(slow) <= len(found) / 4 else None
 
 
+@dataclass(frozen=True)
+class SlowHost:
+    """A host, how many of its ranks did I/O, the median of their seconds, and that of all other ranks'."""
+
+    host: str
+    ranks: int
+    seconds: float
+    others: float
+
+
 @once_per_job
-def slow_hosts(job: Job, factor: float) -> pd.DataFrame | None:
+def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
     """Hosts all of whose ranks took `factor` times the median of the other hosts' ranks, with bytes like theirs.
 
-    Columns: host, ranks, seconds (median of its ranks), others (median of all other ranks). None without any, where
-    the log knows no hosts or ranks apart, and where more than a quarter of the hosts are so.
+    None of them where the log knows no hosts or ranks apart, and where more than a quarter of the hosts are so.
     """
-    import pandas as pd
-
-    from iolens.metrics.about import hosts
-
-    places, times = hosts(job), rank_times(job)
+    places, times = host_ranks(job), rank_times(job)
     if places is None or times is None or len(places) < 2:
-        return None
-    rows = []
-    for place in places.itertuples():
-        mine = times[times.index.isin(place.ranks)]
-        rest = times[~times.index.isin(place.ranks)]
-        if mine.empty or rest.empty or mine["bytes"].mean() > 1.2 * rest["bytes"].mean():
+        return []
+    found = []
+    for host, ranks in places:
+        here = np.isin(times["rank"], ranks)
+        mine, rest = times.where(here), times.where(~here)
+        if not len(mine) or not len(rest) or mine["bytes"].mean() > 1.2 * rest["bytes"].mean():
             continue
-        if mine["seconds"].min() >= factor * rest["seconds"].median():
-            rows.append((place.host, len(mine), float(mine["seconds"].median()), float(rest["seconds"].median())))
-    enough = 0 < len(rows) <= max(1, len(places) // 4)
-    return pd.DataFrame(rows, columns=["host", "ranks", "seconds", "others"]) if enough else None
+        others = float(np.median(rest["seconds"]))
+        if mine["seconds"].min() >= factor * others:
+            found.append(SlowHost(host, len(mine), float(np.median(mine["seconds"])), others))
+    return found if len(found) <= max(1, len(places) // 4) else []
 
 
 @once_per_job
@@ -143,20 +152,19 @@ def write_turns(job: Job) -> tuple[int, float, float] | None:
 
 def write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First begin, last end and time in writes of each rank that wrote through POSIX and is known apart."""
-    import pandas as pd
-
-    parts, table = [], file_ranks(job)
-    frame = job.frames.get("POSIX")
-    if frame is not None:
-        own = frame[(frame["rank"] >= 0) & (frame["POSIX_BYTES_WRITTEN"] > 0)]
-        stamps = [own["rank"], *(own[f"POSIX_F_WRITE_{what}"] for what in ("START_TIMESTAMP", "END_TIMESTAMP", "TIME"))]
-        parts.append(pd.concat(stamps, axis=1).set_axis(["rank", "begin", "end", "busy"], axis=1))
+    posix, table = job.records.get("POSIX"), file_rank_records(job)
+    begin, end = np.full(max(job.nprocs, 1), np.inf), np.full(max(job.nprocs, 1), -np.inf)
+    busy = np.zeros(max(job.nprocs, 1))
+    parts = []
+    if posix is not None:
+        own = posix.where((posix["rank"] >= 0) & (posix["POSIX_BYTES_WRITTEN"] > 0))
+        parts.append((own, [f"POSIX_F_WRITE_{what}" for what in ("START_TIMESTAMP", "END_TIMESTAMP", "TIME")]))
         if table is not None:
-            shared = frame.loc[frame["rank"] < 0, "id"]
-            rows = table[(table["rank"] >= 0) & (table["bytes_written"] > 0) & table["file"].isin(shared)]
-            part = rows[["rank", "first_write", "last_write", "write_time"]]
-            parts.append(part.set_axis(["rank", "begin", "end", "busy"], axis=1))
-    if not any(map(len, parts)):
-        return np.zeros(0), np.zeros(0), np.zeros(0)
-    found = pd.concat(parts).groupby("rank").agg(begin=("begin", "min"), end=("end", "max"), busy=("busy", "sum"))
-    return found["begin"].to_numpy(), found["end"].to_numpy(), found["busy"].to_numpy()
+            shared = (table["rank"] >= 0) & (table["bytes_written"] > 0) & among(table["file"], merged_files(job))
+            parts.append((table.where(shared), ["first_write", "last_write", "write_time"]))
+    for rows, names in parts:
+        np.minimum.at(begin, rows["rank"], rows[names[0]])
+        np.maximum.at(end, rows["rank"], rows[names[1]])
+        np.add.at(busy, rows["rank"], rows[names[2]])
+    wrote = end > -np.inf
+    return begin[wrote], end[wrote], busy[wrote]

@@ -10,17 +10,15 @@ long as its other end lets it wait: such waiting is not I/O.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
-from iolens.metrics.use import by_file
+from iolens.metrics.use import among, by_file, file_records, rows_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 KINDS = ("READ", "WRITE", "META")
@@ -48,19 +46,19 @@ def io_seconds(job: Job) -> float | None:
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
     """Seconds of I/O of an average process over the same records; None for a log without such records."""
-    parts = [float(seconds_in(job, name, part, kind).sum()) for name, part in highest_records(job) for kind in KINDS]
+    parts = [float(seconds_in(job, name, kind)[part].sum()) for name, part in highest_records(job) for kind in KINDS]
     return sum(parts) / max(job.nprocs, 1) if parts else None
 
 
 @once_per_job
-def highest_records(job: Job) -> list[tuple[str, pd.DataFrame]]:
-    """Layers and their records of the files that no layer above knows."""
+def highest_records(job: Job) -> list[tuple[str, np.ndarray]]:
+    """Layers, and which of their records are of files that no layer above knows."""
     found = []
     for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
-        frame = job.frames.get(name)
-        if frame is not None and len(frame):
-            above = job.frames.get(ABOVE.get(name, ""))
-            found.append((name, frame if above is None else frame[~frame["id"].isin(above["id"])]))
+        records = job.records.get(name)
+        if records is not None and len(records):
+            above = job.records.get(ABOVE.get(name, ""))
+            found.append((name, np.ones(len(records), bool) if above is None else ~among(records["id"], above["id"])))
     return found
 
 
@@ -72,47 +70,51 @@ def io_share(job: Job) -> float | None:
 
 
 @once_per_job
-def waited_for(job: Job, name: str) -> frozenset[int]:
-    """Ids of files of one process each whose opening waited for another process, as that of a pipe does.
+def waited_for(job: Job, name: str) -> np.ndarray:
+    """Which files of `by_file` are of one process each whose opening waited for another one, as that of a pipe does.
 
     Their open, stat and seek took WAITED seconds a call or more, those of the median file UNUSUAL times less.
     """
     table = by_file(job, name) if name in ("POSIX", "STDIO") else None
     if table is None:
-        return frozenset()
-    calls = sum(table.get(counter, table["ranks"] * 0) for counter in ("OPENS", "STATS", "SEEKS"))
+        return np.zeros(0, bool)
+    calls = sum(table.get(counter, 0.0) for counter in ("OPENS", "STATS", "SEEKS"))
     each = table["F_META_TIME"] / np.maximum(calls, 1)
-    found = (each >= WAITED) & (each >= UNUSUAL * each.median()) & (table["ranks"] == 1)
-    return frozenset(table.index[found])
+    if each.max() < WAITED:
+        return np.zeros(0, bool)
+    return np.asarray((each >= WAITED) & (each >= UNUSUAL * np.median(each)) & (table["ranks"] == 1))
 
 
-def slowest_seconds(job: Job, name: str, ids: Collection[int], kinds: tuple[str, ...] = KINDS) -> float:
+def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kinds: tuple[str, ...] = KINDS) -> float:
     """Seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most the run time."""
-    frame = job.frames[name]
-    own, shared = rank_seconds(job, name, frame[frame["id"].isin(ids)], kinds)
+    files = file_records(job, name)
+    wanted = np.zeros(len(files.id) + 1, bool)
+    wanted[rows_of(np.asarray(ids if isinstance(ids, np.ndarray) else [*ids], files.id.dtype), files.id)] = True
+    own, shared = rank_seconds(job, name, wanted[files.file], kinds)
     return min(job.run_time, float(own.max()) + shared)
 
 
 def rank_seconds(
-    job: Job, name: str, records: pd.DataFrame, kinds: tuple[str, ...], waits: bool = False
+    job: Job, name: str, chosen: np.ndarray | None, kinds: tuple[str, ...], waits: bool = False
 ) -> tuple[np.ndarray, float]:
     """Seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
 
-    With `waits`, what opens waited for other processes counts, too.
+    `chosen`: which records count; None: all. With `waits`, what opens waited for other processes counts, too.
     """
-    prefix = LAYERS[name].prefix
-    spent = sum(seconds_in(job, name, records, kind, waits) for kind in kinds)
-    ranks = records["rank"].to_numpy()
+    rows: Any = slice(None) if chosen is None else chosen
+    spent = sum(seconds_in(job, name, kind, waits)[rows] for kind in kinds)
+    ranks = job.records[name]["rank"][rows]
     shared = ranks < 0
-    slowest = np.maximum(records[f"{prefix}_F_SLOWEST_RANK_TIME"].to_numpy(), 0.0)[shared]
+    slowest = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_SLOWEST_RANK_TIME"][rows], 0.0)[shared]
     spent = np.broadcast_to(np.asarray(spent, dtype=float), ranks.shape)
     common = np.where(slowest > 0, np.minimum(spent[shared], slowest), spent[shared])
     own = np.bincount(ranks[~shared], weights=spent[~shared], minlength=max(job.nprocs, 1))
     return own, float(common.sum())
 
 
-def seconds_in(job: Job, name: str, records: pd.DataFrame, kind: str, waits: bool = False) -> np.ndarray:
+@once_per_job
+def seconds_in(job: Job, name: str, kind: str, waits: bool = False) -> np.ndarray:
     """Seconds of each record in calls of a kind, without what its opens waited for other processes unless `waits`."""
-    spent = np.maximum(records[f"{LAYERS[name].prefix}_F_{kind}_TIME"].to_numpy(), 0.0)
-    waited = waited_for(job, name) if kind == "META" and not waits else frozenset()
-    return np.where(records["id"].isin(waited), 0.0, spent) if waited else spent
+    spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
+    waited = waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
+    return np.where(waited[file_records(job, name).file], 0.0, spent) if waited.any() else spent

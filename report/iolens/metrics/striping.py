@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.log.records import Records
 from iolens.metrics.files import all_files, paths
 from iolens.metrics.once import once_per_job
+from iolens.metrics.use import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,21 +69,26 @@ def file_layouts(job: Job, limit: int = 15) -> pd.DataFrame | None:
 
 
 @once_per_job
-def file_stripes(job: Job) -> pd.DataFrame | None:
+def file_stripes(job: Job) -> Records | None:
     """One row a file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest one).
 
     None without a LUSTRE module.
     """
-    frame = job.frames.get("LUSTRE")
-    if frame is None or frame.empty:
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or not len(layouts):
         return None
-    rows = frame.drop_duplicates(["id", "component"])
-    rows = rows.assign(stripes=[len(osts) for osts in rows["osts"]]).sort_values("component")
-    found = rows.groupby("id").agg(stripe_size=("stripe_size", "last"), stripes=("stripes", "max"))
-    return found[(found["stripes"] > 0) & (found["stripe_size"] > 0)]
+    files: dict[int, dict[int, tuple[int, int]]] = {}
+    for key, component, size, osts in zip(
+        *(layouts[name].tolist() for name in ("id", "component", "stripe_size", "osts")), strict=True
+    ):
+        files.setdefault(key, {}).setdefault(component, (size, len(osts)))
+    ids = np.array(sorted(files), layouts["id"].dtype)
+    sizes = np.array([files[key][max(files[key])][0] for key in sorted(files)])
+    stripes = np.array([max(count for _, count in files[key].values()) for key in sorted(files)])
+    return Records({"id": ids, "stripe_size": sizes, "stripes": stripes}).where((stripes > 0) & (sizes > 0))
 
 
-def block_size(job: Job, table: pd.DataFrame) -> pd.Series[int]:
+def block_size(job: Job, table: Records) -> np.ndarray:
     """The unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its block.
 
     What is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
@@ -87,5 +96,5 @@ def block_size(job: Job, table: pd.DataFrame) -> pd.Series[int]:
     layout = file_stripes(job)
     if layout is None:
         return table["FILE_ALIGNMENT"]
-    stripe = layout["stripe_size"].reindex(table.index).fillna(0)
-    return table["FILE_ALIGNMENT"].clip(lower=stripe.astype(int))
+    stripe = np.append(layout["stripe_size"], 0)[rows_of(table["id"], layout["id"])]
+    return np.asarray(np.maximum(table["FILE_ALIGNMENT"], stripe))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.log.counters import BUCKETS
+from iolens.log.records import Records
 from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Collection
 
     from iolens.log import Job
 
@@ -22,58 +24,108 @@ LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 
 """The upper limit of each range of access sizes, in bytes; it belongs to the range."""
 
 
+@dataclass(frozen=True, eq=False)
+class FileRecords:
+    """The files of a layer, by id from the lowest on: the record numbers of all in the order of their files, the place
+    of each file's first one in it, and the file's place of each record.
+    """
+
+    id: np.ndarray
+    order: np.ndarray
+    first: np.ndarray
+    file: np.ndarray
+
+
 @once_per_job
-def by_file(job: Job, name: str) -> pd.DataFrame | None:
+def file_records(job: Job, name: str) -> FileRecords:
+    """Which records of a layer are of which file."""
+    ids = job.records[name]["id"]
+    order = np.argsort(ids, kind="stable")
+    ids = ids[order]
+    new = np.ones(len(ids), bool)
+    new[1:] = ids[1:] != ids[:-1]
+    file = np.empty(len(ids), np.intp)
+    file[order] = np.cumsum(new) - 1
+    first = np.flatnonzero(new)
+    return FileRecords(ids[first], order, first, file)
+
+
+@once_per_job
+def by_file(job: Job, name: str) -> Records | None:
     """One row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
 
     All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None where the log lacks the layer.
     """
-    import pandas as pd
-
-    frame, prefix = job.frames.get(name), f"{LAYERS[name].prefix}_"
-    if frame is None or frame.empty:
+    records, prefix = job.records.get(name), f"{LAYERS[name].prefix}_"
+    if records is None or not len(records):
         return None
-    columns = [column for column in frame.columns if column.startswith(prefix)]
+    files = file_records(job, name)
+    columns = [column for column in records.columns if column.startswith(prefix)]
     names = [column.removeprefix(prefix) for column in columns]
-    ids = frame["id"].to_numpy()
-    order = np.argsort(ids, kind="stable")
-    ids = ids[order]
-    first = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
     # A row a counter, so that all are summed at once and each as if it were alone.
-    each = np.take(frame[columns].to_numpy(dtype=float).T, order, axis=1)
+    each = np.array([records[column] for column in columns], float)[:, files.order]
     np.maximum(each, 0.0, out=each)
-    values = np.add.reduceat(each, first, axis=1)
+    values = np.add.reduceat(each, files.first, axis=1)
     largest = [place for place, name in enumerate(names) if name in LARGEST]
-    values[largest] = np.maximum.reduceat(each[largest], first, axis=1)
-    ranks = np.where(frame["rank"].to_numpy()[order] < 0, max(job.nprocs, 1), 1)
-    used = np.minimum(np.add.reduceat(ranks, first), max(job.nprocs, 1)).astype(float)
-    table = pd.DataFrame(values.T, index=pd.Index(ids[first], name="id"), columns=names, copy=False)
-    table["ranks"] = used
-    return table
+    if largest:
+        values[largest] = np.maximum.reduceat(each[largest], files.first, axis=1)
+    ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
+    used = np.minimum(np.add.reduceat(ranks, files.first), max(job.nprocs, 1)).astype(float)
+    return Records({"id": files.id, "ranks": used}, [(names, values)])
 
 
-def small_calls(table: pd.DataFrame, kind: str, most: float) -> np.ndarray:
+def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
     """Per file of `by_file`: reads or writes (`kind` READ or WRITE) in ranges of sizes that end at `most` or below."""
     infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
     small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, LIMITS, strict=True) if limit <= most]
-    return np.asarray(sum(table[column].to_numpy() for column in small) + np.zeros(len(table)))
+    return np.asarray(sum(table[column] for column in small) + np.zeros(len(table)))
 
 
 @once_per_job
-def under_mpiio(job: Job) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+def under_mpiio(job: Job) -> tuple[Records, Records] | None:
     """`by_file` of MPI-IO and of POSIX for the files that both know, row by row the same; None without such files."""
     upper, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
     if upper is None or lower is None:
         return None
-    common = upper.index.intersection(lower.index)
-    return (upper.loc[common], lower.loc[common]) if len(common) else None
+    common = among(upper["id"], lower["id"])
+    return (upper.where(common), lower.where(among(lower["id"], upper["id"]))) if common.any() else None
 
 
 @once_per_job
-def without_mpiio(job: Job, name: str) -> pd.DataFrame | None:
+def without_mpiio(job: Job, name: str) -> Records | None:
     """`by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""
-    table, upper = by_file(job, name), job.frames.get("MPI-IO")
+    table, upper = by_file(job, name), job.records.get("MPI-IO")
     if table is None or upper is None:
         return table
-    found = table[~table.index.isin(upper["id"])]
-    return found if len(found) else None
+    alone = ~among(table["id"], upper["id"])
+    return table.where(alone) if alone.any() else None
+
+
+def joined(table: Records, other: Records) -> Records:
+    """`by_file`, of the files that another table has as well, with its columns."""
+    row = rows_of(table["id"], other["id"])
+    both = row < len(other)
+    more = {name: other[name][row[both]] for name in other.columns if name != "id"}
+    found = table.where(both)
+    return Records({**found.single, **more}, found.blocks)
+
+
+def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
+    """Whether each id is one of the known ones."""
+    return np.asarray(np.isin(ids, np.asarray(known if isinstance(known, np.ndarray) else [*known], ids.dtype)))
+
+
+def rows_of(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """The row of each id among known ones, which are in order; their number for one that is not there."""
+    known = np.asarray(known, ids.dtype)
+    row = np.searchsorted(known, ids)
+    there = np.zeros(len(ids), bool)
+    inside = row < len(known)
+    there[inside] = known[row[inside]] == ids[inside]
+    return np.where(there, row, len(known))
+
+
+def most_first(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
+    """The rows that are chosen (or all), the largest value first."""
+    rows = np.arange(len(values)) if chosen is None else np.flatnonzero(chosen)
+    return rows[::-1][np.argsort(values[rows][::-1])][::-1]

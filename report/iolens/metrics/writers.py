@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.metrics.balance import rank_bytes
+from iolens.metrics.balance import heat_bytes
 from iolens.metrics.files import LOWEST
-from iolens.metrics.mpiio import file_ranks
+from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import run_begins
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
+    from iolens.log.records import Records
 
 COUNTERS = {"read": "BYTES_READ", "written": "BYTES_WRITTEN"}
 SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
@@ -29,35 +28,35 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
     the private table `file_ranks` or a slowest rank that moved all bytes of its file. None where bytes of a shared
     file cannot be given to ranks.
     """
-    known = rank_bytes(job)
+    known = heat_bytes(job)
     if known is not None and known[what].any():
-        return np.asarray(known[what])
+        return known[what]
     found = np.zeros(max(job.nprocs, 1))
     for name in LOWEST:
-        frame = job.frames.get(name)
-        if frame is None:
+        records = job.records.get(name)
+        if records is None:
             continue
-        bytes_moved = np.maximum(frame[f"{name}_{COUNTERS[what]}"].to_numpy(), 0)
-        ranks, shared = frame["rank"].to_numpy(), frame["rank"].to_numpy() < 0
+        bytes_moved = np.maximum(records[f"{name}_{COUNTERS[what]}"], 0)
+        ranks, shared = records["rank"], records["rank"] < 0
         found += np.bincount(ranks[~shared], weights=bytes_moved[~shared], minlength=len(found))
         for row in np.flatnonzero(shared & (bytes_moved > 0)).tolist():
-            part = of_shared(job, frame, name, row, what)
+            part = of_shared(job, records, name, row, what)
             if part is None:
                 return None
             found += part
     return found
 
 
-def of_shared(job: Job, frame: pd.DataFrame, name: str, row: int, what: str) -> np.ndarray | None:
+def of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
     """Bytes by rank of one shared record; None where the log does not tell."""
-    counted = {column: int(frame[f"{name}_{column}"].iloc[row]) for column in (*COUNTERS.values(), *SLOWEST)}
+    counted = {column: int(records[f"{name}_{column}"][row]) for column in (*COUNTERS.values(), *SLOWEST)}
     total, found = counted[COUNTERS[what]], np.zeros(max(job.nprocs, 1))
-    table = file_ranks(job) if name == "POSIX" else None
+    table = file_rank_records(job) if name == "POSIX" else None
     if table is not None:
-        rows = table[(table["file"] == frame["id"].iloc[row]) & (table["rank"] >= 0)]
-        moved = rows[f"bytes_{what}"].to_numpy()
+        rows = (table["file"] == records["id"][row]) & (table["rank"] >= 0)
+        moved = table[f"bytes_{what}"][rows]
         if int(moved.sum()) == total:
-            return np.bincount(rows["rank"].to_numpy(), weights=moved, minlength=len(found))
+            return np.bincount(table["rank"][rows], weights=moved, minlength=len(found))
     both, slowest = sum(counted[column] for column in COUNTERS.values()), counted["SLOWEST_RANK"]
     if 0 <= slowest < len(found) and counted["SLOWEST_RANK_BYTES"] == both:
         found[slowest] = total
@@ -73,26 +72,40 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
     1), or single transfers (DXT).
     """
     found: dict[int, int] = {}
-    frame = job.frames.get("POSIX")
-    if frame is not None:
-        own = frame[(frame["rank"] >= 0) & (frame[f"POSIX_{COUNTERS[what]}"] > 0)]
-        found |= own.groupby("id")["rank"].nunique().to_dict()
-        moved = sum(frame[f"POSIX_{counter}"].clip(lower=0) for counter in COUNTERS.values())
-        alone = (frame["rank"] < 0) & (moved > 0) & (frame["POSIX_SLOWEST_RANK_BYTES"] >= 0.99 * moved)
-        found |= dict.fromkeys(frame.loc[alone & (frame[f"POSIX_{COUNTERS[what]}"] > 0), "id"], 1)
+    posix = job.records.get("POSIX")
+    if posix is not None:
+        used = posix[f"POSIX_{COUNTERS[what]}"] > 0
+        own = (posix["rank"] >= 0) & used
+        found |= ranks_of_files(posix["id"][own], posix["rank"][own])
+        moved = sum(np.maximum(posix[f"POSIX_{counter}"], 0) for counter in COUNTERS.values())
+        alone = (posix["rank"] < 0) & used & (posix["POSIX_SLOWEST_RANK_BYTES"] >= 0.99 * moved)
+        found |= dict.fromkeys(posix["id"][alone].tolist(), 1)
     traced = job.frames.get("DXT_POSIX")
     if traced is not None:
         kind = (traced["op"] == ("read" if what == "read" else "write")).to_numpy()
-        users = traced.iloc[np.flatnonzero(kind)[run_begins(*(traced[key].to_numpy()[kind] for key in ("id", "rank")))]]
-        found |= users.groupby("id")["rank"].nunique().to_dict()
-    table = file_ranks(job)
+        ids, ranks = (traced[key].to_numpy()[kind] for key in ("id", "rank"))
+        begins = run_begins(ids, ranks)
+        found |= ranks_of_files(ids[begins], ranks[begins])
+    table = file_rank_records(job)
     if table is not None:
-        active = table[table[f"bytes_{what}"] > 0]
-        found |= active.groupby("file")["ranks"].sum().to_dict()
-    return {int(key): int(value) for key, value in found.items()}
+        active = table[f"bytes_{what}"] > 0
+        ids, file = np.unique(table["file"][active], return_inverse=True)
+        users = np.bincount(file, weights=table["ranks"][active], minlength=len(ids))
+        found |= dict(zip(ids.tolist(), users.astype("i8").tolist(), strict=True))
+    return found
 
 
-def writer_counts(job: Job, table: pd.DataFrame, unknown: int) -> np.ndarray:
+def ranks_of_files(ids: np.ndarray, ranks: np.ndarray) -> dict[int, int]:
+    """The number of different ranks of each id."""
+    order = np.lexsort([ranks, ids])
+    ids, ranks = ids[order], ranks[order]
+    new = np.ones(len(ids), bool)
+    new[1:] = (ids[1:] != ids[:-1]) | (ranks[1:] != ranks[:-1])
+    known, counts = np.unique(ids[new], return_counts=True)
+    return dict(zip(known.tolist(), counts.tolist(), strict=True))
+
+
+def writer_counts(job: Job, table: Records, unknown: int) -> np.ndarray:
     """`posix_users` that wrote, for the rows of `use.by_file`; `unknown` where the log does not tell."""
     known = posix_users(job, "written")
-    return np.array([known.get(int(key), unknown) for key in table.index], dtype=np.int64)
+    return np.array([known.get(key, unknown) for key in table["id"].tolist()], dtype=np.int64)

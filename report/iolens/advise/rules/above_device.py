@@ -31,12 +31,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     said = []
     for kind, counter, past in (("READ", "BYTES_READ", "read"), ("WRITE", "BYTES_WRITTEN", "written")):
-        ids = table.index[table[counter] > 0]
+        used = table[counter] > 0
         moved = float(table[counter].sum())
         if moved < limits["much_bytes"]:
             continue
-        spent = slowest_seconds(job, "POSIX", ids, (kind,))
-        ranks = int(np.minimum(job.nprocs, max(table.loc[ids, "ranks"].max(), (table.loc[ids, "ranks"] == 1).sum())))
+        spent = slowest_seconds(job, "POSIX", table["id"][used], (kind,))
+        ranks = int(np.minimum(job.nprocs, max(table["ranks"][used].max(), (table["ranks"][used] == 1).sum())))
         limit = limits["device_rate"] or limits["process_rate"] * ranks
         if spent > 0 and moved / spent > limit:
             whose = "the device" if limits["device_rate"] else say.count(ranks, "process")

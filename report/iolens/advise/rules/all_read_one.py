@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.remedies import BROADCAST
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -34,10 +34,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
         if not chosen.any():
             continue
-        ids = size[chosen].sort_values(ascending=False).index
+        rows = most_first(size, chosen)
+        ids = table["id"][rows]
         files, spent = files + len(ids), spent + slowest_seconds(job, name, ids, ("READ", "META"))
         example = example or say.files(job, ids[:1])
-        largest = max(largest, float(size[ids[0]]))
+        largest = max(largest, float(size[rows[0]]))
     if not files:
         return None
     evidence = (

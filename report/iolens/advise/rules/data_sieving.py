@@ -10,7 +10,7 @@ from iolens.advise import say
 from iolens.advise.remedies import COLLECTIVE, hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import under_mpiio
+from iolens.metrics.use import most_first, under_mpiio
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -30,15 +30,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     chosen = (asked > 0) & (excess >= limits["sieving_share"] * asked)
     if not chosen.any():
         return None
-    ids = excess[chosen].sort_values(ascending=False).index
-    read = float(excess[ids].sum() / lower.loc[ids, "BYTES_READ"].sum())
-    written, wanted = float(lower.loc[ids, "BYTES_WRITTEN"].sum()), float(upper.loc[ids, "BYTES_WRITTEN"].sum())
+    rows = most_first(excess, chosen)
+    ids = lower["id"][rows]
+    read = float(excess[rows].sum() / lower["BYTES_READ"][rows].sum())
+    written, wanted = float(lower["BYTES_WRITTEN"][rows].sum()), float(upper["BYTES_WRITTEN"][rows].sum())
     again = max(0.0, 1 - wanted / written) if written else 0.0
     seconds = [slowest_seconds(job, "POSIX", ids, (kind,)) for kind in ("READ", "WRITE")]
     evidence = (
-        f"For {say.size(float(asked[ids].sum()))} of MPI-IO on {say.files(job, ids)}, POSIX read "
-        f"{say.size(float(lower.loc[ids, 'BYTES_READ'].sum()))} and wrote {say.size(written)}; "
-        f"{say.size(float(upper.loc[ids, 'BYTES_READ'].sum()))} were to be read. The reads took "
+        f"For {say.size(float(asked[rows].sum()))} of MPI-IO on {say.files(job, ids)}, POSIX read "
+        f"{say.size(float(lower['BYTES_READ'][rows].sum()))} and wrote {say.size(written)}; "
+        f"{say.size(float(upper['BYTES_READ'][rows].sum()))} were to be read. The reads took "
         f"{say.seconds(seconds[0])} of the slowest rank."
     )
     gain = float(np.dot(seconds, [read, again]))

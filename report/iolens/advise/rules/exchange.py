@@ -11,13 +11,12 @@ from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.mpiio import exchange_times
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, under_mpiio
+from iolens.metrics.use import by_file, joined, most_first, under_mpiio
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.advise.limits import Limits
     from iolens.log import Job
+    from iolens.log.records import Records
 
 HINTS = ("cb_nodes {nodes}", "cb_config_list *:*", "cb_buffer_size 67108864")
 
@@ -33,17 +32,17 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
     times, table = exchange_times(job), by_file(job, "MPI-IO")
     if times is None or table is None:
         return None
-    times = times.join(table, how="inner")
+    times = joined(table, times)
     each = part_of_a_call(times)
     whole = (times["VIEWS"] == 0) & (each >= limits["large_transfer"])
     chosen = (times["exchange"] > times["access"]) & (whole == contiguous) & (times["exchange"] > 0)
     if not chosen.any():
         return None
-    ids = times["exchange"][chosen].sort_values(ascending=False).index
-    spent, access = float(times.loc[ids, "exchange"].sum()), float(times.loc[ids, "access"].sum())
+    rows = most_first(times["exchange"], chosen)
+    ids, spent, access = times["id"][rows], *(float(times[name][rows].sum()) for name in ("exchange", "access"))
     evidence = (
         f"In collective calls on {say.files(job, ids)} aggregators spent {say.seconds(spent)} exchanging data and "
-        f"{say.seconds(access)} accessing the file ({say.size(float(each[ids[0]]))} of each rank a call)."
+        f"{say.seconds(access)} accessing the file ({say.size(float(each[rows[0]]))} of each rank a call)."
     )
     if contiguous:
         return Seen(evidence, spent, BOUND, INDEPENDENT)
@@ -61,27 +60,28 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
     chosen = (upper["ranks"] > 1) & (single <= 0.1 * collective_calls(upper)) & (below >= moved) & (moved > 0)
     if not chosen.any():
         return None
-    ids = moved[chosen].sort_values(ascending=False).index
+    rows = most_first(moved, chosen)
+    ids = upper["id"][rows]
     above, access = (slowest_seconds(job, name, ids, ("READ", "WRITE")) for name in ("MPI-IO", "POSIX"))
     if above < 2 * access:
         return None
     evidence = (
         f"Collective calls on {say.files(job, ids)} took {say.seconds(above)} of the slowest rank, POSIX below them "
         f"{say.seconds(access)}: the rest is exchange of data and waiting for one another "
-        f"({say.size(float(part_of_a_call(upper)[ids[0]]))} of each rank a call)."
+        f"({say.size(float(part_of_a_call(upper)[rows[0]]))} of each rank a call)."
     )
     bound = "Exchange and waiting for nothing: MPI-IO's time less POSIX's, each of the slowest rank."
     return Seen(evidence, above - access, bound, *remedy(job))
 
 
-def collective_calls(table: pd.DataFrame) -> pd.Series[int]:
+def collective_calls(table: Records) -> np.ndarray:
     """Collective reads and writes of each file."""
-    return table["COLL_READS"] + table["COLL_WRITES"] + table["SPLIT_READS"] + table["SPLIT_WRITES"]
+    return np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
 
 
-def part_of_a_call(table: pd.DataFrame) -> pd.Series[float]:
+def part_of_a_call(table: Records) -> np.ndarray:
     """Bytes of a rank in a collective call, on average, of each file."""
-    return (table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1)
+    return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1))
 
 
 def remedy(job: Job) -> tuple[str, tuple[str, ...]]:

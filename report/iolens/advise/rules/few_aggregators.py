@@ -9,10 +9,10 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.about import hosts
+from iolens.metrics.about import host_ranks
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import under_mpiio
+from iolens.metrics.use import most_first, rows_of, under_mpiio
 from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Collectively written files with fewer writing ranks than stripes, or than nodes."""
-    pair, layout, places = under_mpiio(job), file_stripes(job), hosts(job)
+    pair, layout, places = under_mpiio(job), file_stripes(job), host_ranks(job)
     if pair is None or (layout is None and places is None):
         return None
     upper, lower = pair
     writers = writer_counts(job, lower, 0)
-    stripes = np.zeros(len(lower)) if layout is None else layout["stripes"].reindex(lower.index).fillna(0).to_numpy()
-    wanted = np.minimum(upper["ranks"].to_numpy(), np.maximum(stripes, 0 if places is None else len(places)))
-    written = (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0).to_numpy() & (
-        lower["BYTES_WRITTEN"].to_numpy() >= limits["much_bytes"]
-    )
+    stripes = np.zeros(len(lower))
+    if layout is not None:
+        stripes = np.append(layout["stripes"], 0)[rows_of(lower["id"], layout["id"])]
+    wanted = np.minimum(upper["ranks"], np.maximum(stripes, 0 if places is None else len(places)))
+    written = (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0) & (lower["BYTES_WRITTEN"] >= limits["much_bytes"])
     chosen = written & (writers > 0) & (writers < wanted)
     if not chosen.any():
         return None
-    ids = lower["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
-    at = lower.index.get_loc(ids[0])
+    rows = most_first(lower["BYTES_WRITTEN"], chosen)
+    ids, at = lower["id"][rows], rows[0]
     has, wants = int(writers[at]), int(wanted[at])
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
     whole = f"{say.count(float(stripes[at]), 'stripe')}" if stripes[at] >= wants else f"{say.count(wants, 'node')}"
     evidence = (
-        f"{say.count(has, 'rank')} wrote {say.files(job, ids)} for {say.count(float(upper['ranks'].iloc[at]), 'rank')} "
+        f"{say.count(has, 'rank')} wrote {say.files(job, ids)} for {say.count(float(upper['ranks'][at]), 'rank')} "
         f"over {whole}; the writes took {say.seconds(spent)} of the slowest "
-        f"({say.rate(float(lower['BYTES_WRITTEN'].iloc[at]), spent)})."
+        f"({say.rate(float(lower['BYTES_WRITTEN'][at]), spent)})."
     )
     bound = (
         f"{wants} aggregators instead of {has}, each with its part of the same writes: 1 − {has}/{wants} of the time."

@@ -37,11 +37,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     chosen = (table["ranks"] == 1) & (table["BYTES_WRITTEN"] > 0)
     if int(chosen.sum()) < job.nprocs:
         return None
-    ids = table.index[chosen]
+    ids = table["id"][chosen]
     spent = slowest_seconds(job, "POSIX", ids, ("META",))
     evidence = (
         f"{say.count(job.nprocs, 'rank')} wrote {say.count(len(ids), 'file')} of their own, "
-        f"{say.size(float(table.loc[ids, 'BYTES_WRITTEN'].mean()))} each on average; open, close and stat took "
+        f"{say.size(float(table['BYTES_WRITTEN'][chosen].mean()))} each on average; open, close and stat took "
         f"{say.seconds(spent)} of the slowest rank."
     )
     bound = "Metadata calls on these files for nothing: their time on the slowest rank."

@@ -73,8 +73,8 @@ def writers_by_path(job: Job) -> dict[str, int]:
     if pair is None:
         return {}
     known = posix_users(job, "written")
-    collective = pair[0].index[pair[0]["COLL_WRITES"] > 0]
-    return {job.names.get(int(key), ""): known[int(key)] for key in collective if int(key) in known}
+    collective = pair[0]["id"][pair[0]["COLL_WRITES"] > 0].tolist()
+    return {job.names.get(key, ""): known[key] for key in collective if key in known}
 
 
 RULE = Rule(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
@@ -20,19 +22,20 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = by_file(job, "MPI-IO")
     if table is None:
         return None
-    single = sum(table[name] for name in ("INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES"))
-    together = sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES"))
+    single = np.sum([table[name] for name in ("INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES")], axis=0)
+    together = np.sum([table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")], axis=0)
     few = small_calls(table, "READ", limits["small_transfer"]) + small_calls(table, "WRITE", limits["small_transfer"])
     calls = single + together
     chosen = (table["ranks"] > 1) & (calls > 0) & (together <= 0.1 * single) & (few >= limits["small_share"] * calls)
-    if few[chosen.to_numpy()].sum() < max(1.0, limits["few_calls"]):
+    if few[chosen].sum() < max(1.0, limits["few_calls"]):
         return None
-    ids = table.index[chosen]
+    ids = table["id"][chosen]
     spent = slowest_seconds(job, "MPI-IO", ids, ("READ", "WRITE"))
-    moved = float(table.loc[ids, ["BYTES_READ", "BYTES_WRITTEN"]].to_numpy().sum())
+    moved = float((table["BYTES_READ"] + table["BYTES_WRITTEN"])[chosen].sum())
     evidence = (
-        f"{say.count(float(single[ids].sum()), 'independent MPI-IO call')} on {say.files(job, ids)}, "
-        f"{say.size(moved / float(calls[ids].sum()))} each on average, took {say.seconds(spent)} of the slowest rank."
+        f"{say.count(float(single[chosen].sum()), 'independent MPI-IO call')} on {say.files(job, ids)}, "
+        f"{say.size(moved / float(calls[chosen].sum()))} each on average, took "
+        f"{say.seconds(spent)} of the slowest rank."
     )
     return Seen(evidence, spent, "All of these calls for nothing: their time on the slowest rank.", COLLECTIVE)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, most_first, rows_of
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -27,13 +29,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
     if table is not None and "DFS" not in job.frames:
         moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
-        below = moved * 0 if lower is None else (lower["BYTES_READ"] + lower["BYTES_WRITTEN"]).reindex(moved.index)
-        blind = (moved >= limits["blind_bytes"]) & (below.fillna(0) <= 0.01 * moved)
+        below = moved * 0
+        if lower is not None:
+            seen = np.append(lower["BYTES_READ"] + lower["BYTES_WRITTEN"], 0.0)
+            below = seen[rows_of(table["id"], lower["id"])]
+        blind = (moved >= limits["blind_bytes"]) & (below <= 0.01 * moved)
         if blind.any():
-            ids = moved[blind].sort_values(ascending=False).index
+            rows = most_first(moved, blind)
             said.append(
-                f"MPI-IO moved {say.size(float(moved[ids].sum()))} on {say.files(job, ids)}, POSIX saw nothing of it: "
-                "sizes, order, alignment and ratios of these files are not in the log."
+                f"MPI-IO moved {say.size(float(moved[rows].sum()))} on {say.files(job, table['id'][rows])}, POSIX saw "
+                "nothing of it: sizes, order, alignment and ratios of these files are not in the log."
             )
     return Seen(" ".join(said), None, "", REMEDY) if said else None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import io_seconds, slowest_seconds
@@ -33,9 +35,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is not None:
-            spent += slowest_seconds(job, name, table.index, ("META",))
+            spent += slowest_seconds(job, name, table["id"], ("META",))
             files += len(table)
-            calls = {counter: calls[counter] + float(table.get(counter, table["ranks"] * 0).sum()) for counter in CALLS}
+            calls = {counter: calls[counter] + float(np.sum(table.get(counter, 0.0))) for counter in CALLS}
     total = io_seconds(job) or 0.0
     if spent < limits["meta_share"] * total or sum(calls.values()) < limits["few_calls"]:
         return None

@@ -11,7 +11,7 @@ from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, joined, most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -23,24 +23,24 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, layout = by_file(job, "POSIX"), file_stripes(job)
     if table is None or layout is None:
         return None
-    table = table.join(layout, how="inner")
+    table = joined(table, layout)
     moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
     size = np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1
     wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), size // max(1, limits["much_bytes"]))
     chosen = (table["ranks"] > 1) & (4 * table["stripes"] <= wanted)
     if not chosen.any():
         return None
-    ids = moved[chosen].sort_values(ascending=False).index
-    first, stripes = ids[0], int(table.loc[ids, "stripes"].min())
-    ranks = int(table.loc[first, "ranks"])
+    rows = most_first(moved, chosen)
+    ids, first, stripes = table["id"][rows], rows[0], int(table["stripes"][rows].min())
+    ranks = int(table["ranks"][first])
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     evidence = (
         f"{say.files(job, ids)}: {say.size(float(moved[first]))} between {say.count(ranks, 'rank')} and "
         f"{say.count(stripes, 'stripe')}, in {say.seconds(spent)} of the slowest rank "
-        f"({say.rate(float(moved[ids].sum()), spent)})."
+        f"({say.rate(float(moved[rows].sum()), spent)})."
     )
     bound = f"The same transfers at once to {ranks} targets instead of {stripes}: 1 − {stripes}/{ranks} of their time."
-    unit = int(table.loc[first, "stripe_size"])
+    unit = int(table["stripe_size"][first])
     return Seen(evidence, spent * (1 - stripes / ranks), bound, stripes_text(int(wanted[first]), max(unit, 1 << 20)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.files import mounts_of, paths
@@ -27,18 +29,19 @@ results NFS has to be mounted with actimeo=0 or noac."""
 def check(job: Job, limits: Limits) -> Seen | None:
     """Files of several ranks that MPI-IO used on a mount of type nfs."""
     table = by_file(job, "MPI-IO")
-    if table is None or not job.mounts:
+    if table is None or not any(mount.kind.startswith("nfs") for mount in job.mounts):
         return None
     kinds = {mount.point: mount.kind for mount in job.mounts}
-    table = table[(table["ranks"] > 1) & (table["BYTES_READ"] + table["BYTES_WRITTEN"] > 0)]
-    where = mounts_of(paths(job, table.index), kinds)
-    ids = [int(key) for key, point in zip(table.index, where, strict=True) if kinds.get(point, "").startswith("nfs")]
-    if not ids:
+    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+    rows = np.flatnonzero((table["ranks"] > 1) & (moved > 0))
+    where = mounts_of(paths(job, table["id"][rows]), kinds)
+    rows = rows[[kinds.get(point, "").startswith("nfs") for point in where]]
+    if not len(rows):
         return None
+    ids, total = table["id"][rows], float(moved[rows].sum())
     spent = slowest_seconds(job, "MPI-IO", ids)
-    moved = float(table.loc[ids, ["BYTES_READ", "BYTES_WRITTEN"]].to_numpy().sum())
     evidence = (
-        f"{say.files(job, ids)} on NFS: {say.size(moved)} through MPI-IO by several ranks, in {say.seconds(spent)} of "
+        f"{say.files(job, ids)} on NFS: {say.size(total)} through MPI-IO by several ranks, in {say.seconds(spent)} of "
         "the slowest."
     )
     return Seen(evidence, spent, "All of MPI-IO on these files for nothing: its time on the slowest rank.", REMEDY)

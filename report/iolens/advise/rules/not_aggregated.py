@@ -10,14 +10,13 @@ from iolens.advise import say
 from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import under_mpiio
+from iolens.metrics.use import most_first, under_mpiio
 from iolens.metrics.writers import posix_users
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.advise.limits import Limits
     from iolens.log import Job
+    from iolens.log.records import Records
 
 HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
 
@@ -44,12 +43,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
         if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
             continue
-        ids = calls[chosen].sort_values(ascending=False).index
+        rows = most_first(calls, chosen)
+        ids = upper["id"][rows]
         spent += slowest_seconds(job, "MPI-IO", ids, (kind,))
         said.append(
-            f"{say.count(float(together[ids].sum()), f'collective {kind.lower()}')} of {say.files(job, ids)} became "
-            f"{say.count(float(calls[ids].sum()), f'POSIX {kind.lower()}')} of "
-            f"{say.size(float(lower.loc[ids, counter].sum() / calls[ids].sum()))} on average"
+            f"{say.count(float(together[rows].sum()), f'collective {kind.lower()}')} of {say.files(job, ids)} became "
+            f"{say.count(float(calls[rows].sum()), f'POSIX {kind.lower()}')} of "
+            f"{say.size(float(lower[counter][rows].sum() / calls[rows].sum()))} on average"
         )
     if not said:
         return None
@@ -57,10 +57,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(evidence, spent, "These collective calls for nothing: the time in them.", hints_text(HINTS), HINTS)
 
 
-def users_of(job: Job, table: pd.DataFrame, kind: str) -> np.ndarray:
+def users_of(job: Job, table: Records, kind: str) -> np.ndarray:
     """How many ranks read or wrote (`kind` READ or WRITE) each file through POSIX; all where the log does not tell."""
     known = posix_users(job, "read" if kind == "READ" else "written")
-    return np.array([known.get(int(key), job.nprocs) for key in table.index], dtype=np.int64)
+    return np.array([known.get(key, job.nprocs) for key in table["id"].tolist()], dtype=np.int64)
 
 
 RULE = Rule(

@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is not None:
-            spent += slowest_seconds(job, name, table.index[table["BYTES_READ"] > 0], ("READ",))
+            spent += slowest_seconds(job, name, table["id"][table["BYTES_READ"] > 0], ("READ",))
     evidence = (
         f"Rank {rank} read {say.percent(share)} of {say.size(float(read.sum()))} for {say.count(job.nprocs, 'rank')}, "
         f"in {say.seconds(spent)} ({say.rate(float(read.max()), spent)})."

@@ -45,7 +45,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is not None:
-            spent += slowest_seconds(job, name, table.index[table["BYTES_WRITTEN"] > 0], ("WRITE",))
+            spent += slowest_seconds(job, name, table["id"][table["BYTES_WRITTEN"] > 0], ("WRITE",))
     evidence = (
         f"Rank {rank} wrote {say.percent(share)} of {say.size(written.sum())} for {say.count(job.nprocs, 'rank')}, "
         f"in {say.seconds(spent)} ({say.rate(float(written.max()), spent)})."

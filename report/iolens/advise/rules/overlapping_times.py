@@ -26,7 +26,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     own = np.zeros(max(job.nprocs, 1))
     for name in ("POSIX", "STDIO"):
         if name in job.frames:
-            own += rank_seconds(job, name, job.frames[name], KINDS, waits=True)[0]
+            own += rank_seconds(job, name, None, KINDS, waits=True)[0]
     most = float(own.max())
     if most < limits["overlap"] * job.run_time or most < limits["least_seconds"]:
         return None

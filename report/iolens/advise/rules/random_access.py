@@ -37,11 +37,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
         chosen = (back > limits["random_share"] * calls) & (table[counter] < limits["large_transfer"] * calls)
         if float(back[chosen].sum()) < max(1.0, limits["few_calls"]):
             continue
-        ids = table.index[chosen]
+        ids = table["id"][chosen]
         spent += slowest_seconds(job, "POSIX", ids, (kind,))
-        total, size = float(calls[ids].sum()), float(table.loc[ids, counter].sum())
+        total, size = float(calls[chosen].sum()), float(table[counter][chosen].sum())
         said.append(
-            f"{say.percent(float(back[ids].sum()) / total)} of {say.count(total, kind.lower())} of "
+            f"{say.percent(float(back[chosen].sum()) / total)} of {say.count(total, kind.lower())} of "
             f"{say.files(job, ids)} go back in the file ({say.size(size / total)} on average)"
         )
     if not said:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, under_mpiio
+from iolens.metrics.use import among, by_file, most_first, under_mpiio
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -36,15 +36,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
         repeated = (each - size) * table["ranks"]
         chosen = (each >= limits["again"] * size) & (repeated >= limits["much_bytes"])
         if name == "POSIX" and pair is not None:
-            sieved = pair[0].index[pair[1]["BYTES_READ"] > 1.5 * pair[0]["BYTES_READ"]]
-            chosen &= ~table.index.isin(sieved)
+            sieved = pair[0]["id"][pair[1]["BYTES_READ"] > 1.5 * pair[0]["BYTES_READ"]]
+            chosen &= ~among(table["id"], sieved)
         if not chosen.any():
             continue
-        ids = repeated[chosen].sort_values(ascending=False).index
+        rows = most_first(repeated, chosen)
+        ids = table["id"][rows]
         seconds = slowest_seconds(job, name, ids, ("READ",))
-        share = float(repeated[ids].sum() / table.loc[ids, "BYTES_READ"].sum())
+        share = float(repeated[rows].sum() / table["BYTES_READ"][rows].sum())
         spent, gain = spent + seconds, gain + seconds * share
-        first = ids[0]
+        first = rows[0]
         said.append(
             f"{say.files(job, ids)}: {say.size(float(size[first]))}, of which each rank that used it read "
             f"{float(each[first] / size[first]):.1f} times as much"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -34,10 +34,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
         chosen = table["OPENS"] >= limits["reopens"] * table["ranks"]
         if not chosen.any():
             continue
-        ids = table["OPENS"][chosen].sort_values(ascending=False).index
-        once = float(table.loc[ids, "ranks"].sum() / table.loc[ids, "OPENS"].sum())
+        rows = most_first(table["OPENS"], chosen)
+        ids = table["id"][rows]
+        once = float(table["ranks"][rows].sum() / table["OPENS"][rows].sum())
         gain += slowest_seconds(job, name, ids, ("META",)) * (1 - once)
-        opens, files = opens + float(table.loc[ids, "OPENS"].sum()), files + len(ids)
+        opens, files = opens + float(table["OPENS"][rows].sum()), files + len(ids)
         example = example or say.files(job, ids[:1])
     if opens < max(1.0, limits["few_calls"]):
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, under_mpiio
+from iolens.metrics.use import among, by_file, most_first, under_mpiio
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -28,17 +28,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, pair = by_file(job, "POSIX"), under_mpiio(job)
     if table is None:
         return None
-    written = table["BYTES_WRITTEN"].astype(float)
+    written = table["BYTES_WRITTEN"].copy()
     if pair is not None:  # what MPI-IO writes beyond what it was given is another rule's
-        written.loc[pair[0].index] = np.minimum(written[pair[0].index], pair[0]["BYTES_WRITTEN"])
+        both = among(table["id"], pair[0]["id"])
+        written[both] = np.minimum(written[both], pair[0]["BYTES_WRITTEN"])
     size = table["MAX_BYTE_WRITTEN"] + 1
     chosen = (written >= limits["again"] * size) & (written - size >= limits["much_bytes"])
     if not chosen.any():
         return None
-    ids = (written - size)[chosen].sort_values(ascending=False).index
+    rows = most_first(written - size, chosen)
+    ids = table["id"][rows]
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
-    share = float((written - size)[ids].sum() / written[ids].sum())
-    first = ids[0]
+    share = float((written - size)[rows].sum() / written[rows].sum())
+    first = rows[0]
     evidence = (
         f"{say.files(job, ids)}: {say.size(float(written[first]))} went into {say.size(float(size[first]))}, each byte "
         f"{float(written[first] / size[first]):.1f} times; writes took {say.seconds(spent)} of the slowest rank."

@@ -20,7 +20,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         job,
         limits,
         "WRITE",
-        lambda table: (table["ranks"] > 1).to_numpy() & (writer_counts(job, table, 2) > 1),
+        lambda table: (table["ranks"] > 1) & (writer_counts(job, table, 2) > 1),
         COLLECTIVE,
     )
 

@@ -9,7 +9,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.metrics.about import one_client
 from iolens.metrics.ost import stripe_writers
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, joined, most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -31,21 +31,21 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, posix = stripe_writers(job), by_file(job, "POSIX")
     if table is None or posix is None or one_client(job):
         return None
-    table = table.join(posix[["WRITES", "BYTES_WRITTEN"]], how="inner")
+    table = joined(posix, table)
     much = table["bytes"] >= limits["much_bytes"]
     much &= table["BYTES_WRITTEN"] > limits["small_transfer"] * table["WRITES"]
-    chosen = table[(table["stripes"] > 1) & (table["fewest"] > 1) & much].sort_values("bytes", ascending=False)
-    if chosen.empty:
+    chosen = table.where(most_first(table["bytes"], (table["stripes"] > 1) & (table["fewest"] > 1) & much))
+    if not len(chosen):
         return None
-    spent = slowest_seconds(job, "POSIX", chosen.index, ("WRITE",))
-    first = chosen.iloc[0]
+    spent = slowest_seconds(job, "POSIX", chosen["id"], ("WRITE",))
+    stripes, fewest, ranks = (chosen[name][0] for name in ("stripes", "fewest", "ranks"))
     evidence = (
-        f"Each of the {say.count(first['stripes'])} stripes of {say.files(job, chosen.index)} was written by "
-        f"{say.count(first['fewest'])} or more of {say.count(first['ranks'], 'rank')}; writes took "
+        f"Each of the {say.count(stripes)} stripes of {say.files(job, chosen['id'])} was written by "
+        f"{say.count(fewest)} or more of {say.count(ranks, 'rank')}; writes took "
         f"{say.seconds(spent)} of the slowest."
     )
     bound = "These writes for nothing: their time on the slowest rank."
-    return Seen(evidence, spent, bound, REMEDY.replace("{ranks}", str(int(first["ranks"]))))
+    return Seen(evidence, spent, bound, REMEDY.replace("{ranks}", str(int(ranks))))
 
 
 RULE = Rule(

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.operations import STREAMS
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.use import among, by_file, most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -29,16 +29,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = by_file(job, "STDIO")
     if table is None:
         return None
-    streams = {key for key, name in job.names.items() if name in STREAMS}
-    table = table[~table.index.isin(streams)]
+    streams = [key for key, name in job.names.items() if name in STREAMS]
     calls = table["READS"] + table["WRITES"]
     moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
-    chosen = (calls >= limits["few_calls"]) & (moved <= limits["small_transfer"] * calls)
+    chosen = ~among(table["id"], streams) & (calls >= limits["few_calls"]) & (moved <= limits["small_transfer"] * calls)
     if not chosen.any():
         return None
-    ids = moved[chosen].sort_values(ascending=False).index
+    rows = most_first(moved, chosen)
+    ids = table["id"][rows]
     spent = slowest_seconds(job, "STDIO", ids, ("READ", "WRITE"))
-    number, size = float(calls[ids].sum()), float(moved[ids].sum())
+    number, size = float(calls[rows].sum()), float(moved[rows].sum())
     evidence = (
         f"{say.count(number, 'stdio call')} on {say.files(job, ids)} moved {say.size(size)}, {say.size(size / number)} "
         f"each, in {say.seconds(spent)} of the slowest rank."

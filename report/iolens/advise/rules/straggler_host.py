@@ -23,16 +23,16 @@ Leave the node out, and tell the site:
 def check(job: Job, limits: Limits) -> Seen | None:
     """Hosts of which each rank is far above the median of the others."""
     found = slow_hosts(job, limits["straggler"])
-    if found is None:
+    if not found:
         return None
-    worst = found.loc[found["seconds"].idxmax()]
+    worst = max(found, key=lambda one: one.seconds)
     evidence = (
-        f"All {say.count(worst['ranks'], 'rank')} on {worst['host']} took {say.seconds(worst['seconds'])} (median) for "
-        f"their I/O, ranks elsewhere {say.seconds(worst['others'])} for as many bytes."
+        f"All {say.count(worst.ranks, 'rank')} on {worst.host} took {say.seconds(worst.seconds)} (median) for "
+        f"their I/O, ranks elsewhere {say.seconds(worst.others)} for as many bytes."
     )
     bound = "The host's ranks as fast as the median of the others."
-    remedy = REMEDY.replace("{hosts}", ",".join(str(host) for host in found["host"]))
-    return Seen(evidence, float(worst["seconds"] - worst["others"]), bound, remedy)
+    remedy = REMEDY.replace("{hosts}", ",".join(one.host for one in found))
+    return Seen(evidence, worst.seconds - worst.others, bound, remedy)
 
 
 RULE = Rule(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.ranks import rank_times, slow_hosts, slow_targets
@@ -30,16 +32,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     times, upper = rank_times(job), by_file(job, "MPI-IO")
     if times is None or len(times) < limits["crowd"] or (upper is not None and upper["COLL_WRITES"].any()):
         return None
-    if slow_targets(job, limits["straggler"]) is not None or slow_hosts(job, limits["straggler"]) is not None:
+    if slow_targets(job, limits["straggler"]) is not None or slow_hosts(job, limits["straggler"]):
         return None
-    median = float(times["seconds"].median())
-    alike = times["bytes"] <= 1.2 * times["bytes"].median()
-    slow = times[(times["seconds"] >= limits["straggler"] * median) & alike]
-    if slow.empty or 4 * len(slow) > len(times):
+    median = float(np.median(times["seconds"]))
+    alike = times["bytes"] <= 1.2 * np.median(times["bytes"])
+    slow = times.where((times["seconds"] >= limits["straggler"] * median) & alike)
+    if not 0 < 4 * len(slow) <= len(times):
         return None
-    rank, most = int(slow["seconds"].idxmax()), float(slow["seconds"].max())
+    worst = slow["seconds"].argmax()
+    rank, most = int(slow["rank"][worst]), float(slow["seconds"][worst])
     evidence = (
-        f"Rank {rank} took {say.seconds(most)} for {say.size(float(slow.loc[rank, 'bytes']))}; half of the "
+        f"Rank {rank} took {say.seconds(most)} for {say.size(float(slow['bytes'][worst]))}; half of the "
         f"{say.count(len(times), 'rank')} took {say.seconds(median)} or less for as much"
         f"{f', and {len(slow) - 1} more are as slow' if len(slow) > 1 else ''}."
     )

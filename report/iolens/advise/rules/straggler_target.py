@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.ranks import rank_times, slow_targets, target_speed
@@ -26,12 +28,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
     slow, every, times = slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
     if slow is None or every is None or times is None:
         return None
-    worst = slow.loc[slow["speed"].idxmin()]
-    most, median = float(times["seconds"].max()), float(times["seconds"].median())
+    worst = slow["speed"].argmin()
+    most, median = float(times["seconds"].max()), float(np.median(times["seconds"]))
     evidence = (
-        f"Files on target {int(worst['ost'])} moved {say.rate(float(worst['speed']), 1)}, those on "
-        f"{say.count(len(every) - len(slow), 'other target')} {say.rate(float(every['speed'].median()), 1)} (medians); "
-        f"the slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
+        f"Files on target {int(slow['ost'][worst])} moved {say.rate(float(slow['speed'][worst]), 1)}, those on "
+        f"{say.count(len(every) - len(slow), 'other target')} {say.rate(float(np.median(every['speed'])), 1)} "
+        f"(medians); the slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
     )
     remedy = REMEDY.replace("{targets}", ", ".join(f"OST {int(ost)}" for ost in slow["ost"]))
     return Seen(evidence, most - median, "The slowest rank as fast as the median rank.", remedy)

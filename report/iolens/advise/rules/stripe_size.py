@@ -9,14 +9,13 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
+from iolens.log.records import Records
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, joined, most_first
 from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.advise.limits import Limits
     from iolens.log import Job
 
@@ -26,29 +25,30 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, layout = by_file(job, "POSIX"), file_stripes(job)
     if table is None or layout is None:
         return None
-    table = table.join(layout, how="inner")
-    table = table.assign(
-        moved=table["BYTES_READ"] + table["BYTES_WRITTEN"],
-        calls=table["READS"] + table["WRITES"],
-        size=np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1,
-    )
-    table = table[(table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0)]
+    table = joined(table, layout)
+    more = {
+        "moved": table["BYTES_READ"] + table["BYTES_WRITTEN"],
+        "calls": table["READS"] + table["WRITES"],
+        "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1,
+    }
+    table = Records({**table.single, **more}, table.blocks)
+    table = table.where((table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0))
     used = np.ceil(table["size"] / table["stripe_size"])
-    large = table[2 * used <= table["stripes"]]
+    large = table.where(2 * used <= table["stripes"])
     several = (table["ranks"] > 1) & (writer_counts(job, table, 2) > 1)
-    small = table[several & (table["moved"] >= 4 * table["stripe_size"] * table["calls"])]
+    small = table.where(several & (table["moved"] >= 4 * table["stripe_size"] * table["calls"]))
     if len(large):
         return too_large(job, large)
     return too_small(job, small) if len(small) else None
 
 
-def too_large(job: Job, files: pd.DataFrame) -> Seen:
+def too_large(job: Job, files: Records) -> Seen:
     """Stripes so large that the file ends before it has reached them all."""
-    first = files.sort_values("moved", ascending=False).iloc[0]
+    first = {name: values[most_first(files["moved"])[0]] for name, values in files.columns.items()}
     used, stripes = int(np.ceil(first["size"] / first["stripe_size"])), int(first["stripes"])
-    spent = slowest_seconds(job, "POSIX", files.index, ("READ", "WRITE"))
+    spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, files.index)}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
+        f"{say.files(job, files['id'])}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
         f"{say.size(first['stripe_size'])}; transfers took {say.seconds(spent)} of the slowest rank."
     )
     bound = f"The same transfers to {stripes} targets instead of {used}: 1 − {used}/{stripes} of their time."
@@ -56,13 +56,13 @@ def too_large(job: Job, files: pd.DataFrame) -> Seen:
     return Seen(evidence, spent * (1 - used / stripes), bound, stripes_text(stripes, unit))
 
 
-def too_small(job: Job, files: pd.DataFrame) -> Seen:
+def too_small(job: Job, files: Records) -> Seen:
     """Stripes so small that each transfer of each rank goes to many targets."""
-    first = files.sort_values("moved", ascending=False).iloc[0]
+    first = {name: values[most_first(files["moved"])[0]] for name, values in files.columns.items()}
     each = first["moved"] / first["calls"]
-    spent = slowest_seconds(job, "POSIX", files.index, ("READ", "WRITE"))
+    spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, files.index)}: transfers of {say.size(each)} on average go over stripes of "
+        f"{say.files(job, files['id'])}: transfers of {say.size(each)} on average go over stripes of "
         f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each; they took "
         f"{say.seconds(spent)} of the slowest rank."
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -36,16 +38,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
         table = by_file(job, name)
         if table is None:
             continue
-        forced, written = table[list(syncs)].sum(axis=1), table[list(writes)].sum(axis=1)
+        forced, written = (np.sum([table[name] for name in names], axis=0) for names in (syncs, writes))
         chosen = (forced >= limits["sync_share"] * written) & (forced >= limits["few_syncs"] * table["ranks"])
         chosen &= (forced > 0) & (written > 0)
         if not chosen.any():
             continue
-        ids = forced[chosen].sort_values(ascending=False).index
-        spent = slowest_seconds(job, name, ids, ("WRITE",))
+        rows = most_first(forced, chosen)
+        spent = slowest_seconds(job, name, table["id"][rows], ("WRITE",))
+        calls, wrote = float(forced[rows].sum()), float(written[rows].sum())
         evidence = (
-            f"{say.count(float(forced[ids].sum()))} calls of {call} for {say.count(float(written[ids].sum()), 'write')}"
-            f" to {say.files(job, ids)}; writes and syncs took {say.seconds(spent)} of the slowest rank."
+            f"{say.count(calls)} calls of {call} for {say.count(wrote, 'write')} to {say.files(job, table['id'][rows])}"
+            f"; writes and syncs took {say.seconds(spent)} of the slowest rank."
         )
         if best is None or spent > (best.seconds or 0.0):
             bound = "These writes and syncs for nothing: their time on the slowest rank (a log does not part them)."

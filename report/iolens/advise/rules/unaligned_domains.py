@@ -11,7 +11,7 @@ from iolens.metrics.about import one_client
 from iolens.metrics.ost import apart
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import block_size
-from iolens.metrics.use import under_mpiio
+from iolens.metrics.use import among, most_first, under_mpiio
 from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
@@ -25,25 +25,26 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if pair is None or one_client(job):
         return None
     upper, lower = pair
-    writers = writer_counts(job, lower, 1)
+    writers, units = writer_counts(job, lower, 1), block_size(job, lower)
     chosen = (
         (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0)
         & (writers > 1)
-        & (block_size(job, lower) >= limits["least_alignment"])
+        & (units >= limits["least_alignment"])
         & (lower["BYTES_WRITTEN"] > limits["small_transfer"] * lower["WRITES"])
-        & (lower["BYTES_WRITTEN"] >= 0.75 * block_size(job, lower) * lower["WRITES"])
-        & ~lower.index.isin(apart(job))
+        & (lower["BYTES_WRITTEN"] >= 0.75 * units * lower["WRITES"])
+        & ~among(lower["id"], apart(job))
         & (lower["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * (lower["READS"] + lower["WRITES"]))
     )
     if not chosen.any():
         return None
-    ids = lower["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
+    rows = most_first(lower["BYTES_WRITTEN"], chosen)
+    ids = lower["id"][rows]
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
-    first, unit = lower.index.get_loc(ids[0]), int(block_size(job, lower)[ids[0]])
-    share = float(lower.loc[ids, "FILE_NOT_ALIGNED"].sum() / lower.loc[ids, ["READS", "WRITES"]].to_numpy().sum())
+    unit = int(units[rows[0]])
+    share = float(lower["FILE_NOT_ALIGNED"][rows].sum() / (lower["READS"] + lower["WRITES"])[rows].sum())
     evidence = (
         f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} begin at no multiple of "
-        f"{say.size(unit)}; {say.count(int(writers[first]), 'rank')} write, in {say.seconds(spent)} of the slowest."
+        f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} of the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
     return Seen(

@@ -10,7 +10,7 @@ from iolens.metrics.about import one_client
 from iolens.metrics.ost import apart
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import block_size
-from iolens.metrics.use import by_file
+from iolens.metrics.use import among, by_file, most_first
 from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
@@ -37,27 +37,29 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, upper = by_file(job, "POSIX"), by_file(job, "MPI-IO")
     if table is None or one_client(job):
         return None
-    collective = set() if upper is None else set(upper.index[upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0])
-    calls = table["READS"] + table["WRITES"]
+    collective = [] if upper is None else upper["id"][upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0]
+    calls, units = table["READS"] + table["WRITES"], block_size(job, table)
     chosen = (
         (table["ranks"] > 1)
-        & ~table.index.isin(collective)
+        & ~among(table["id"], collective)
         & (writer_counts(job, table, 2) > 1)
-        & (block_size(job, table) >= limits["least_alignment"])
+        & (units >= limits["least_alignment"])
+        & (table["WRITES"] > 0)
         & (table["BYTES_WRITTEN"] > limits["small_transfer"] * table["WRITES"])
-        & (table["BYTES_WRITTEN"] >= 0.75 * block_size(job, table) * table["WRITES"])
-        & ~table.index.isin(apart(job))
+        & (table["BYTES_WRITTEN"] >= 0.75 * units * table["WRITES"])
+        & ~among(table["id"], apart(job))
         & (table["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * calls)
     )
     if not chosen.any():
         return None
-    ids = table["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
+    rows = most_first(table["BYTES_WRITTEN"], chosen)
+    ids, first = table["id"][rows], rows[0]
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
-    unit = int(block_size(job, table)[ids[0]])
-    share = float(table.loc[ids, "FILE_NOT_ALIGNED"].sum() / calls[ids].sum())
+    unit = int(units[first])
+    share = float(table["FILE_NOT_ALIGNED"][rows].sum() / calls[rows].sum())
     evidence = (
         f"{say.percent(share)} of the transfers of {say.files(job, ids)} begin at no multiple of {say.size(unit)}, "
-        f"{say.size(float(table.loc[ids[0], 'BYTES_WRITTEN']) / float(table.loc[ids[0], 'WRITES']))} on average; "
+        f"{say.size(float(table['BYTES_WRITTEN'][first]) / float(table['WRITES'][first]))} on average; "
         f"writes took {say.seconds(spent)} of the slowest rank."
     )
     remedy = REMEDY.replace("{unit}", say.size(unit)).replace("{bytes}", str(unit))

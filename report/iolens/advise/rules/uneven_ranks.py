@@ -59,7 +59,7 @@ def seconds_of(job: Job, what: str, kind: str) -> float:
         table = by_file(job, name)
         if table is not None:
             counter = "BYTES_WRITTEN" if what == "written" else "BYTES_READ"
-            spent += slowest_seconds(job, name, table.index[table[counter] > 0], (kind,))
+            spent += slowest_seconds(job, name, table["id"][table[counter] > 0], (kind,))
     return spent
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.ost import target_bytes
+from iolens.metrics.ost import moved_by_target
 from iolens.metrics.share import slowest_seconds
 
 if TYPE_CHECKING:
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """The target with most bytes against the mean of those used."""
-    table = target_bytes(job).table
-    if table is None or len(table) < 2 or float(table["bytes"].sum()) < limits["much_bytes"]:
+    targets, moved = moved_by_target(job)
+    if len(targets) < 2 or float(moved.sum()) < limits["much_bytes"]:
         return None
-    most, mean = table.loc[table["bytes"].idxmax()], float(table["bytes"].mean())
-    if float(most["bytes"]) < limits["uneven"] * mean:
+    most, mean = float(moved.max()), float(moved.mean())
+    if most < limits["uneven"] * mean:
         return None
-    spent = slowest_seconds(job, "POSIX", job.frames["LUSTRE"]["id"], ("READ", "WRITE")) if both(job) else 0.0
+    spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if both(job) else 0.0
     evidence = (
-        f"Target {int(most['ost'])} moved {say.size(float(most['bytes']))}, {float(most['bytes']) / mean:.1f} times "
-        f"the mean of {say.count(len(table), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
+        f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
+        f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
     )
     bound = "All targets as busy as their mean: the rest of the busiest one's part of the transfers' time."
-    return Seen(evidence, spent * (1 - mean / float(most["bytes"])), bound, stripes_text(-1))
+    return Seen(evidence, spent * (1 - mean / most), bound, stripes_text(-1))
 
 
 def both(job: Job) -> bool:

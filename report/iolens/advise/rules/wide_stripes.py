@@ -11,7 +11,7 @@ from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file
+from iolens.metrics.use import by_file, joined
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -23,17 +23,18 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, layout = by_file(job, "POSIX"), file_stripes(job)
     if table is None or layout is None:
         return None
-    table = table.join(layout, how="inner")
+    table = joined(table, layout)
     size = np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1
     chosen = (table["stripes"] >= 4) & (size <= table["stripe_size"] * table["stripes"] / 2)
     if int(chosen.sum()) < max(1.0, limits["many_files"]):
         return None
-    ids = table.index[chosen]
+    ids = table["id"][chosen]
     spent = slowest_seconds(job, "POSIX", ids, ("META",))
+    stripes, unit, data = (float(np.median(each[chosen])) for each in (table["stripes"], table["stripe_size"], size))
     evidence = (
-        f"{say.count(len(ids), 'file')} have {say.count(float(table.loc[ids, 'stripes'].median()), 'stripe')} of "
-        f"{say.size(float(table.loc[ids, 'stripe_size'].median()))}, but only {say.size(float(size[ids].median()))} of "
-        f"data (medians); open, close and stat of them took {say.seconds(spent)} of the slowest rank."
+        f"{say.count(len(ids), 'file')} have {say.count(stripes, 'stripe')} of {say.size(unit)}, but only "
+        f"{say.size(data)} of data (medians); open, close and stat of them took "
+        f"{say.seconds(spent)} of the slowest rank."
     )
     bound = "Metadata calls on these files for nothing: their time on the slowest rank."
     return Seen(evidence, spent, bound, stripes_text(1))

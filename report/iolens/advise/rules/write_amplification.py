@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, under_mpiio
+from iolens.metrics.use import among, by_file, most_first, under_mpiio
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.advise.limits import Limits
     from iolens.log import Job
+    from iolens.log.records import Records
 
 REMEDY = """\
 HDF5 and netCDF-4 write fill values first, and chunks whole, each time that
@@ -39,31 +38,29 @@ def check(job: Job, limits: Limits) -> Seen | None:
         more = lower["BYTES_WRITTEN"] >= limits["amplification"] * upper["BYTES_WRITTEN"]
         chosen = more & ~sieved & (upper["BYTES_WRITTEN"] > 0)
         if chosen.any():
-            ids = lower["BYTES_WRITTEN"][chosen].sort_values(ascending=False).index
-            return said(job, ids, "MPI-IO", float(upper.loc[ids, "BYTES_WRITTEN"].sum()))
+            rows = most_first(lower["BYTES_WRITTEN"], chosen)
+            return said(job, lower.where(rows), "MPI-IO", float(upper["BYTES_WRITTEN"][rows].sum()))
     return of_hdf5(job, limits)
 
 
 def of_hdf5(job: Job, limits: Limits) -> Seen | None:
     """What HDF5 was given for its datasets against what POSIX wrote to its files."""
-    datasets, files, posix = by_file(job, "H5D"), job.frames.get("H5F"), by_file(job, "POSIX")
+    datasets, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
     if datasets is None or files is None or posix is None:
         return None
-    ids = posix.index[posix.index.isin(files["id"]) & (posix["BYTES_WRITTEN"] > 0)]
-    given, written = float(datasets["BYTES_WRITTEN"].sum()), float(posix.loc[ids, "BYTES_WRITTEN"].sum())
+    posix = posix.where(among(posix["id"], files["id"]) & (posix["BYTES_WRITTEN"] > 0))
+    given, written = float(datasets["BYTES_WRITTEN"].sum()), float(posix["BYTES_WRITTEN"].sum())
     if given <= 0 or written < limits["amplification"] * given:
         return None
-    return said(job, ids, "HDF5", given)
+    return said(job, posix, "HDF5", given)
 
 
-def said(job: Job, ids: pd.Index, layer: str, given: float) -> Seen:
-    """The ratio and what it costs."""
-    table = by_file(job, "POSIX")
-    assert table is not None
-    written = float(table.loc[ids, "BYTES_WRITTEN"].sum())
-    spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
+def said(job: Job, files: Records, layer: str, given: float) -> Seen:
+    """The ratio, and what it costs, of some files of POSIX."""
+    written = float(files["BYTES_WRITTEN"].sum())
+    spent = slowest_seconds(job, "POSIX", files["id"], ("WRITE",))
     evidence = (
-        f"{layer} was given {say.size(given)} for {say.files(job, ids)}, and POSIX wrote {say.size(written)}, "
+        f"{layer} was given {say.size(given)} for {say.files(job, files['id'])}, and POSIX wrote {say.size(written)}, "
         f"{written / given:.1f} times as much, in {say.seconds(spent)} of the slowest rank."
     )
     return Seen(evidence, spent * (1 - given / written), "The write time of the bytes beyond those given.", REMEDY)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.metrics.files import LOWEST, paths
 from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
@@ -87,10 +89,13 @@ def exchange_rows(job: Job) -> list[pd.DataFrame]:
     found = []
     if frame is not None:
         own = frame[frame["rank"] >= 0]
-        below = {} if posix is None else io_time(posix, "POSIX").groupby([posix["id"], posix["rank"]]).sum().to_dict()
+        below = {}
+        if posix is not None:
+            spent = posix[["id", "rank"]].assign(spent=io_time(posix, "POSIX"))
+            below = spent.groupby(["id", "rank"])["spent"].sum().to_dict()
         within = [below.get(key, 0.0) for key in zip(own["id"], own["rank"], strict=True)]
         calls = sum(own[f"MPIIO_{name}"] for names in LAYERS["MPI-IO"].operations.values() for name in names)
-        time = (io_time(own, "MPIIO") - within).clip(lower=0)
+        time = np.maximum(io_time(own, "MPIIO") - within, 0)
         found.append(
             rows_of(rank=own["rank"], group="MPI-IO", function="exchange", id=own["id"], calls=calls, time=time)
         )
