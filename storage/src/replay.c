@@ -10,8 +10,9 @@
  *   k,RANK,TAG                  print TAG,RANK,SECONDS
  * Printed are the marks, then `end,-1,SECONDS`: when the last rank is through.
  *
- * Which of several ranks comes first whose time is the same, real machines leave to chance, and with it which
- * of them wait for whose locks. A seed draws one such order; without one the lowest rank comes first. */
+ * Which of several ranks comes first that arrive together, real machines leave to chance, and with it which
+ * of them wait for whose locks. A seed draws one such order; without one the earliest rank comes first, and
+ * of those whose time is the same the lowest. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,11 @@ struct replay {
     int64_t place_count;
     uint64_t chance; /* state of the generator; 0: no order is drawn */
 };
+
+/* Seconds. Ranks that go on after the same event do so as far apart: a process that slept waits for a core,
+ * and by itself wakes up to 50 us late (timer slack, prctl(2)). Which of them is first is not the trace's to
+ * tell. */
+static const double TOGETHER = 3e-4;
 
 enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
 
@@ -218,27 +224,28 @@ static void take_step(struct replay *replay, int64_t number)
 /* Whether one of `many` equal chances came up: xorshift64 (Marsaglia 2003). */
 static bool drawn(struct replay *replay, uint64_t many)
 {
-    if (replay->chance == 0)
-        return false;
     replay->chance ^= replay->chance << 13;
     replay->chance ^= replay->chance >> 7;
     replay->chance ^= replay->chance << 17;
     return replay->chance % many == 0;
 }
 
-/* The rank whose time it is, or -1; of several, any with the same chance. */
+static bool is_ready(const struct rank *rank) { return !rank->waits && rank->next < rank->count; }
+
+/* The rank whose turn it is, or -1. With a seed any of those that come together, with the same chance. */
 static int64_t next_rank(struct replay *replay)
 {
     int64_t next = -1;
-    uint64_t alike = 0;
-    for (int64_t i = 0; i < replay->rank_count; i++) {
-        const struct rank *rank = &replay->ranks[i];
-        if (rank->waits || rank->next == rank->count || (next >= 0 && rank->now > replay->ranks[next].now))
-            continue;
-        alike = next >= 0 && rank->now == replay->ranks[next].now ? alike + 1 : 1;
-        if (alike == 1 || drawn(replay, alike))
+    for (int64_t i = 0; i < replay->rank_count; i++)
+        if (is_ready(&replay->ranks[i]) && (next < 0 || replay->ranks[i].now < replay->ranks[next].now))
             next = i;
-    }
+    if (next < 0 || replay->chance == 0)
+        return next;
+    double latest = replay->ranks[next].now + TOGETHER;
+    uint64_t alike = 0;
+    for (int64_t i = 0; i < replay->rank_count; i++)
+        if (is_ready(&replay->ranks[i]) && replay->ranks[i].now <= latest && drawn(replay, ++alike))
+            next = i;
     return next;
 }
 

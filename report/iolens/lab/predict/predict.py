@@ -14,7 +14,7 @@ from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
 from iolens.lab.predict.settings import Settings, layouts
 from iolens.lab.predict.steps import Played, play
 
-ORDERS = 11
+ORDERS = 21
 """Orders in which ranks come first that arrive together, of those that chance may make."""
 
 

@@ -64,7 +64,8 @@ class Played:
 def play(program: Program, model: Path, seed: int | None = None) -> Played:
     """Play the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason when that fails.
 
-    Of ranks whose time is the same the lowest comes first, or with a seed (from 1) any.
+    Of ranks whose time is the same the lowest comes first, or with a seed (from 1) any of those that arrive together
+    (TOGETHER in storage/src/replay.c).
     """
     command = [str(find_program("ost-replay")), str(model), *([str(seed)] if seed else [])]
     text = "\n".join(program.lines) + "\n"
