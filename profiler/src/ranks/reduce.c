@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "../runtime/context.h"
+#include "merge_lists.h"
 #include "shared.h"
 
-/* A shared record on its way through the ranks; behind the record, what was kept for its lists. */
+/* A shared record on its way through the ranks. */
 struct staged {
     int64_t module;
     struct spread spread;
@@ -47,26 +48,7 @@ static struct stage stage_of(enum module_index module)
     struct stage stage = {.module = module, .record_bytes = shape_bytes(shape)};
     stage.lists = shape_lists(shape, stage.words);
     stage.stride = sizeof(struct staged) + stage.record_bytes;
-    for (int i = 0; i < stage.lists; i++)
-        stage.stride += kept_bytes(stage.words[i], KEPT_FEW);
     return stage;
-}
-
-static struct kept_values *first_list(struct staged *item)
-{
-    return (struct kept_values *)(item->record + shape_bytes(modules[item->module]->shape));
-}
-
-static struct kept_values *next_list(struct kept_values *kept)
-{
-    return (struct kept_values *)((char *)kept + kept_bytes((int)kept->words, (int)kept->room));
-}
-
-static void keep(const struct stage *stage, const struct file *file, int list, int room,
-                 struct kept_values *kept)
-{
-    kept_start(kept, stage->words[list], room);
-    modules[stage->module]->keep(file->state[stage->module], list, kept);
 }
 
 static void stage_file(const struct stage *stage, const struct file *file, int rank, struct staged *item)
@@ -74,9 +56,6 @@ static void stage_file(const struct stage *stage, const struct file *file, int r
     item->module = stage->module;
     reduce_record(file, stage->module, rank, item->record);
     shape_share(modules[stage->module]->shape, item->record, rank, &item->spread);
-    struct kept_values *kept = first_list(item);
-    for (int i = 0; i < stage->lists; i++, kept = next_list(kept))
-        keep(stage, file, i, KEPT_FEW, kept);
 }
 
 static void combine_staged(const void *in, void *inout)
@@ -84,26 +63,8 @@ static void combine_staged(const void *in, void *inout)
     const struct staged *lower = in;
     struct staged *higher = inout;
     const struct record_shape *shape = modules[lower->module]->shape;
-    int words[2];
     shape_merge(shape, lower->record, higher->record);
     spread_merge(&lower->spread, &higher->spread);
-    struct kept_values *from = first_list((struct staged *)in), *into = first_list(higher);
-    for (int i = shape_lists(shape, words); i > 0; i--, from = next_list(from), into = next_list(into))
-        kept_merge(from, into);
-}
-
-/* On rank 0, of a merged record: bit i when list i had no room for all of its values. */
-static unsigned char finish_staged(const struct stage *stage, struct staged *item)
-{
-    const struct record_shape *shape = modules[stage->module]->shape;
-    struct kept_values *kept = first_list(item);
-    unsigned lost = 0;
-    for (int i = 0; i < stage->lists; i++, kept = next_list(kept)) {
-        shape_put_list(shape, item->record, i, kept);
-        lost |= (unsigned)(kept->lost != 0) << i;
-    }
-    shape_finish_shared(shape, item->record, &item->spread);
-    return (unsigned char)lost;
 }
 
 /* Collective. The module's shared files, merged into `staged`. */
@@ -125,40 +86,31 @@ static struct staged *staged_at(const struct stage *stage, const struct buffer *
     return (struct staged *)(staged->data + i * stage->stride);
 }
 
-static void combine_lists(const void *in, void *inout) { kept_merge(in, inout); }
-
-/* Collective. One list of the files whose bit says that it had no room for all of its values: a second time,
- * alone, with room for them. */
-static int merge_list_again(const struct iolens_transport *transport, const struct stage *stage, int list,
-                            const unsigned char *lost, struct buffer *merged)
+static void keep_lists(const struct stage *stage, const struct file *file, struct buffer *lists)
 {
-    const struct record_shape *shape = modules[stage->module]->shape;
-    size_t stride = kept_bytes(stage->words[list], KEPT_ALL), place = 0;
-    struct buffer lists = {0};
-    for (struct file *file = shared_first(stage->module); file; file = shared_next(file, stage->module)) {
-        struct kept_values *kept = lost[place++] >> list & 1 ? buffer_add(&lists, stride) : NULL;
-        if (kept)
-            keep(stage, file, list, KEPT_ALL, kept);
+    for (int i = 0; i < stage->lists; i++) {
+        struct kept_values *kept = lists_add(lists, stage->words[i]);
+        if (!kept)
+            return;
+        modules[stage->module]->keep(file->state[stage->module], i, kept);
+        lists_trim(lists, kept);
     }
-    size_t again = lists.used / stride;
-    int result = lists.failed ? -1 : 0;
-    if (result == 0 && again > 0)
-        result = transport->reduce_records(lists.data, stride, again, combine_lists);
-    for (size_t i = 0, at = 0; result == 0 && transport->rank == 0 && at < again; i++)
-        if (lost[i] >> list & 1)
-            shape_put_list(shape, staged_at(stage, merged, i)->record, list,
-                           (const struct kept_values *)(lists.data + stride * at++));
-    buffer_free(&lists);
-    return result;
 }
 
-/* Collective. `lost`: on rank 0 what finish_staged said of each file, with room for that on all others. */
-static int merge_again(const struct iolens_transport *transport, const struct stage *stage,
-                       unsigned char *lost, size_t count, struct buffer *merged)
+/* Collective. The lists of most frequent values of these `count` merged records. */
+static int merge_lists(const struct iolens_transport *transport, const struct stage *stage, size_t count,
+                       struct buffer *merged)
 {
-    int result = transport->bcast(lost, count, 0);
-    for (int i = 0; result == 0 && i < stage->lists; i++)
-        result = merge_list_again(transport, stage, i, lost, merged);
+    const struct record_shape *shape = modules[stage->module]->shape;
+    struct buffer lists = {0};
+    for (struct file *file = shared_first(stage->module); file; file = shared_next(file, stage->module))
+        keep_lists(stage, file, &lists);
+    int result = lists_merge(transport, &lists, count * (size_t)stage->lists);
+    const struct kept_values *kept = (const void *)lists.data;
+    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++)
+        for (int list = 0; list < stage->lists; list++, kept = lists_next(kept))
+            shape_put_list(shape, staged_at(stage, merged, i)->record, list, kept);
+    buffer_free(&lists);
     return result;
 }
 
@@ -166,20 +118,17 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
                         struct records *records)
 {
     struct stage stage = stage_of(module);
-    struct buffer merged = {0}, votes = {0};
+    struct buffer merged = {0};
     int result = merge_staged(transport, &stage, &merged);
     size_t count = merged.used / stage.stride;
-    unsigned char *lost = buffer_add(&votes, count + 1);
-    if (!lost)
-        result = -1;
-    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++)
-        lost[i] = finish_staged(&stage, staged_at(&stage, &merged, i));
     if (result == 0 && count > 0 && stage.lists > 0)
-        result = merge_again(transport, &stage, lost, count, &merged);
-    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++)
-        records_put(records, staged_at(&stage, &merged, i)->record, stage.record_bytes);
+        result = merge_lists(transport, &stage, count, &merged);
+    for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++) {
+        struct staged *item = staged_at(&stage, &merged, i);
+        shape_finish_shared(modules[module]->shape, item->record, &item->spread);
+        records_put(records, item->record, stage.record_bytes);
+    }
     buffer_free(&merged);
-    buffer_free(&votes);
     return result;
 }
 

@@ -31,7 +31,6 @@ void kept_add(struct kept_values *kept, const int64_t *value, int64_t count)
         at++;
     if (at == kept->room) {
         at = rarest(kept);
-        kept->lost = 1;
         if (kept_count(kept, at) >= count)
             return;
         kept->rows[at * (kept->words + 1) + kept->words] = 0;
@@ -45,7 +44,6 @@ void kept_add(struct kept_values *kept, const int64_t *value, int64_t count)
 
 void kept_merge(const struct kept_values *lower, struct kept_values *inout)
 {
-    inout->lost |= lower->lost;
     for (int64_t i = 0; i < lower->used; i++)
         kept_add(inout, kept_value(lower, i), kept_count(lower, i));
 }

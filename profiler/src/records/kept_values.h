@@ -7,16 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    KEPT_FEW = 8,  /* room for what most files see: few different values over all ranks */
-    KEPT_ALL = 64, /* room for what one rank keeps of reads and writes together */
-};
+enum { KEPT_ALL = 64 }; /* room for what one rank keeps of reads and writes together */
 
 /* `used` rows of `words` numbers (the value) and a count; room for `room` rows. */
 struct kept_values {
-    int64_t words, room, used;
-    int64_t lost; /* 1: a value had no room, so that counts may be missing */
-    int64_t rows[];
+    int64_t words, room, used, rows[];
 };
 
 size_t kept_bytes(int words, int room);
