@@ -53,7 +53,7 @@ def finding_of(rule: Rule, seen: Seen, job: Job, limits: Limits) -> Finding | No
         evidence=seen.evidence,
         why=rule.why,
         gain=gain,
-        gain_words=gain_words(rule, gain, limits),
+        gain_words=gain_words(rule, gain, limits, "about" if job.coarse else "at most"),
         remedy=seen.remedy,
         read_more=rule.read_more,
         derivation=seen.derivation,
@@ -70,11 +70,11 @@ def severity(rule: Rule, gain: float | None, limits: Limits) -> str:
     return "high" if gain >= limits["high_gain"] else "medium" if gain >= limits["worth_gain"] else "low"
 
 
-def gain_words(rule: Rule, gain: float | None, limits: Limits) -> str:
+def gain_words(rule: Rule, gain: float | None, limits: Limits, bound: str = "at most") -> str:
     """The gain for people."""
     if gain is None:
         return "about the numbers, not the speed" if rule.note else "this log does not bound the gain"
-    words = f"at most {say.percent(gain)} of the run"
+    words = f"{bound} {say.percent(gain)} of the run"
     return words if gain >= limits["worth_gain"] else f"{words}: not worth it"
 
 
@@ -88,9 +88,8 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
     if elsewhere is not None:
         return elsewhere
     if share is None or spent is None:
-        return Verdict("nothing", "This log has no time spent in I/O.", "No module recorded a transfer.", None)
-    most = say.percent(max(share, LEAST))
-    part = f"I/O took at most {most} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
+        return Verdict("nothing", no_records(job), "No module recorded a transfer.", None)
+    part = part_of_run(job, share, spent)
     if spent < limits["least_seconds"]:
         sentence = f"Nothing worth your time: I/O took {say.seconds(spent)} of the slowest rank."
         return Verdict("nothing", sentence, HOW, share)
@@ -104,7 +103,31 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
         return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)
     if worth:
         return Verdict("transfers", f"{worth[0].title}: {worth[0].gain_words}.", worth[0].evidence, share)
-    return Verdict("transfers", f"{part}; no rule found anything to gain.", HOW, share)
+    return Verdict("transfers", f"{part}; {nothing_found(found)}.", HOW, share)
+
+
+def no_records(job: Job) -> str:
+    """What to say of a log without a record of I/O."""
+    if job.records:
+        return "Nothing to judge: this log has no time spent in I/O."
+    return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none."
+
+
+def part_of_run(job: Job, share: float, spent: float) -> str:
+    """How much of the run was I/O: an upper bound, unless records are missing or the run time is not known so well."""
+    percent = say.percent(max(share, LEAST))
+    if job.coarse:
+        whole = f"at most {say.seconds(job.run_time)} (this log counts whole seconds)"
+        return f"I/O took about {percent} of the run: {say.seconds(spent)} of {whole}"
+    bound = "Recorded I/O took" if job.partial else "I/O took at most"
+    return f"{bound} {percent} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
+
+
+def nothing_found(found: Sequence[Finding]) -> str:
+    """What to say where time went to I/O and no rule says why."""
+    if any(one.id == "log-blind" for one in found):
+        return "rules could not judge it, for the log is blind for some of its bytes"
+    return "no rule found a fault in it"
 
 
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:

@@ -39,6 +39,10 @@ class ModuleInfo:
     cut: bool = False
 
 
+COARSE = 10.0
+"""Seconds below which a run time in whole seconds is too rough to divide by."""
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """One job. Times are seconds: `start` and `end` since 1970, all others since `start`.
@@ -108,6 +112,11 @@ class Job:
         job = self.private.get("job")
         marks = job.get("remarks", []) if isinstance(job, dict) else []
         return (*(f"{name}: {text}" for name, text in [*said, *unread]), *map(str, marks))
+
+    @property
+    def coarse(self) -> bool:
+        """Whether the run time is known so badly, and is so short, that shares of it are rough."""
+        return self.whole_seconds and self.run_time < COARSE
 
     @property
     def whole_seconds(self) -> bool:

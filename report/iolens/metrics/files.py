@@ -21,6 +21,9 @@ LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
 LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "squashfs")
 """Types of mount points whose files have no stripes: where one has, the log's mount table is that of a container."""
 
+UNMOUNTED = "(no mount point)"
+"""Where standard streams lie, and files below no mount point of the log."""
+
 SMALL = 0.001
 """Part of the largest value below which a file is not worth a line."""
 
@@ -219,7 +222,7 @@ def mount_options(job: Job) -> dict[str, str]:
 def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:
     """The mount point of each path; each folder is looked up once."""
     known: dict[str, str] = {point.rstrip("/"): point for point in kinds}
-    nowhere = "(no mount point)"
+    nowhere = UNMOUNTED
 
     def find(folder: str) -> str:
         chain = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.metrics.cost import moved_once
 from iolens.metrics.layers import LAYERS, total
 from iolens.metrics.once import once_per_job
 from iolens.metrics.ost import stripe_bytes
@@ -29,7 +30,7 @@ SOURCES = {
     "share": "POP: efficiencies of 0.8 are acceptable",
     "balance": "POP: efficiencies of 0.8 are acceptable",
     "size": "Lustre's default stripe size",
-    "stripes": "Lustre's manual: a stripe a writer",
+    "stripes": "Lustre's manual: a stripe a writer, on targets that the log names",
 }
 
 
@@ -40,7 +41,8 @@ def gauges(job: Job) -> pd.DataFrame:
 
     share: `io_share`, good up to 0.2. balance: mean over ranks of I/O time over that of the slowest (POP's load balance
     of the I/O), good from 0.8 on. size: mean bytes of a read or write that reaches the file system, good from 1 MiB on.
-    stripes: `targets_in_use`, good from as many as there are ranks that move bytes, or targets as far as the log knows.
+    stripes: `targets_in_use`, good from as many as there are ranks that move bytes; where the log names fewer targets
+    and all of them are in use, it is not known whether there were more.
     """
     import pandas as pd
 
@@ -48,8 +50,8 @@ def gauges(job: Job) -> pd.DataFrame:
     rows = [
         ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, "no time is recorded"),
         ("balance", *at_least(balance(job), EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),
-        ("size", *at_least(mean_size(job), WHOLE), "no single transfers are counted"),
-        ("stripes", *at_least(*targets_in_use(job)), no_stripes(job)),
+        ("size", *at_least(mean_size(job), WHOLE), no_sizes(job)),
+        ("stripes", *enough_targets(job), no_stripes(job)),
     ]
     found = pd.DataFrame(rows, columns=["gauge", "value", "bound", "good", "reason"])
     found["reason"] = found["reason"].where(found["value"].isna(), "")
@@ -59,6 +61,12 @@ def gauges(job: Job) -> pd.DataFrame:
 def at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
     """Value, bound, and whether the value reaches it (0.5 % below is as good)."""
     return value, bound, None if value is None or bound is None else value >= 0.995 * bound
+
+
+def enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
+    """Targets in use, how many could be, and whether that is enough; None where all that the log names are in use."""
+    value, bound, good = at_least(*targets_in_use(job))
+    return value, bound, None if good and bound is not None and bound < movers(job) else good
 
 
 def balance(job: Job) -> float | None:
@@ -82,6 +90,11 @@ def mean_size(job: Job) -> float | None:
         if moved and calls:
             return moved / calls
     return None
+
+
+def no_sizes(job: Job) -> str:
+    """Why the size of a transfer is not known."""
+    return "STDIO alone: its buffer decides" if moved_once(job) else "no bytes were moved"
 
 
 def targets_in_use(job: Job) -> tuple[float | None, float | None]:

@@ -10,13 +10,15 @@ import numpy as np
 
 from iolens.log.records import Records
 from iolens.metrics.files import paths
-from iolens.metrics.layers import total
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+
+UNSEEN = 0.01
+"""Part of a file's bytes below which POSIX missed them: headers that it saw are no measure of the rest."""
 
 
 @once_per_job
@@ -32,6 +34,15 @@ def hints(job: Job) -> pd.DataFrame | None:
     rows = found.drop_duplicates(["file", "key"])
     rows = rows if "given" in rows else rows.assign(given="")
     return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "given", "effective"]]
+
+
+@once_per_job
+def hints_unknown(job: Job) -> str:
+    """Why a log does not record hints."""
+    info = job.private.get("job")
+    if isinstance(info, dict) and "iolens" in info:
+        return f"iolens {info['iolens']} wrote none of them into this log"
+    return "Darshan counts them only; iolens records them"
 
 
 @once_per_job
@@ -98,7 +109,7 @@ def aggregators(job: Job, limit: int = 20) -> pd.DataFrame | None:
 
 @once_per_job
 def byte_ratios(job: Job) -> dict[str, float | None]:
-    """Bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files that both saw.
+    """Bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files of which both saw some.
 
     1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from a buffer, or went a way
     that is not recorded. None without such files or bytes; `unseen` says where POSIX saw none.
@@ -106,18 +117,27 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
     mpi, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
     if mpi is None or posix is None:
         return {"read": None, "write": None}
-    both = posix[posix["id"].isin(mpi["id"])]
-    theirs = mpi[mpi["id"].isin(posix["id"])]
     found: dict[str, float | None] = {}
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-        below, above = total(both, f"POSIX_{counter}"), total(theirs, f"MPIIO_{counter}")
-        found[kind] = below / above if below and above else None
+        above, below = moved_by_file(mpi, f"MPIIO_{counter}"), moved_by_file(posix, f"POSIX_{counter}")
+        both = above.index[(above > 0) & seen_below(above, below)]
+        found[kind] = float(below[both].sum() / above[both].sum()) if len(both) else None
     return found
+
+
+def moved_by_file(records: pd.DataFrame, counter: str) -> pd.Series:
+    """A counter of bytes, summed by file."""
+    return records.groupby("id")[counter].sum().clip(lower=0)
+
+
+def seen_below(above: pd.Series, below: pd.Series) -> pd.Series:
+    """Whether POSIX saw anything to speak of (UNSEEN) of what MPI-IO moved on each file."""
+    return below.reindex(above.index).fillna(0) > UNSEEN * above
 
 
 @once_per_job
 def unseen(job: Job) -> dict[str, int]:
-    """Bytes that MPI-IO moved of files of which POSIX saw none moved, by `read` and `write`: a gap in what is recorded.
+    """Bytes that MPI-IO moved of files of which POSIX saw next to none, by `read` and `write`: a gap in the records.
 
     MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
     also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there.
@@ -127,9 +147,9 @@ def unseen(job: Job) -> dict[str, int]:
     if mpi is None or "DFS" in job.frames or "DAOS" in job.frames:
         return found
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-        above = mpi.groupby("id")[f"MPIIO_{counter}"].sum().clip(lower=0)
-        below = above * 0 if posix is None else posix.groupby("id")[f"POSIX_{counter}"].sum().reindex(above.index)
-        found[kind] = int(above[~(below > 0)].sum())
+        above = moved_by_file(mpi, f"MPIIO_{counter}")
+        below = above * 0 if posix is None else moved_by_file(posix, f"POSIX_{counter}")
+        found[kind] = int(above[~seen_below(above, below)].sum())
     return found
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+FEWEST_BINS = 3
+"""Time bins without which a map over time says nothing."""
+
+
 @once_per_job
 def spans(job: Job) -> pd.DataFrame:
     """The time from the first access's start to the last one's end of every record.
@@ -44,9 +48,12 @@ def spans(job: Job) -> pd.DataFrame:
 
 @once_per_job
 def rank_spans(job: Job) -> pd.DataFrame:
-    """Per `rank` and `kind`: first start and last end over the files that the rank has for itself in the log."""
+    """Per `rank` and `kind`: first start and last end over the records that the rank has for itself in the log.
+
+    Standard streams are left out: when a program prints says nothing of its files.
+    """
     found = spans(job)
-    own = found[found["rank"] >= 0]
+    own = found[(found["rank"] >= 0) & ~found["id"].isin(stream_ids(job))]
     return own.groupby(["kind", "rank"], as_index=False).agg(start=("start", "min"), end=("end", "max"))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.metrics import mpiio, ost
+from iolens.metrics.cost import moved_once
 from iolens.metrics.once import once_per_job
+from iolens.metrics.operations import file_bytes
 from iolens.metrics.processor.time import rank_time
+from iolens.metrics.timespans import FEWEST_BINS
 from iolens.metrics.traces import TRACES
 
 if TYPE_CHECKING:
@@ -34,6 +37,20 @@ def unknown(job: Job) -> pd.DataFrame | None:
     return pd.DataFrame(rows, columns=["what", "why"]) if rows else None
 
 
+def no_heatmap(job: Job) -> tuple[str, bool]:
+    """Why a job that moved bytes has no map of them over time, and whether that is so."""
+    heat = job.frames.get("HEATMAP")
+    if set(TRACES) & set(job.frames) or not moved_once(job):
+        return "", False
+    if heat is None:
+        return "the log has no heat map (Darshan from 3.4 on, and iolens, write one)", True
+    printed = "STDIO" in job.frames and not file_bytes(job, "STDIO")
+    files = heat[heat["module"] != "STDIO"] if printed else heat
+    width = float(heat["width"].iloc[0]) if len(heat) else 0.0
+    short = len(files) > 0 and job.run_time <= (FEWEST_BINS - 1) * width
+    return f"the run was too short for the bins of its heat map, of {width:g} s each", short
+
+
 def gaps(job: Job) -> list[tuple[str, str, bool]]:
     """What some logs record and others do not: what, why not, and whether it is so here."""
     frames, private = job.frames, job.private
@@ -45,12 +62,11 @@ def gaps(job: Job) -> list[tuple[str, str, bool]]:
         ),
         (
             "when bytes moved",
-            "the log has no heat map (Darshan from 3.4 on, and iolens, write one)",
-            not {"HEATMAP", *TRACES} & set(frames),
+            *no_heatmap(job),
         ),
         (
             "hints of MPI-IO",
-            "Darshan counts them only; iolens records them",
+            mpiio.hints_unknown(job),
             "MPI-IO" in frames and "mpiio_hints" not in private,
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -18,6 +19,8 @@ from iolens.pages.vector import draw_figure
 GAP, BELOW = 12.0, 11.0
 LONG, ROOM = 16, 110.0
 """A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
+BELONGING = ("small", "code")
+"""Styles of what belongs to the finding above it."""
 INK, QUIET = HexColor("#222222"), HexColor("#555555")
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -102,20 +105,36 @@ class Drawing(Flowable):  # type: ignore[misc]
         draw_figure(self.canv, self.figure)
 
 
-def flowables(block: Block, width: float) -> list[Flowable]:
-    """What a block becomes in a column of `width` points: whole, except that a long table may be split."""
+def together(blocks: Sequence[Block]) -> list[list[Block]]:
+    """The blocks in groups that stay on one sheet: a finding with its evidence and remedy, any other block alone."""
+    groups: list[list[Block]] = []
+    for block in blocks:
+        if groups and isinstance(block, Text) and block.style in BELONGING and heads(groups[-1][0]):
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    return groups
+
+
+def heads(block: Block) -> bool:
+    """Whether a block begins a finding."""
+    return isinstance(block, Text) and block.style == "finding"
+
+
+def flowables(group: Sequence[Block], width: float) -> list[Flowable]:
+    """What a group becomes in a column of `width` points: whole, except that a long table may be split."""
+    block = group[0]
     if isinstance(block, Table) and len(block.rows) > LONG:
         return [CondPageBreak(ROOM), *parts(block, width)]
-    if isinstance(block, Text) and block.style == "finding":
-        return [CondPageBreak(ROOM / 2), *parts(block, width)]
-    return [KeepTogether(parts(block, width))]
+    return [KeepTogether([flow for one in group for flow in parts(one, width)])]
 
 
-def headed(title: str, block: Block, width: float) -> list[Flowable]:
-    """A page's title and its first block, on one sheet."""
+def headed(title: str, group: Sequence[Block], width: float) -> list[Flowable]:
+    """A page's title and its first group, on one sheet."""
+    block = group[0]
     if isinstance(block, Table) and len(block.rows) > LONG:
         return [CondPageBreak(ROOM), heading(title), *parts(block, width)]
-    return [KeepTogether([heading(title), *parts(block, width)])]
+    return [KeepTogether([heading(title), *(flow for one in group for flow in parts(one, width))])]
 
 
 def parts(block: Block, width: float) -> list[Flowable]:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+LEAST = 0.995
+"""Bytes of POSIX for one of MPI-IO below which it is said why they may be fewer."""
+
 LONGEST = 120
 """Characters of a fact on the first page."""
 
@@ -54,11 +57,14 @@ def summary(job: Job) -> list[Block]:
 
 def byte_ratios(job: Job) -> list[Block]:
     """What POSIX moved for MPI-IO, in a sentence."""
+    ratios = list(mpiio.byte_ratios(job).values())
     said = [
         f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
-        for verb, value in zip(("read", "wrote"), mpiio.byte_ratios(job).values(), strict=True)
+        for verb, value in zip(("read", "wrote"), ratios, strict=True)
         if value is not None
     ]
+    if any(value is not None and value < LEAST for value in ratios):
+        said.append("Less than one: bytes came from a buffer, or were asked for past the end of a file.")
     return [Text(" ".join(said))] if said else []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from iolens.pages.blocks import Block, Text
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
 
 MOST, LINES = 3, (8, 4, 2)
 """Findings on the first page, and lines of a remedy there when it has one, two or three of them."""
+SLACK = 2
+"""Lines by which what cannot be divided may be longer than there is room for."""
 MORE = " (all of it: Advice)"
+LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
+"""The first line of an entry: a bullet, or a language or tool and what to write in it."""
 
 
 def judgement(job: Job) -> list[Block]:
@@ -46,18 +52,48 @@ def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Bloc
     """A finding: what, how much, from what, why, and what to paste (its first lines)."""
     remedy = one.remedy.strip().splitlines()
     brief = lines is not None and len(remedy) > lines
-    shown = to_paste(remedy)[:lines] if brief else remedy
+    shown = to_paste(remedy, lines) if brief and lines else remedy
+    first = opening(remedy)
+    if first and not shown:
+        first = f"{first.rstrip(':.')}."
     return [
         Text(f"{number}. {one.title}: {one.gain_words}{MORE * brief}", "finding", EVIDENCE.get(one.id, "")),
-        Text(one.evidence if brief else f"{one.evidence} {one.why}", "small"),
+        Text(f"{one.evidence} {first if brief else one.why}".strip(), "small"),
         *([Text("\n".join(shown), "code")] if shown else []),
     ]
 
 
-def to_paste(remedy: list[str]) -> list[str]:
-    """The lines of a remedy that are pasted, which are indented; all lines where none is."""
-    lines = [line for line in remedy if line.strip()]
-    return [line for line in lines if line.startswith(" ")] or lines
+def opening(remedy: list[str]) -> str:
+    """What a remedy says before the lines that are pasted, as one sentence; nothing where it has no such lines."""
+    said = list(takewhile(lambda line: not line.startswith(" "), remedy))
+    return " ".join(" ".join(said).split()) if len(said) < len(remedy) else ""
+
+
+def to_paste(remedy: list[str], most: int) -> list[str]:
+    """The lines of a remedy that are pasted, which are indented (all lines where none is), as far as there is room.
+
+    What belongs together stays together: an entry of a list, or the lines between two empty ones.
+    """
+    pieces = [piece for piece in divided(remedy) if piece[0].startswith(" ")]
+    shown: list[str] = []
+    for piece in pieces or divided(remedy):
+        if len(shown) + len(piece) > most + (0 if shown else SLACK):
+            break
+        shown += piece
+    return shown
+
+
+def divided(remedy: list[str]) -> list[list[str]]:
+    """The lines of a remedy in pieces that make sense alone; empty lines are left out."""
+    pieces: list[list[str]] = []
+    fresh = True
+    for line in remedy:
+        if line.strip():
+            if fresh or LABELLED.match(line) or line.startswith(" ") != pieces[-1][0].startswith(" "):
+                pieces.append([])
+            pieces[-1].append(line)
+        fresh = not line.strip()
+    return pieces
 
 
 def spoken(job: Job) -> list[str]:

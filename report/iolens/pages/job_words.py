@@ -6,11 +6,15 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from iolens.lab.storage.backends import marks
-from iolens.metrics import cost, files, mpiio
+from iolens.metrics import cost, files, mpiio, operations
 from iolens.pages import words
+from iolens.pages.cells import middle
 
 if TYPE_CHECKING:
     from iolens.log import Job
+
+LONGEST_PROGRAM = 60
+"""Characters of the program's path below the title, which leave room for what stands behind it."""
 
 PARTIAL, ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
@@ -29,11 +33,10 @@ def subtitle(job: Job) -> str:
     """Below the title."""
     return ", ".join(
         [
-            job.exe or "unknown program",
-            f"job {job.jobid}",
+            short(job.exe or "unknown program"),
             words.plural(job.nprocs, "process"),
             words.moment(job.start),
-            run_time(job),
+            run_time(job).partition(" (")[0],
         ]
     )
 
@@ -42,6 +45,11 @@ def labels(job: Job) -> list[str]:
     """What must stand on every page."""
     states = ((PARTIAL, job.partial), (ANONYMIZED, job.anonymized))
     return [*marks({job.storage}), *(label for label, holds in states if holds)]
+
+
+def short(path: str) -> str:
+    """A path that leaves room for what stands behind it."""
+    return middle(path, LONGEST_PROGRAM) if len(path) > LONGEST_PROGRAM else path
 
 
 def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
@@ -72,7 +80,7 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
 
 def run_time(job: Job) -> str:
     """The run time; logs of old formats know whole seconds only."""
-    if job.whole_seconds and job.run_time < 10:
+    if job.coarse:
         return f"at most {job.run_time:.0f} s (this log counts whole seconds)"
     return words.duration(job.run_time)
 
@@ -95,7 +103,7 @@ def profiler(job: Job, info: dict[str, object]) -> str:
 def main_file_system(job: Job) -> str:
     """Where most bytes went."""
     found = files.file_systems(job)
-    found = found[found["bytes_written"] + found["bytes_read"] > 0]
+    found = found[(found["bytes_written"] + found["bytes_read"] > 0) & (found["mount"] != files.UNMOUNTED)]
     if found.empty:
         return words.NONE
     first = found.iloc[0]
@@ -108,8 +116,11 @@ def verdicts(job: Job) -> list[str]:
     if not moved:
         return ["This log records no bytes read or written."]
     main, *others = moved
-    rate = cost.performance(job, main).mib_per_second
-    speed = f" at {words.speed(rate)} (estimate)" if rate is not None else ""
+    if main == "STDIO" and not others and not operations.file_bytes(job, "STDIO"):
+        return [f"No bytes of files were read or written: {words.size(moved[main])} went through standard streams."]
+    layer = cost.performance(job, main)
+    known = layer.mib_per_second is not None and layer.seconds <= job.run_time
+    speed = f" at {words.speed(layer.mib_per_second)} (estimate)" if known else ""
     said = [f"Transferred {words.size(moved[main])} through {main}{speed}."]
     more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]
     if more:
@@ -130,7 +141,7 @@ def verdicts(job: Job) -> list[str]:
 def gaps(job: Job) -> list[str]:
     """Bytes that one layer moved and the one below it did not see."""
     return [
-        f"POSIX saw none of {words.size(lost)} that MPI-IO {verb}: they went a way that this log does not record."
+        f"POSIX saw next to none of {words.size(lost)} that MPI-IO {verb}: they went a way not recorded."
         for verb, lost in zip(("read", "wrote"), mpiio.unseen(job).values(), strict=True)
         if lost
     ]

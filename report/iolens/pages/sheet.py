@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, NextPageTemplate, PageBreak, PageTemplate
 
 from iolens.pages.blocks import Page
-from iolens.pages.flow import flowables, headed
+from iolens.pages.flow import flowables, headed, together
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import shorten
 
@@ -41,10 +41,10 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
         templates.append(template(f"sheet{number}", title, below, marked))
         if not (page.joined and number):
             story += [NextPageTemplate(f"sheet{number}"), *([PageBreak()] if number else [])]
-        first, *others = page.blocks
+        first, *others = together(page.blocks)
         story += headed(page.title, first, WIDTH)
-        for block in others:
-            story += flowables(block, WIDTH)
+        for group in others:
+            story += flowables(group, WIDTH)
     document.addPageTemplates(templates)
     document.build(story, canvasmaker=NumberedCanvas)
 

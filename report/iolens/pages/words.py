@@ -96,7 +96,7 @@ def ratio(value: float | None) -> str:
 
 
 def percent(part: float | None, whole: float) -> str:
-    """A share in per cent."""
+    """A share in per cent; what would round to none of it is said to be less than 0.1 %."""
     if part is None or part != part or not whole:
         return NONE
     return "< 0.1 %" if 0 < part / whole < 0.0005 else f"{100 * part / whole:.1f} %"

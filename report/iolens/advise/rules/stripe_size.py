@@ -80,5 +80,4 @@ RULE = Rule(
     why="Too large, and targets stay idle; too small, and every rank talks to, and locks, every target.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
-    bounds="one target",
 )

@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ranks, covered, longest = turns
     evidence = (
         f"{say.count(ranks, 'rank')} wrote one after the other, {say.seconds(longest)} at most each and "
-        f"{say.seconds(covered)} together, hardly two at the same time."
+        f"{say.seconds(covered)} together, hardly two at the same time: the run waits for all of it."
     )
     bound = "All at the same time, as long as the longest of them: the rest of the time that they cover."
     return Seen(evidence, covered - longest, bound, REMEDY)

@@ -65,5 +65,6 @@ AVERAGE_IO: Exhibit[Job] = Exhibit(
         Column("seconds", "seconds", words.seconds),
         Column("transferred", "bytes", words.size),
     ],
-    note="At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record.",
+    note="At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record. "
+    "Metadata moves no bytes.",
 )

@@ -47,8 +47,8 @@ FILE_COUNTS: Exhibit[Job] = Exhibit(
         Column("average size", "average_size", words.size),
         Column("largest", "largest_size", words.size),
     ],
-    note="Through POSIX and STDIO. Size: the highest offset that was read or written. Created: n/a, a log does not "
-    "tell whether a file existed before.",
+    note="Through POSIX and STDIO. Size: the highest offset that was read or written; n/a where there is none. "
+    "Created: n/a, a log does not tell whether a file existed before.",
 )
 
 FILE_SYSTEMS: Exhibit[Job] = Exhibit(

@@ -18,7 +18,7 @@ def no_hints(job: Job) -> str:
         return ""
     if "mpiio_hints" in job.private:
         return "MPI-IO hints: none was given, and the library told of none."
-    return "MPI-IO hints: n/a, this log does not record them (Darshan counts them only)."
+    return f"MPI-IO hints: n/a, this log does not record them ({mpiio.hints_unknown(job)})."
 
 
 HINTS: Exhibit[Job] = Exhibit(

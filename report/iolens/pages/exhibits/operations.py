@@ -25,7 +25,8 @@ def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """A bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
     from iolens.figures.operations import operation_bars
 
-    caption, printed = "Summed over all ranks.", int(found["on_streams"].sum())
+    caption = "Summed over all ranks. Look for opens, stats and seeks that outnumber reads and writes."
+    printed = int(found["on_streams"].sum())
     if printed:
         caption += f" Without {words.plural(printed, 'call')} on standard input, output and error."
     in_files = found.assign(count=found["count"] - found["on_streams"])
@@ -43,7 +44,9 @@ def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.sizes import size_bars
 
     for name in dict.fromkeys(found["module"]):
-        caption = "" if name == "POSIX" else "Whole accesses, however many pieces they have."
+        caption = "Look for many accesses on the left: each has a price of its own, however little it carries."
+        if name != "POSIX":
+            caption += " Whole accesses, however many pieces they have."
         yield FigureBlock(size_bars(operations.access_sizes(job, name)), caption, title=f"Access sizes: {name}")
 
 

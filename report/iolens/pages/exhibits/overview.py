@@ -69,6 +69,12 @@ def bound_said(gauge: str, bound: float) -> str:
     return words.NONE if bound != bound else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
 
 
+def bounded(gauge: str, bound: float, good: Any) -> str:
+    """A gauge's bound, and why it judges nothing where it does not."""
+    said = f"bound {bound_said(gauge, bound)}"
+    return said if good is not None and good == good else f"{said}, all that the log names"
+
+
 def judged(good: Any) -> str:
     """Whether the value is on the right side of its bound."""
     return words.NONE if good is None or good != good else "yes" if good else "no"
@@ -86,15 +92,17 @@ def place(gauge: str, value: float, bound: float) -> float | None:
 
 
 def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The four gauges; where nothing is to be gained, none of them is judged."""
+    """The four gauges; where nothing is to be gained, none of them is judged. None where no value is known."""
     from iolens.figures.gauges import Gauge, gauge_row
 
+    if found["value"].isna().all():
+        return
     matters = verdict(job).kind != "nothing"
     drawn = [
         Gauge(
             TITLES[row.gauge],
             said(row.gauge, row.value),
-            f"bound {bound_said(row.gauge, row.bound)}" if row.value == row.value else row.reason,
+            bounded(row.gauge, row.bound, row.good) if row.value == row.value else row.reason,
             place(row.gauge, row.value, row.bound),
             place(row.gauge, row.bound, row.bound) if row.value == row.value else None,
             bool(row.good) if matters and row.good is not None and row.good == row.good else None,

@@ -22,7 +22,8 @@ def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
     moved = balance.rank_bytes(job)
     if moved is not None:
-        yield FigureBlock(rank_bars(moved), "Through POSIX and STDIO, from the heat maps.", title="Bytes of each rank")
+        caption = "Through POSIX and STDIO, from the heat maps. Look for ranks far above the mean."
+        yield FigureBlock(rank_bars(moved), caption, title="Bytes of each rank")
 
 
 def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -29,7 +29,8 @@ def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.targets import byte_bars, speed_bars
 
     if len(found) > 1:
-        yield FigureBlock(byte_bars(found), title="Bytes per target")
+        caption = "Read and written by all ranks. Look for targets with more than the others, and idle ones."
+        yield FigureBlock(byte_bars(found), caption, title="Bytes per target")
     if len(found) > 1 and found["bytes_per_second"].notna().all():
         caption = "Bytes over the time of all ranks in reads and writes. Look for a target far below the others."
         yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target")
@@ -51,7 +52,7 @@ def target_note(job: Job) -> str:
         )
     if found.unplaced:
         note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
-    return note
+    return note.strip()
 
 
 def no_target_bytes(job: Job) -> str:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-FEWEST_BINS = 3
-"""Time bins without which a map over time says nothing."""
-
 
 def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """A map a layer."""
@@ -83,7 +80,7 @@ def mapped_layers(job: Job) -> list[str]:
         streams = module == "STDIO" and "STDIO" in job.frames and not operations.file_bytes(job, module)
         if (
             grids is not None
-            and grids[0].shape[1] >= FEWEST_BINS
+            and grids[0].shape[1] >= timespans.FEWEST_BINS
             and (grids[0].any() or grids[1].any())
             and not streams
         ):
@@ -109,6 +106,12 @@ def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time")
 
 
+RANK_SPAN_NOTE = (
+    "Files of which the log knows the ranks one by one, without standard streams. Look for ranks that begin or end "
+    "late."
+)
+
+
 def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Reads and writes."""
     from iolens.figures.timespans import rank_spans
@@ -116,14 +119,16 @@ def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     for kind in ("read", "write"):
         if (found["kind"] == kind).any():
             figure = rank_spans(found, kind, job.nprocs, job.run_time)
-            yield FigureBlock(figure, title=f"First to last {kind} of each rank in its own files")
+            yield FigureBlock(figure, RANK_SPAN_NOTE, title=f"First to last {kind} of each rank")
 
 
 def shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Bars a file."""
     from iolens.figures.timespans import shared_spans
 
-    yield FigureBlock(shared_spans(found, job.run_time), title="First to last access of files shared by all ranks")
+    caption = "From the first rank's begin to the last one's end. Look for reading and writing that overlap."
+    figure = shared_spans(found, job.run_time)
+    yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks")
 
 
 ACTIVITY: Exhibit[Job] = Exhibit("activity", "Bytes over time", timespans.heatmap, draw=activity_figures)
@@ -137,7 +142,7 @@ THREADS: Exhibit[Job] = Exhibit("threads", "Traced accesses of each thread", tra
 
 RANK_SPANS: Exhibit[Job] = Exhibit(
     name="rank_spans",
-    title="First and last access of each rank in its own files",
+    title="First and last access of each rank",
     metric=timespans.rank_spans,
     columns=[
         Column("", "kind"),
