@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -257,6 +259,31 @@ def test_texts_to_paste_fit_a_terminal() -> None:
     texts = {f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key in WORDS}
     assert len(texts) > 20
     assert [key for key, text in texts.items() if max(map(len, text.splitlines())) > 77] == []
+
+
+def test_one_stripe_for_all_is_told_one_remedy() -> None:
+    """A file of one stripe makes its target busy, too: two layouts for it would be one too many."""
+    found = {one.id: one for one in findings(read_log(TESTS / "data/darshan/imbalanced-io.darshan"))}
+    assert "lfs setstripe -c 8 -S 1M FOLDER" in found["narrow-stripes"].remedy
+    assert "uneven-targets" not in found
+
+
+def test_commands_to_paste_are_commands_of_a_shell() -> None:
+    """Lines of remedies that begin with a command, as they are: no words between that are no part of it."""
+    modules = [remedies, *(import_module(f"iolens.advise.rules.{each.name}") for each in iter_modules(rules.__path__))]
+    texts = [getattr(m, key) for m in modules for key in vars(m) if key in WORDS]
+    texts += [remedies.stripes_text(-1), remedies.hints_text(["cb_nodes 4"])]
+    first = "cd export lctl lfs ethtool h5repack iolens mpirun sbatch scontrol squeue srun".split()
+    lines = [line for text in texts for line in text.splitlines() if re.match(rf" +({'|'.join(first)}) \S", line)]
+    assert len(lines) > 20
+    done = subprocess.run(["bash", "-n"], input="\n".join(lines), capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_offsets_of_ranks_that_took_turns_begin_at_zero() -> None:
+    """MPI_Exscan leaves what rank 0 gave it to receive into."""
+    assert "offset = 0;" in rules.turns.REMEDY
+    assert "Fortran  offset = 0\n" in rules.turns.REMEDY
 
 
 def traced(compute: list[float], **counters: Any) -> Job:

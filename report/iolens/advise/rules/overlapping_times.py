@@ -18,7 +18,8 @@ REMEDY = """\
 Look at when things happened rather than at sums: the heat map, the files'
 first and last accesses, and single transfers:
 
-  iolens run --dxt -- ./app      Darshan: export DXT_ENABLE_IO_TRACE=1"""
+  iolens run --dxt -- ./app
+  export DXT_ENABLE_IO_TRACE=1     # Darshan"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -20,7 +20,7 @@ Sort the accesses by offset, or read a whole range and pick from memory:
            posix_fadvise(fd, begin, length, POSIX_FADV_WILLNEED);
   Fortran  read a slab into an array, and index the array
   Python   order = numpy.argsort(offsets)
-           h5py: dataset[lowest:highest][offsets - lowest]
+           h5py: dataset[lowest:highest + 1][offsets - lowest]
   HDF5     chunk the dataset in the shape in which it is read:
            h5repack -l NAME:CHUNK=64x64x64 in.h5 out.h5"""
 

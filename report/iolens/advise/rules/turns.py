@@ -16,9 +16,11 @@ REMEDY = """\
 Drop the baton (a loop over ranks with MPI_Barrier, or MPI_Recv before and
 MPI_Send after writing): find offsets first, then write at the same time.
 
-  C        MPI_Exscan(&mine, &offset, 1, MPI_OFFSET, MPI_SUM, comm);
+  C        MPI_Offset offset = 0;                   /* stays so on rank 0 */
+           MPI_Exscan(&mine, &offset, 1, MPI_OFFSET, MPI_SUM, comm);
            MPI_File_write_at_all(file, offset, buffer, count, type, &status);
-  Fortran  call MPI_Exscan(mine, offset, 1, MPI_OFFSET, MPI_SUM, comm)
+  Fortran  offset = 0
+           call MPI_Exscan(mine, offset, 1, MPI_OFFSET, MPI_SUM, comm)
            call MPI_File_write_at_all(file, offset, buffer, n, type, status)
   Python   offset = comm.exscan(array.nbytes) or 0
            file.Write_at_all(offset, array)"""

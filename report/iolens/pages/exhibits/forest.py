@@ -136,7 +136,8 @@ ROLES: Exhibit[Forest] = Exhibit(
         Column("read", "bytes_read", words.size),
     ],
     note="Handed over: written by one process and read by another. Scratch: written and read by the same process. "
-    "Input: only read. Output: only written. Size: the highest offsets touched. Standard streams are left out.",
+    "Input: only read. Output: only written. Size: the highest offsets touched. Standard streams are left out: what a "
+    "program prints into a redirected one counts for its process, and for no file.",
 )
 
 
