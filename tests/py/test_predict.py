@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
+from iolens.lab.predict.calibrate import in_turn, one_run, runs
 from iolens.lab.predict.extents import Extents, View, piece, union
 from iolens.lab.predict.fit import Trial, fit, seconds
 from iolens.lab.predict.model import as_text, read_model
@@ -21,6 +22,7 @@ from iolens.lab.predict.steps import Program, play
 from iolens.lab.predict.two_phase import Collective, aggregators_in_use, is_interleaved, places, rounds
 from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.plain import PLAIN
 from iolens.log import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,6 +193,31 @@ def test_a_parameter_that_no_run_shows_stays(tmp_path: Path) -> None:
     assert {"link_mb_per_s", "lock_us"} <= set(found.unseen)
     assert found.model.values["lock_us"] == start.values["lock_us"]
     assert found.model.values["ost_mb_per_s"] == pytest.approx(120, rel=0.02)
+
+
+def test_the_errors_are_those_of_the_model_that_is_written(tmp_path: Path) -> None:
+    """The targets outrun the link: how fast they are nobody can tell, but not as slow as was thought before."""
+    start = read_model()
+    one = moves(1, 1, [(0, i * 4 * MIB, 4 * MIB) for i in range(8)])
+    true = {**start.values, "ost_mb_per_s": 5000.0, "link_mb_per_s": 600.0}
+    trial = Trial("one", one, seconds(Trial("one", one, 1.0), true, tmp_path))
+    found = fit([trial], start)
+    assert seconds(trial, found.model.values, tmp_path) / trial.measured - 1 == pytest.approx(
+        found.errors["one"], abs=0.02
+    )
+    assert abs(found.errors["one"]) < 0.05
+
+
+@pytest.mark.mpi
+def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
+    """Its log knows no stripes, and nobody says whether its timing may be used."""
+    (run,) = (run for run in runs(MIB, MIB) if run.shows == "file per process")
+    recorded = in_turn(one_run(run, Layout(1, MIB), tmp_path, PLAIN, tmp_path / "logs"), 1)
+    assert [(layout.stripe_count, layout.start) for layout in recorded.layouts.values()] == [(1, 0)] * 4
+    assert sorted(recorded.ranks) == [0, 1, 2, 3]
+    assert recorded_times(recorded).io > 0
+    spread = in_turn(replace(recorded, layouts={i: Layout(1, MIB) for i in range(3)}), 2)
+    assert [layout.start for layout in spread.layouts.values()] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(

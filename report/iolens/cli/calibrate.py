@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 LEAST = 2**20
 
+TRUSTED = 0.5
+"""Largest error of a calibration's own runs up to which the model can be said to describe the storage."""
+
+DOUBT = "Do not believe what is predicted with it."
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -99,9 +104,10 @@ def model_text(found: Calibration, start: Model) -> str:
         + ", ".join(f"{name}: {error:+.1%}" for name, error in found.held_out.items())
         + ".",
     ]
-    sizes = sorted(abs(error) for error in {**found.fit.errors, **found.held_out}.values())
+    sizes = found.errors
     middle = (sizes[(len(sizes) - 1) // 2] + sizes[len(sizes) // 2]) / 2
     errors = dict(zip(ERRORS, (middle, sizes[-1]), strict=True))
+    lines += [f"# The model does not describe this storage. {DOUBT}"] if found.largest > TRUSTED else []
     return "\n".join(lines) + "\n" + as_text(values) + as_text(errors)
 
 
@@ -116,5 +122,10 @@ def table(found: Calibration, start: Model) -> str:
     lines += ["", f"{'run':32} {'error of I/O time':>18}"]
     lines += [f"{name:32} {error:>+18.1%}" for name, error in found.fit.errors.items()]
     lines += [f"{name:32} {error:>+18.1%}  not fitted" for name, error in found.held_out.items()]
+    if found.largest > TRUSTED:
+        lines += [
+            "",
+            f"The model does not describe this storage: one of these runs is {found.largest:.0%} off. {DOUBT}",
+        ]
     lines += ["", f"Kept from {start.origin}: all other parameters; write-behind and copies in memory are not fitted."]
     return "\n".join(lines)

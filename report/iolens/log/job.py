@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+EMULATED = "emulated"
+"""The storage of a job, and of a run in run.json, whose time was a model's."""
+
+
 @dataclass(frozen=True)
 class Mount:
     """A mounted file system: its type (`lustre`, `ost`, `ext4` …) and where it is mounted."""
@@ -128,6 +132,11 @@ class Job:
         """What the job's processes were told of the storage below their files, such as "emulated"; None: nothing."""
         info = self.private.get("job")
         return str(info["storage"]) if isinstance(info, dict) and info.get("storage") else None
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the storage below the job's files was a model of time."""
+        return self.storage == EMULATED
 
     @property
     def anonymized(self) -> bool:

@@ -101,4 +101,4 @@ def hosts(job: Job) -> pd.DataFrame | None:
 def one_client(job: Job) -> bool:
     """Whether all ranks are known to reach the file system through one node, so that none waits for another's locks."""
     found = host_ranks(job)
-    return found is not None and len(found) == 1 and job.storage != "emulated"
+    return found is not None and len(found) == 1 and not job.emulated

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from iolens.log.job import EMULATED
 from iolens.metrics.bound import bounds
 from iolens.metrics.comparison_effects import Groups, Interaction, Point, effects, interaction
 from iolens.metrics.comparison_fresh import Fresh, fresh_runs
@@ -124,7 +125,7 @@ def bounded(comparison: Comparison, device_rate: float) -> Comparison:
     if not device_rate:
         return comparison
     points, runs = comparison.points, comparison.runs
-    real = [not (runs.loc[runs["point"] == index, "storage"] == "emulated").any() for index in points.index]
+    real = [not (runs.loc[runs["point"] == index, "storage"] == EMULATED).any() for index in points.index]
     bound = points["bound"].where(points["bound"].notna() | ~pd.Series(real, index=points.index), device_rate)
     by = points["bound_by"].where(bound.isna() | points["bound"].notna(), "device")
     return replace(comparison, points=points.assign(bound=bound, bound_by=by))

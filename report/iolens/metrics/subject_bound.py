@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from iolens.log.job import EMULATED
 from iolens.metrics.bound import MIB, bound, known
 from iolens.metrics.subjects import Subject, Subjects
 
@@ -24,7 +25,7 @@ def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
 def emulated(subject: Subject) -> bool:
     """Whether a run of it was on emulated storage."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for trial in subject.trials}
-    return "emulated" in kinds or any(job.storage == "emulated" for job in subject.jobs)
+    return EMULATED in kinds or any(job.emulated for job in subject.jobs)
 
 
 def of_model(subject: Subject) -> float:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from iolens.log import Job
+from iolens.log.job import EMULATED
 from iolens.metrics.files import file_systems
 from iolens.metrics.mpiio import hints
 from iolens.metrics.once import once_per_job
@@ -54,7 +55,7 @@ def of_job(job: Job) -> Iterator[tuple[str, str]]:
     yield "MPI", str(said.get("mpi") or "").partition(",")[0]
     yield "MPI-IO component", str(said.get("io_component") or "")
     yield "profiler", job.metadata.get("lib_ver", "")
-    yield "storage", "emulated" if job.storage == "emulated" else ""
+    yield "storage", EMULATED if job.emulated else ""
     moved = file_systems(job)
     yield "file system", ", ".join(dict.fromkeys(kind for kind in moved["type"] if kind))
     striped = layouts(job)

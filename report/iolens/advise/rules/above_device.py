@@ -27,7 +27,7 @@ Measure the storage, not memory:
 def check(job: Job, limits: Limits) -> Seen | None:
     """Reads or writes above what a process, or the device that `device_rate` names, can take."""
     table = by_file(job, "POSIX")
-    if table is None or job.storage == "emulated":
+    if table is None or job.emulated:
         return None
     said = []
     for kind, counter, past in (("READ", "BYTES_READ", "read"), ("WRITE", "BYTES_WRITTEN", "written")):

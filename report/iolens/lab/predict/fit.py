@@ -99,7 +99,9 @@ def fit(trials: Sequence[Trial], start: Model) -> Fit:
             }
             if max(map(abs, change)) < SMALL:
                 break
-        unseen = tuple(key for key in FITTED if not is_seen(key, values, now, distances, len(trials)))
+        unseen = tuple(
+            key for key in FITTED if not is_seen(key, values, start.values[key], now, distances, len(trials))
+        )
     values |= {key: start.values[key] for key in unseen}
     errors = {trial.name: math.exp(by) - 1 for trial, by in zip(trials, now, strict=False)}
     sizes = sorted(map(abs, errors.values()))
@@ -144,7 +146,11 @@ def improve(
     return np.zeros(len(FITTED)), damping, now
 
 
-def is_seen(key: str, values: Mapping[str, float], now: np.ndarray, distances: Distances, runs: int) -> bool:
-    """Whether some run depends on the parameter."""
-    changed = [distances({**values, key: within(values[key] * factor)}) - now for factor in (0.5, 2.0)]
+def is_seen(
+    key: str, values: Mapping[str, float], before: float, now: np.ndarray, distances: Distances, runs: int
+) -> bool:
+    """Whether some run depends on the parameter, or would where it began: that of a link is no longer seen once it is
+    so fast that the targets bound all runs, and would bound them again."""
+    tried = (values[key] / 2, values[key] * 2, before)
+    changed = [distances({**values, key: within(value)}) - now for value in tried]
     return bool(max(np.abs(change[:runs]).max() for change in changed) >= VISIBLE)

@@ -82,9 +82,10 @@ class Recorded:
         return found
 
 
-def read_recorded(job: Job) -> Recorded:
-    """What the log of a traced run holds for a replay; IolensError, with the reason, where that is not enough."""
-    layouts = read_layouts(job)
+def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
+    """What the log of a traced run holds for a replay; IolensError, with the reason, where that is not enough. `layout`
+    is that of all traced files where the log knows no stripes of any."""
+    layouts = read_layouts(job, layout)
     posix = traced(job, "DXT_POSIX", layouts)
     mpiio = traced(job, "DXT_MPIIO", layouts)
     if posix.empty and mpiio.empty:
@@ -122,16 +123,19 @@ def read_recorded(job: Job) -> Recorded:
         nprocs=job.nprocs,
         nodes=max(1, len(info.get("hosts", []))),
         run_time=job.run_time,
-        emulated=job.storage == "emulated",
+        emulated=job.emulated,
         component=str(info.get("io_component_used") or ""),
         remarks=tuple(remarks),
     )
 
 
-def read_layouts(job: Job) -> dict[int, Layout]:
+def read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
     """The layouts of the job's striped files; raises where none is known, or one is no plain row of stripes."""
     frame = job.frames.get("LUSTRE")
     if frame is None or frame.empty:
+        if layout is not None:
+            traces = [job.frames[name] for name in ("DXT_POSIX", "DXT_MPIIO") if name in job.frames]
+            return {int(file): layout for trace in traces for file in trace["id"].unique()}
         raise IolensError(f"{job.path}: the log knows no stripes of any file, so nothing can be said of other ones")
     frame = frame.drop_duplicates(["id", "component"])
     several = frame["id"].duplicated(keep=False)
