@@ -1,7 +1,5 @@
 #include "pack.h"
 
-#include <string.h>
-
 #include "../system/adler.h"
 
 enum {
@@ -78,7 +76,7 @@ static inline void put(struct packer *packer, struct pack_code code)
     packer->bits |= (uint64_t)code.bits << packer->bit_count;
     packer->bit_count += code.count;
     if (packer->bit_count >= 32) {
-        memcpy(packer->next, &packer->bits, 4);
+        __builtin_memcpy(packer->next, &packer->bits, 4); /* memcpy is a call: built without builtins */
         packer->next += 4;
         packer->bits >>= 32;
         packer->bit_count -= 32;
@@ -111,7 +109,7 @@ static void put_words(struct packer *packer, const unsigned char *bytes, size_t 
     size_t same = 0, ring = packer->row_bytes / WORD, at = packer->packed / WORD % ring;
     for (size_t i = 0; i < count; i += WORD) {
         uint64_t word, before = packer->history[at];
-        memcpy(&word, bytes + i, WORD);
+        __builtin_memcpy(&word, bytes + i, WORD);
         packer->history[at] = word;
         at = at + 1 == ring ? 0 : at + 1;
         bool first_row = packer->packed + i < packer->row_bytes;
