@@ -10,6 +10,8 @@
 # Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS, the last two being build trees with bin/ and lib/
 set -euo pipefail
 cd "$(dirname "$0")"
+# Others are to read what is installed, also where root's files are its own alone.
+umask 022
 
 [ $# = 3 ] || {
     echo "install.sh: PREFIX, BUILD and WORKLOADS are needed" >&2

@@ -21,6 +21,10 @@ esac
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
 [ "$extra" = test ] && optional+=(strace poppler-utils clang-format git gfortran libaio-dev liburing-dev groff zsh fish)
+# Commands that a machine may have from elsewhere: what loads modulefiles, opens HTML reports, reads profiles.
+for pair in tclsh=tcl chromium=chromium go=golang-go; do
+    [ "$extra" != test ] || command -v "${pair%=*}" >/dev/null || optional+=("${pair#*=}")
+done
 # A cluster to throw away; without a configuration these start nothing by themselves.
 [ "$extra" = test ] && optional+=(slurmctld slurmd slurm-client)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.lab.doctor import parts, trials
+from iolens.lab.doctor import parts, surroundings, trials
 from iolens.lab.doctor.checks import CHECKS
 
 
@@ -43,3 +43,26 @@ def test_what_is_missing_is_named_with_what_to_do(
     assert any(line.startswith("a program            NO  0 logs instead of one") for line in lines), said
     assert "libiolens.so         NO  not there; without it nothing is recorded" in lines
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_launchers_and_what_is_preloaded_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mpirun").write_text(f"#!/bin/sh\necho MPI {name}\n")
+        (tmp_path / name / "mpirun").chmod(0o755)
+    (tmp_path / "same").symlink_to("one")
+    monkeypatch.setenv("PATH", f"{tmp_path}/one:{tmp_path}/two:{tmp_path}/same:/nowhere")
+    (found,) = surroundings.launchers()
+    assert found.found == f"{tmp_path}/one/mpirun, MPI one"
+    assert found.remedy.startswith(f"hides {tmp_path}/two/mpirun;")
+    monkeypatch.setenv("PATH", "")
+    (found,) = surroundings.launchers()
+    assert found.found == "not there"
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    assert list(surroundings.preloaded()) == []
+    monkeypatch.setenv("LD_PRELOAD", "/nowhere/libx.so:liby.so")
+    (found,) = surroundings.preloaded()
+    assert (found.works, found.found) == (False, "/nowhere/libx.so is not there")
+    monkeypatch.setenv("LD_PRELOAD", "liby.so")
+    (found,) = surroundings.preloaded()
+    assert (found.works, found.found) == (None, "liby.so")

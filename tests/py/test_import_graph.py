@@ -96,7 +96,7 @@ def imports_of(module: str) -> frozenset[str]:
 def test_a_file_imports_earlier_rooms_only(module: str) -> None:
     room = room_of(module)
     if not room:
-        assert module == "iolens"
+        assert module in ("iolens", "iolens.__main__")
         return
     later = {other for other in imports_of(module) if room_of(other) not in {room, *MAY_IMPORT[room]}}
     assert not later, f"{module} is in {room}, which does not import {', '.join(sorted(later))}"

@@ -46,10 +46,11 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What `make install` made, moved from DESTDIR to where it belongs and made read-only."""
+    """What `make install` made for a root whose files are its own, moved from DESTDIR and made read-only."""
     place = tmp_path_factory.mktemp("installed")
     stage, target = place / "stage", place / "opt"
-    made = run("make", "install", f"DESTDIR={stage}", f"PREFIX={target}", cwd=clone)
+    install = 'umask 077; exec make install DESTDIR="$0" PREFIX="$1"'
+    made = run("sh", "-c", install, stage, target, cwd=clone)
     assert made.returncode == 0, made.stdout + made.stderr
     shutil.move(f"{stage}{target}", target)
     parts = [path for path in [target, *target.rglob("*")] if not path.is_symlink()]
@@ -110,6 +111,14 @@ def test_the_installed_tree_needs_no_clone(clone: Path, prefix: Path, tmp_path: 
     assert not list(prefix.glob("lib/iolens/venv/lib/python*/site-packages/*.so")), "the libraries have one place"
     traces = run("grep", "-rIlF", "-e", clone, "-e", "/stage/", prefix, cwd=tmp_path)
     assert traces.stdout == ""
+
+
+def test_others_may_read_what_root_installed(prefix: Path) -> None:
+    paths = [prefix, *prefix.rglob("*")]
+    modes = {path: path.stat().st_mode for path in paths if not path.is_symlink()}
+    assert [
+        path for path, mode in modes.items() if mode & 0o044 != 0o044 or (stat.S_ISDIR(mode) and mode & 0o011 != 0o011)
+    ] == []
 
 
 def test_the_installed_profiler_by_plain_preload(clone: Path, prefix: Path, tmp_path: Path) -> None:

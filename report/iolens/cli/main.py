@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from iolens import __version__
@@ -76,7 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))
     try:
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
     except IolensError as error:
         print(f"iolens {args.subcommand}: {error}", file=sys.stderr)
         return error.exit_code
@@ -84,7 +88,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"iolens {args.subcommand}: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
+        give_up_output()
         return 1
+    except OSError as error:
+        if error.filename is None:
+            give_up_output()
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"iolens {args.subcommand}: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
+
+
+def give_up_output() -> None:
+    """Keep Python from trying once more, as it ends, to write what nobody took."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

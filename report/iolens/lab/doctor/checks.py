@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from iolens.lab.doctor import parts, system, trials
+from iolens.lab.doctor import parts, surroundings, system, trials
 from iolens.lab.doctor.finding import Finding
 
 CHECKS: Mapping[str, tuple[Callable[[], Iterator[Finding]], ...]] = {
     "Trials": (trials.recording, trials.parallel_recording),
     "Parts": (parts.versions, parts.libraries, parts.programs),
     "System": (system.system, system.limits, system.places, system.permissions),
-    "Others": (system.tools, parts.packages),
+    "Others": (surroundings.launchers, surroundings.preloaded, system.tools, parts.packages),
 }
 
 

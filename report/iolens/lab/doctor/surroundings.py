@@ -1,0 +1,37 @@
+"""What is set in this shell that decides what a program runs with: launchers, other preloaded libraries."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from iolens.lab.doctor.finding import Finding
+from iolens.lab.run.mpi import output_of
+
+
+def launchers() -> Iterator[Finding]:
+    """The MPI's launcher, and others that it hides."""
+    found: dict[Path, Path] = {}
+    for path in (Path(folder) / "mpirun" for folder in os.get_exec_path()):
+        if os.access(path, os.X_OK):
+            found.setdefault(path.resolve(), path)
+    if not found:
+        yield Finding("mpirun", "not there", None, "for programs with MPI; load your MPI's module")
+        return
+    first, *others = found.values()
+    version = output_of(str(first), "--version").strip().partition("\n")[0] or "which says no version"
+    hidden = f"hides {', '.join(map(str, others))}; a program needs the launcher of its own MPI" if others else ""
+    yield Finding("mpirun", f"{first}, {version}", True, hidden)
+
+
+def preloaded() -> Iterator[Finding]:
+    """Libraries that are preloaded into every program from here."""
+    given = [name for name in re.split("[ :]+", os.environ.get("LD_PRELOAD", "")) if name]
+    missing = [name for name in given if "/" in name and not Path(name).exists()]
+    if missing:
+        why = "the loader says so at the start of every program: unset LD_PRELOAD"
+        yield Finding("LD_PRELOAD", f"{' '.join(missing)} is not there", False, why)
+    elif given:
+        yield Finding("LD_PRELOAD", " ".join(given), None, "stands behind what `iolens run` preloads")
