@@ -405,6 +405,16 @@ def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:
     assert any("takes no hints file" in note for note in driver_notes(results.runs))
 
 
+def test_the_remedy_of_a_program_without_mpi_speaks_of_no_library(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, mpi={"library": None, "io_component": None})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.holds_for.startswith("It holds for this program on this file system")
+
+
 def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
     for run in folder.rglob("run.json"):

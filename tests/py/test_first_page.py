@@ -16,10 +16,11 @@ from iolens.metrics.mpiio import byte_ratios, unseen
 from iolens.metrics.timespans import rank_spans
 from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
-from iolens.pages.blocks import Text
+from iolens.pages.blocks import Row, Text
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
+from iolens.pages.flow import GAP, side_by_side
 from iolens.pages.job import PAGES, write_job
-from iolens.pages.job_words import main_file_system, verdicts
+from iolens.pages.job_words import facts, main_file_system, verdicts
 from iolens.pages.layout import laid_out
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"
@@ -234,6 +235,18 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
     short = unknown(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).set_index("what")["why"]
     assert short["when bytes moved"] == "the run was too short for the bins of its heat map, of 0.1 s each"
     assert "when bytes moved" not in set(unknown(read_log(DATA / "empty_log.darshan"))["what"])
+
+
+def test_a_program_without_mpi_has_no_component_of_it() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    assert "MPI-IO component" not in dict(facts(read_log(logs / "healthy-dd.darshan"))[1])
+    assert "MPI-IO component" in dict(facts(read_log(logs / "healthy-own.darshan"))[1])
+
+
+def test_blocks_side_by_side_stay_apart() -> None:
+    row = side_by_side(Row([Text("left " * 40, "note"), Text("right " * 40, "note")]), 400.0)
+    assert row._cellStyles[0][0].rightPadding == GAP
+    assert row._cellStyles[0][1].rightPadding == 0
 
 
 def test_facts_leave_out_what_standard_streams_did() -> None:

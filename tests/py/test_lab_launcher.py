@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from iolens.errors import IolensError
-from iolens.lab.run.command_line import take_apart, with_environment
+from iolens.lab import installation
+from iolens.lab.run import preload
+from iolens.lab.run.command_line import command_name, take_apart, with_environment
 from iolens.lab.run.execute import Setup, instrumented
 
 COMMANDS = [
@@ -38,3 +42,27 @@ def test_the_environment_stands_right_before_each_application(line: str, applica
 def test_a_launcher_without_a_program_is_an_error() -> None:
     with pytest.raises(IolensError, match="no program found behind `mpirun`"):
         instrumented(["mpirun", "-np", "4"], Setup())
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("env LD_PRELOAD=x IOLENS_RUN=y /opt/app -n 3", "app"),
+        ("env -u HOME A=1 env B=2 sh -c true", "sh"),
+        ("mpirun -np 4 env A=1 ./app", "mpirun"),
+        ("env", "env"),
+        ("env A=1", "env"),
+    ],
+)
+def test_what_ended_is_not_called_env(line: str, name: str) -> None:
+    assert command_name(line.split()) == name
+
+
+def test_a_missing_library_is_not_built_where_iolens_was_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preload, "find_library", lambda _: None)
+    assert "run `make build`" in preload.gaps("iolens", None)[0]
+    monkeypatch.setattr(installation, "CHECKOUT", tmp_path)
+    assert "make build" not in preload.gaps("iolens", None)[0]
+    assert "install iolens again" in preload.gaps("iolens", None)[0]

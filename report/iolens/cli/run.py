@@ -16,7 +16,7 @@ from iolens.errors import UsageError
 from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import apa, mpi, preload
-from iolens.lab.run.command_line import take_apart
+from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.container import ANY, program_of
 from iolens.lab.run.container_runtimes import RUNTIMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
@@ -273,8 +273,8 @@ def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
     if args.profiler == "none":
         return
     if not outcome.logs:
-        how = ending(outcome.exit_code)
-        say(f"no log was written: {outcome.command[0]} {how}; the program opened no recorded file, or never began")
+        how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
+        say(f"no log was written: {how}; the program opened no recorded file, or never began")
         return
     if len(outcome.logs) == 1:
         busiest = outcome.logs[0]

@@ -123,5 +123,16 @@ def course_folder() -> Path:
 def absent(name: str, folders: list[Path]) -> str:
     """What is said of a part that is in none of the folders."""
     looked = ", ".join(map(str, folders))
-    remedy = "run `iolens workloads build`" if IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
-    return f"{name} was not found (looked in {looked}); {remedy}, or set IOLENS_LIB"
+    return f"{name} was not found (looked in {looked}); {how_to_build()}, or set IOLENS_LIB"
+
+
+def how_to_build() -> str:
+    """What to do where a part is missing: a checkout builds its parts, a package has them or is broken."""
+    return "run `iolens workloads build`" if IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
+
+
+def how_to_get_libraries() -> str:
+    """The same for the profiler's libraries, which an installed package brings along."""
+    if (CHECKOUT / "setup.sh").is_file():
+        return "run `make build`"
+    return "install iolens again, for what was installed brings it along"

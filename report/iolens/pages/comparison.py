@@ -136,9 +136,9 @@ def all_runs(comparison: Comparison) -> list[Block]:
 
 PAGES: tuple[Layout[Comparison], ...] = (
     Layout(BARS.title, [BARS.figures], joined=False),
-    Layout("What each setting does", [together, INTERACTION.figures, EFFECTS.tables], joined=False),
-    Layout("Scaling", [SCALING.figures, SCALING.tables], joined=False),
-    Layout("Every setting", [POINTS.figures, POINTS.tables], joined=False),
+    Layout("What each setting does", [together, INTERACTION.figures, EFFECTS.tables]),
+    Layout("Scaling", [SCALING.figures, SCALING.tables]),
+    Layout("Every setting", [POINTS.figures, POINTS.tables]),
 )
 """Where settings can be compared."""
 

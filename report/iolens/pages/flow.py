@@ -176,6 +176,7 @@ def side_by_side(row: Row, width: float) -> Flowable:
         ("FONTNAME", (0, 0), (-1, -1), font(PLAIN)),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
         *((f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")),
+        ("RIGHTPADDING", (0, 0), (-2, -1), GAP),
     ]
     found = Grid([cells], colWidths=columns, style=style, hAlign="LEFT")
     return spaced([found])[0]

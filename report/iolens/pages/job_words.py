@@ -70,7 +70,7 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
         ["log", job.path.name],
         ["profiler", profiler(job, info)],
         ["MPI library", str(info.get("mpi") or words.NONE)],
-        ["MPI-IO component", component(info)],
+        ["MPI-IO component", component(info) if info.get("mpi") else words.NONE],
         ["compiler", "; ".join(str(one) for one in compilers) if compilers else words.NONE],
         ["storage", str(info.get("storage") or words.NONE)],
         ["main file system", main_file_system(job)],

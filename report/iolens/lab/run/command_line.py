@@ -47,6 +47,10 @@ LAUNCHERS: Mapping[str, Mapping[str, int]] = {
 """Launcher name to its options that take values, each with the number of words that follow it."""
 
 
+ENV_WITH_VALUE = ("-u", "-C")
+"""Options of env that another word follows."""
+
+
 @dataclass(frozen=True)
 class Command:
     """A command line taken apart: `launcher` (None for a plain program) and the index of every application."""
@@ -80,6 +84,16 @@ def take_apart(words: Sequence[str]) -> Command:
         # An MPMD command holds further applications behind a lone colon.
         index = words.index(":", index) + 1 if ":" in words[index:] else len(words)
     return Command(tuple(words), name, tuple(applications))
+
+
+def command_name(words: Sequence[str]) -> str:
+    """The name of what a command line starts: a launcher or a program, also behind `env` and its settings."""
+    rest = list(words)
+    while rest and Path(rest[0]).name == "env":
+        rest = rest[1:]
+        while rest and (rest[0].startswith("-") or "=" in rest[0]):
+            rest = rest[1 + (rest[0] in ENV_WITH_VALUE) :]
+    return Path(rest[0] if rest else words[0]).name
 
 
 def with_environment(command: Command, environment: Mapping[str, str]) -> list[str]:

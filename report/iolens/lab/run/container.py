@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.installation import find_library
+from iolens.lab.installation import find_library, how_to_get_libraries
 from iolens.lab.recovery.recover import default_folders
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command, take_apart, with_environment
@@ -77,7 +77,7 @@ def contained(
     core = find_library("libiolens.so")
     if core is None:
         raise IolensError(
-            "libiolens.so was not found, so there is nothing to bind into the container; run `make build`"
+            f"libiolens.so was not found, so there is nothing to bind into the container; {how_to_get_libraries()}"
         )
     adapters = [find_library(f"libiolens-{flavour}.so") for flavour in mpi.FLAVOURS]
     libraries = [*traced, *filter(None, adapters), core]

@@ -20,7 +20,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import groups, preload, site_darshan
-from iolens.lab.run.command_line import Command, take_apart, with_environment
+from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
 from iolens.lab.run.container import contained, remove_spool_folder
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import machine
@@ -120,11 +120,11 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
         except OSError as error:
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
         except KeyboardInterrupt:
-            for log in leave_logs(run, setup, f"{Path(line[0]).name} was interrupted"):
+            for log in leave_logs(run, setup, f"{command_name(words)} was interrupted"):
                 say(f"log: {log}")
             raise
     seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
-    leave_logs(run, setup, f"{Path(line[0]).name} {ending(status)}")
+    leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
         remove_spool_folder(run)
     new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before

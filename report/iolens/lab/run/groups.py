@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iolens.lab.installation import find_library, need_library
+from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 
 ALWAYS = "recorded always, by file"
 
@@ -56,7 +56,7 @@ def state(group: Group) -> str:
     if group.part:
         return group.part
     if find_library(f"libiolens-trace-{group.name}.so") is None:
-        return f"does not work: libiolens-trace-{group.name}.so was not built; run `make build`"
+        return f"does not work: libiolens-trace-{group.name}.so was not found; {how_to_get_libraries()}"
     found = [name for name in group.libraries if ctypes.util.find_library(name)]
     if found or not group.libraries:
         return f"works here{f' (lib{found[0]})' if found else ''}"

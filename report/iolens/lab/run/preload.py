@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from iolens.lab.installation import find_library, need_library
+from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
 from iolens.lab.run.container_runtimes import runtime_of
@@ -38,7 +38,7 @@ def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
     if profiler != "iolens":
         return []
     if find_library("libiolens.so") is None:
-        return ["libiolens.so was not found, so the program runs without the profiler; run `make build`"]
+        return [f"libiolens.so was not found, so the program runs without the profiler; {how_to_get_libraries()}"]
     if flavour and find_library(f"libiolens-{flavour}.so") is None:
         return [f"libiolens-{flavour}.so was not found, so every process writes a log of its own, without MPI-IO"]
     return []

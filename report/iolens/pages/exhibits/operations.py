@@ -46,7 +46,7 @@ def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     for name in dict.fromkeys(found["module"]):
         caption = "Look for many accesses on the left: each has a price of its own, however little it carries."
         if name != "POSIX":
-            caption += " Whole accesses, however many pieces they have."
+            caption = "Whole accesses, however many pieces they have."
         yield FigureBlock(size_bars(operations.access_sizes(job, name)), caption, title=f"Access sizes: {name}")
 
 
