@@ -6,12 +6,13 @@
 #include "block.h"
 #include "domain.h"
 
-/* Memory that the sweeps share. A sweep takes the pencils in batches, each forward through all cells and back
- * again, so that the rows that wait for the way back stay in the processor's cache. */
+/* Memory that the sweeps share. A sweep takes the pencils in batches. It eliminates a batch forward through
+ * all cells and substitutes backward before it takes the next, so that the eliminated rows are still in the
+ * processor's cache. */
 typedef struct Solver {
     int batch, batches;   /* pencils of a batch; batches of the largest cell: the same on all ranks */
     int longest;          /* rows of the longest cell */
-    Row *rows;            /* eliminated rows that wait for the way back */
+    Row *rows;            /* eliminated rows, kept for the backward substitution */
     Row *carry, *carried; /* [pencil] last row of a cell, sent on and received */
     lanes (*first)[COMPONENTS],
         (*next)[COMPONENTS];                  /* [pencil] first solution of a cell, sent back and received */

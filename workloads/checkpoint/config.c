@@ -28,7 +28,8 @@ static bool names_problem(const Program *program, int argc, char **argv)
     return memcmp(&given.problem, &NOTHING, sizeof NOTHING) != 0;
 }
 
-/* The original of before MAPL 2.51 knew no flags, read a file of one name, and made one trial. */
+/* Before MAPL 2.51 the original had no flags: it read its configuration from a file of fixed name, and ran
+ * one trial. */
 static void find_problem(Config *config, const Program *program, bool named, MPI_Comm comm, Trouble *trouble)
 {
     int rank, lies_there = 0;

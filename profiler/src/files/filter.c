@@ -105,7 +105,7 @@ static void add_rule(char *text, void *context)
     each(text, ",", add_pattern, making);
 }
 
-/* "N MODULES". */
+/* A line of a configuration file: a number of records, then the modules that may have so many. */
 static void add_limit(char *text, void *context)
 {
     struct filter *filter = context;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A byte of a name or value may become \u001f. */
+/* JSON writes a control character in six bytes, such as \u001f. */
 enum { JSON_GROWTH = 6 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

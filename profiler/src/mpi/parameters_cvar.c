@@ -15,7 +15,7 @@
 
 enum { NAME_BYTES = 256, VALUE_BYTES = 4096, VERSION_BYTES = 16384, DEVICE_BYTES = 64 };
 
-/* Of the library, none of which it need have. */
+/* Functions of the MPI library; it may lack any of them, so they are looked up when the program runs. */
 static struct {
 #define CALL(name) __typeof__(&MPI_T_##name) name;
 #include "tool_calls.def"

@@ -41,7 +41,7 @@ void requests_put(MPI_Request handle, struct request request);
 /* The newest that was posted `until` then; false when nothing is known. */
 bool requests_find(MPI_Request handle, double until, struct request *request);
 
-/* The same of the newest: change, and forget. */
+/* Change the newest request of this handle, and forget the newest one that was posted `until` then. */
 void requests_set(MPI_Request handle, bool active, bool may_be_cancelled);
 void requests_forget(MPI_Request handle, double until);
 

@@ -52,7 +52,8 @@ static void combine_part(struct round *round)
     memcpy(round->result, round->part, round->bytes);
 }
 
-/* The part of the rank at `index`, read into round->part, joins the result. False when the rank is gone. */
+/* Receives the data of the rank at `index` into round->part and merges it into round->result. False when the
+ * rank is gone. */
 static bool take_part(struct round *round, int index)
 {
     enum wire_call call = round->wire.call;

@@ -29,7 +29,7 @@ static struct {
 } lines[LINES];
 static int line_count;
 
-/* The variable's name without the library's name in front. */
+/* The name of a variable without IOLENS_ or DARSHAN_ in front. */
 static const char *bare(const char *variable)
 {
     static const char *const prefixes[] = {"IOLENS_", "DARSHAN_"};

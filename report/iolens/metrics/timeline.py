@@ -30,7 +30,7 @@ MOST_FILES = (100, 10, 0)
 """Files that are told apart, those with most bytes; the next number where that would make too many lines or cells."""
 
 MOST_LINES = 16_384
-"""Of a kind of operation, a file and a row that moved anything."""
+"""Lines of a timeline, each one kind of operation on one file by one row; those that moved nothing are not counted."""
 
 HELD_CELLS = 2_000_000
 """Cells that are held while calls are added up, empty ones counted too."""
@@ -94,7 +94,7 @@ class Timeline:
 
 @once_per_job
 def timelines(job: Job, layer: str) -> list[Timeline]:
-    """Those of a layer: of its HEATMAP, which has all bytes, and of its traced calls (DXT), which may be a part."""
+    """The timelines of a layer: of its HEATMAP, which has all bytes, and of its DXT, which may have only some calls."""
     cells = counted(job, layer)
     return ([] if cells is None else [cells]) + traced(job, layer)
 

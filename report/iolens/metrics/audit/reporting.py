@@ -27,14 +27,14 @@ FACTS: Mapping[str, str] = {
 
 
 def base(evidence: Evidence) -> Finding:
-    """Rule 1."""
+    """Rule 1: a ratio says what it is a ratio to."""
     if evidence.base:
         return KEPT, f"Ratios are to {evidence.base}."
     return BROKEN, "No point is the base of a ratio."
 
 
 def subset(evidence: Evidence) -> Finding:
-    """Rule 2."""
+    """Rule 2: what was left out is named with its reason."""
     silent = [label for label, reason in evidence.left_out if not reason]
     if silent:
         return BROKEN, f"Left out without a reason: {some(silent)}."

@@ -59,12 +59,12 @@ def clock_words(job: Job) -> str:
 
 
 def main_activity(job: Job) -> list[Block]:
-    """The first of the maps."""
+    """The map of the layer that moved most bytes."""
     return [activity_figure(job, module) for module in mapped_layers(job)[:1]]
 
 
 def other_activity(job: Job) -> list[Block]:
-    """The other maps."""
+    """The maps of the other layers."""
     return [activity_figure(job, module) for module in mapped_layers(job)[1:]]
 
 
