@@ -10,6 +10,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep import classes, place
+from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, driver_to_be_had
 from iolens.lab.sweep.place import data_folder
 
@@ -75,3 +76,11 @@ def test_a_driver_is_a_component_or_an_argument_of_the_matrix_alone() -> None:
 def test_data_is_read_back_in_one_repetition_unless_the_solver_runs() -> None:
     assert class_experiment("C", Choices()).repeated == ("--write-only",)
     assert class_experiment("C", Choices(full=True)).repeated == ()
+
+
+def test_a_folder_is_one_sweeps_at_a_time(tmp_path: Path) -> None:
+    other = alone(tmp_path)
+    with alone(tmp_path, tmp_path / "."), pytest.raises(IolensError, match="in use by another sweep"):
+        other.__enter__()
+    with alone(tmp_path, tmp_path / "new"):
+        assert (tmp_path / "new").is_dir()

@@ -12,6 +12,7 @@ from iolens.lab.files import write_aside
 from iolens.lab.run.record import read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
+from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
 from iolens.lab.sweep.check import (
@@ -54,6 +55,11 @@ class Sweep:
     failed: tuple[Mapping[str, Any], ...] = ()
 
     @property
+    def places(self) -> tuple[Path, ...]:
+        """The folders that no other sweep may use meanwhile."""
+        return self.folder, self.bench.data, self.first_bench.data
+
+    @property
     def run_folders(self) -> list[Path]:
         """The folder of every run that was begun."""
         return [self.folder / FIRST, *self.folder.glob(f"{POINTS}/*/*"), *self.folder.glob(f"{CONFIRM}/*/*")]
@@ -73,15 +79,8 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
     check_configuration(experiment.configuration, bench.storage)
     check_pool(experiment.pool, bench.storage)
-    folder.mkdir(parents=True, exist_ok=True)
-    for place in {bench.data, first_bench.data}:
-        place.mkdir(parents=True, exist_ok=True)
-        if bench.storage.make:
-            bench.storage.make(place, experiment.configuration)
+    make_folders(experiment, folder, bench, first_bench)
     check_targets(runs, bench.data, bench.storage, experiment.pool)
-    for settings in bench.storage.settings(bench.data):
-        write_aside(folder / settings.name, settings.read_text(encoding="utf-8"))
-    write_aside(folder / "experiment.yaml", to_yaml(experiment))
     todo = [first_attempt(asked, folder / POINTS / asked.id, key_of(bench, asked)) for asked in runs]
     before = [first_attempt(asked, folder / FIRST, key_of(first_bench, asked)) for asked in first]
     if with_matrix:
@@ -92,6 +91,19 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     failed = tuple(record for one in (*before, *todo) if "failed" in kept and (record := failure(one)))
     own_data = experiment.directory is None
     return Sweep(experiment, folder, bench, first_bench, own_data, missing, complete, len(runs), kept, failed)
+
+
+def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
+    """The folders of results and of data, and what decided the sweep beside its results; raises where another sweep
+    uses them."""
+    places = {bench.data: bench.storage for bench in benches}
+    with alone(folder, *places):
+        for place, storage in places.items():
+            if storage.make:
+                storage.make(place, experiment.configuration)
+        for settings in benches[0].storage.settings(benches[0].data):
+            write_aside(folder / settings.name, settings.read_text(encoding="utf-8"))
+        write_aside(folder / "experiment.yaml", to_yaml(experiment))
 
 
 def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:

@@ -14,6 +14,7 @@ from typing import Any
 
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
+from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.asked import Asked, asked_of
 from iolens.lab.sweep.bench import key_of
 from iolens.lab.sweep.confirm import confirming
@@ -33,7 +34,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
     SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
     """
     records: list[RunRecord] = []
-    with interruptible():
+    with alone(*sweep.places), interruptible():
         try:
             records += run_first(sweep, progress)
             records += run_matrix(sweep, progress)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
+from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.asked import asked_of
 from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.perform import perform
@@ -77,7 +78,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
 
     SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
     """
-    with interruptible():
+    with alone(*tuning.sweep.places), interruptible():
         try:
             tuning = search(tuning, progress)
             run_more(tuning.sweep, repetitions_due(tuning), progress)
