@@ -167,8 +167,8 @@ def run(matrix: Matrix, settings: Settings, mount: Path, output: Path) -> Record
         )
         return None
     try:
-        return read_recorded(read_log(next(output.glob("*.darshan"))))
-    except IolensError as error:
+        return read_recorded(read_log(output / str(kept["log"])))
+    except (IolensError, OSError) as error:
         print(f"  lost: {matrix.name} {settings.changed}: {error}", flush=True)
         return None
 
