@@ -13,11 +13,13 @@ from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
 from iolens.metrics.gauges import gauges
 from iolens.metrics.mpiio import byte_ratios, unseen
+from iolens.metrics.share import io_seconds
 from iolens.metrics.timespans import rank_spans
 from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
 from iolens.pages.blocks import Row, Text
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
+from iolens.pages.exhibits.overview import said as said_of
 from iolens.pages.flow import GAP, side_by_side
 from iolens.pages.job import PAGES, write_job
 from iolens.pages.job_words import facts, main_file_system, verdicts
@@ -235,6 +237,16 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
     short = unknown(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).set_index("what")["why"]
     assert short["when bytes moved"] == "the run was too short for the bins of its heat map, of 0.1 s each"
     assert "when bytes moved" not in set(unknown(read_log(DATA / "empty_log.darshan"))["what"])
+
+
+def test_a_striped_file_that_opens_slowly_is_no_pipe() -> None:
+    spent = io_seconds(read_log(DATA / "imbalanced-io.darshan"))
+    assert spent == pytest.approx(1390.99, abs=0.01)  # with the 33 s of an fopen, as darshan-parser's sums have it
+
+
+def test_a_small_balance_keeps_its_digits() -> None:
+    assert said_of("balance", 0.0439) == "0.044"
+    assert (said_of("balance", 0.847), said_of("stripes", 1.999)) == ("0.85", "2")
 
 
 def test_a_program_without_mpi_has_no_component_of_it() -> None:

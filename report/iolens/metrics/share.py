@@ -73,7 +73,8 @@ def io_share(job: Job) -> float | None:
 def waited_for(job: Job, name: str) -> np.ndarray:
     """Which files of `by_file` are of one process each whose opening waited for another one, as that of a pipe does.
 
-    Their open, stat and seek took WAITED seconds a call or more, those of the median file UNUSUAL times less.
+    Their open, stat and seek took WAITED seconds a call or more, those of the median file UNUSUAL times less. What has
+    stripes is a file, whose opening waited for a server: that is I/O.
     """
     table = by_file(job, name) if name in ("POSIX", "STDIO") else None
     if table is None:
@@ -82,7 +83,9 @@ def waited_for(job: Job, name: str) -> np.ndarray:
     each = table["F_META_TIME"] / np.maximum(calls, 1)
     if each.max() < WAITED:
         return np.zeros(0, bool)
-    return np.asarray((each >= WAITED) & (each >= UNUSUAL * np.median(each)) & (table["ranks"] == 1))
+    striped = job.records.get("LUSTRE")
+    piped = np.asarray((each >= WAITED) & (each >= UNUSUAL * np.median(each)) & (table["ranks"] == 1))
+    return piped if striped is None else piped & ~np.isin(file_records(job, name).id, striped["id"])
 
 
 def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kinds: tuple[str, ...] = KINDS) -> float:

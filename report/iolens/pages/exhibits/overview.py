@@ -61,7 +61,7 @@ def said(gauge: str, value: float) -> str:
         return words.NONE
     if gauge == "share":
         return words.share(value)
-    return words.size(value) if gauge == "size" else words.ratio(round(value, 2))
+    return words.size(value) if gauge == "size" else words.ratio(round(value, 2) if value >= 0.1 else value)
 
 
 def bound_said(gauge: str, bound: float) -> str:
