@@ -133,6 +133,19 @@ def test_the_report_in_the_terminal_as_pdf_and_by_sql(
     assert "cannot be answered" in capsys.readouterr().err
 
 
+def test_copies_of_logs_are_counted_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same log under two names; another state of a log that changed is none."""
+    for name in ("a", "b", "c"):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        shutil.copy(DATA / "darshan/noposix.darshan", tmp_path / "logs" / name / f"{name}.darshan")
+    store = tmp_path / "store"
+    for log, copies in (("noposix", "2 logs look like copies"), ("empty_log", "1 log looks like a copy")):
+        shutil.copy(DATA / f"darshan/{log}.darshan", tmp_path / "logs/c/c.darshan")
+        ingest([tmp_path / "logs"], store)
+        assert main(["fleet", str(store)]) == 0
+        assert copies in " ".join(capsys.readouterr().out.split())
+
+
 def test_an_empty_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "logs").mkdir()
     assert main(["ingest", str(tmp_path / "logs"), "-o", str(tmp_path / "store"), "-j", "1"]) == 0

@@ -68,6 +68,13 @@ def sentences(store: Store) -> list[str]:
         said.append(
             f"{words.plural(missing, 'job')} were ingested without advice, so what they could save is not known."
         )
+    copies = int(store.ask("copies")["logs"][0])
+    if copies:
+        alike = "looks like a copy" if copies == 1 else "look like copies"
+        said.append(
+            f"{words.plural(copies, 'log')} {alike} of others (same user, job, times, bytes and size of the file): "
+            "they count as jobs of their own."
+        )
     return said
 
 

@@ -74,8 +74,8 @@ APPLICATIONS: Exhibit[Store] = Exhibit(
     whole=answer("applications"),
     columns=[Column("application", "application"), Column("users", "users", words.count), *MOVED],
     note="In I/O: time in read, write and metadata calls, summed over processes; with threads it may be more than "
-    "all. Could save: process hours that the "
-    "best single remedy of each job can take away at most; remedies of one job are not added up.",
+    "all. Could save: process hours that the best single remedy of each job can take away at most, with those of ranks "
+    "that wait for the slowest one in I/O; remedies of one job are not added up.",
 )
 
 FILE_SYSTEMS: Exhibit[Store] = Exhibit(
