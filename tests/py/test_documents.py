@@ -51,6 +51,23 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     assert broken_links(page) == ["page.md#two", "missing.md"]
 
 
+def test_addresses_of_other_sites_are_well_formed() -> None:
+    """Whether they are there is asked by `make docs-links`, which needs a network."""
+    sources = [
+        name for name in TRACKED if name.endswith((".md", ".py")) and name.startswith(("docs", "report", "README"))
+    ]
+    found = {
+        address
+        for name in sources
+        for address in re.findall(r"https?://[^\s<>()\[\]\"'`|]+", (ROOT / name).read_text())
+    }
+    outside = [address.rstrip(".,;:") for address in found if "{" not in address and "…" not in address]
+    assert len(outside) > 15
+    assert [
+        each for each in outside if not re.fullmatch(r"https://([\w-]+\.)+[a-z]{2,}(/[\w./%#?=&~+-]*)?", each)
+    ] == []
+
+
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_guides_name_paths_that_exist(guide: str) -> None:
     text = re.sub(r"^```.*?^```", "", (ROOT / guide).read_text(encoding="utf-8"), flags=re.M | re.S)

@@ -53,7 +53,7 @@ RULE = Rule(
     says="bytes were read or written faster than `process_rate` for each process, or than `device_rate` where given",
     limits=("process_rate", "device_rate", "much_bytes"),
     why="Such a rate is the page cache's; it will not hold for more data, or on another day.",
-    read_more="IO500 rules: https://io500.org/rules-submission",
+    read_more="IO500 rules: https://io500.org/rules/submission",
     check=check,
     note=True,
 )

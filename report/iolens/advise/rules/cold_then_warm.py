@@ -42,7 +42,7 @@ RULE = Rule(
     says="a rank read bytes of a file again `cold_factor` times as fast as the first time (needs traces, DXT)",
     limits=("cold_factor", "much_bytes"),
     why="One number for both describes neither.",
-    read_more="IO500 rules: https://io500.org/rules-submission",
+    read_more="IO500 rules: https://io500.org/rules/submission",
     check=check,
     note=True,
 )
