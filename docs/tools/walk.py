@@ -63,7 +63,7 @@ def like_a_clone(folder: Path) -> None:
 STAND_INS = """
 mpicc -o app "$1/docs/tools/app.c"
 touch input.nml
-mkdir -p data/run1 DIR
+mkdir DIR
 ln -s small.darshan A.darshan
 ln -s large.darshan B.darshan
 IOLENS_LOGFILE=LOG.darshan iolens run --dxt --sample --storage-mount scratch -- mpirun -np 4 ./app scratch 2>&1
