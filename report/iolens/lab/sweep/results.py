@@ -121,7 +121,10 @@ def load_results(directory: Path) -> Results:
             rows.append(row | {"fresh": path.relative_to(directory).parts[0] == CONFIRM})
     if all(row["fresh"] for row in rows):
         unread = f" ({len(skipped)} could not be read, the first: {skipped[0].reason})" if skipped else ""
-        raise IolensError(f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first, or name two folders of logs or outputs")
+        raise IolensError(
+            f"no run.json of a sweep below {directory}{unread}; run `iolens sweep` first, or name two folders of logs "
+            "or outputs"
+        )
     settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
     if taken := [name for name in settings if name in FACTS]:
         raise UsageError(
