@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,14 @@ def test_a_wrong_threshold_is_a_usage_error(setting: str, capsys: pytest.Capture
 def test_a_missing_log_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["advise", str(tmp_path / "none.darshan")]) == 1
     assert "none.darshan" in capsys.readouterr().err
+
+
+def test_the_advice_on_a_log_needs_no_frames() -> None:
+    """With I/O that all rules look at, on a shared file, with traces, and with what iolens alone records."""
+    folder = TINY.parents[1]
+    logs = [folder / f"darshan/{name}.darshan" for name in ("mpi-io-test-ppc64-3.1.3", "mpi-io-test", "imbalanced-io")]
+    code = "import sys; from iolens.cli.main import main; main(sys.argv[1:]); print('pandas' in sys.modules)"
+    command = [sys.executable, "-c", code, "advise", *map(str, logs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "MPI-IO on NFS" in done.stdout
+    assert done.stdout.endswith("False\n")

@@ -16,7 +16,10 @@ from iolens.errors import IolensError
 from iolens.fleet import tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
+from iolens.fleet.rows import advised
 from iolens.fleet.store import parts_of
+from iolens.log import LogError, read_log
+from iolens.log.scan import scan
 from iolens.metrics.files import all_files
 
 pytest.importorskip("duckdb", reason="duckdb is not installed; `./setup.sh test` does it")
@@ -29,6 +32,22 @@ SOME = (
     "darshan/treddy_mpi-io-test_id4373053_6-2-60198-9815401321915095332_1",
 )
 """Old and new ones, of both byte orders, with and without findings."""
+
+
+def test_a_store_has_the_advice_of_every_sample_log() -> None:
+    """The rules are asked only where a quick look at the log says that they may speak; none is missed by that."""
+    compared = 0
+    for path in sorted(DATA.rglob("*.darshan")):
+        try:
+            job = read_log(path)
+        except LogError:
+            continue
+        whole, quick = (
+            [one for one in found if one.severity != "note"] for found in (findings(job), advised(scan(path)))
+        )
+        assert quick == whole, path
+        compared += bool(whole)
+    assert compared >= 5
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,7 @@ def test_a_transfer_that_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     traced = dataclasses.replace(read_log(LOG), frames={"DXT_POSIX": pd.DataFrame(rows, columns=columns)})
     found = passes.cold_and_warm(traced)
     assert found is not None
-    assert found.index.tolist() == [1]
+    assert found["id"].tolist() == [1]
     assert found["bytes"].tolist() == [10]
     assert found["warm"].tolist() == pytest.approx([100.0])
     assert found["cold"].tolist() == pytest.approx([40 / 3.0])

@@ -131,11 +131,8 @@ def take(batch: Batch) -> Taken:
     """Read the logs of a batch into a part. A damaged log is listed; one that may not be opened is tried again
     later.
     """
-    import pandas as pd
-
     read = damaged = 0
-    # Names of columns are found in half the time where they are strings of Python's and not of pyarrow's.
-    with pd.option_context("mode.string_storage", "python"), Part(Path(batch.store), batch.part) as part:
+    with Part(Path(batch.store), batch.part) as part:
         for met in batch.logs:
             try:
                 part.add(met, rows_of(met, batch.advice))

@@ -7,17 +7,14 @@ each access.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from iolens.log.container import Container, Region, inflated_pieces
+from iolens.log.records import Records, numbered
 from iolens.log.variable import damaged
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OPERATIONS = ("write", "read")
 """In their order within a record."""
@@ -38,26 +35,25 @@ class Head:
     counts: tuple[int, int]
 
 
-def read_dxt(log: Container, region: Region) -> pd.DataFrame:
+def read_dxt(log: Container, region: Region) -> Records:
     """One row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
 
     `host` and `op` are categories; the rows of a record follow one another. The first version of DXT_MPIIO and Open MPI
     know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a column more, thread: the thread that made the
     call, numbered within its rank by its first access, from 0.
     """
-    import pandas as pd
-
     heads: list[Head] = []
     segments = columns_of(segments_of(log, region, heads), segment_type(log, region))
     each = np.array([sum(head.counts) for head in heads], dtype=np.int64)
     for column in segments.values():
         column.resize(each.sum(), refcheck=False)
-    columns = of_records(heads, each) | segments
+    hosts = numbered(dict.fromkeys(head.host for head in heads))
+    columns = of_records(heads, each, hosts) | segments
     if region.version == 1 and region.name == "DXT_MPIIO":
         columns["offset"][:] = -1
     if "thread" in columns:
         columns["thread"] = thread_numbers(columns["rank"], columns["start"], columns["thread"])
-    return pd.DataFrame(columns, copy=False)
+    return Records(columns, coded={"host": [*hosts], "op": OPERATIONS})
 
 
 def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
@@ -119,11 +115,8 @@ def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[n
         raise damaged(log, region)
 
 
-def of_records(heads: list[Head], each: np.ndarray) -> dict[str, Any]:
+def of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
     """The columns whose values are the same for all accesses, or all of an operation, of a record."""
-    import pandas as pd
-
-    hosts = {host: number for number, host in enumerate(dict.fromkeys(head.host for head in heads))}
     host = np.array([hosts[head.host] for head in heads], dtype=np.int32 if len(hosts) > 127 else np.int8)
     counts = np.array([head.counts for head in heads], dtype=np.int64).ravel()
     operations = np.tile(np.arange(len(OPERATIONS), dtype=np.int8), len(heads))
@@ -131,8 +124,8 @@ def of_records(heads: list[Head], each: np.ndarray) -> dict[str, Any]:
     return {
         "id": np.repeat(np.array([head.id for head in heads], dtype=np.uint64), each),
         "rank": np.repeat(ranks.astype(np.int32) if np.array_equal(ranks, ranks.astype(np.int32)) else ranks, each),
-        "host": pd.Categorical.from_codes(np.repeat(host, each), categories=list(hosts)),
-        "op": pd.Categorical.from_codes(np.repeat(operations, counts), categories=list(OPERATIONS)),
+        "host": np.repeat(host, each),
+        "op": np.repeat(operations, counts),
     }
 
 

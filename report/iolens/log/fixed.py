@@ -9,7 +9,7 @@ import numpy as np
 
 from iolens.log.container import Container, LogError, Region, inflate
 from iolens.log.layouts import MODULES, dtype_of, stored
-from iolens.log.records import Records
+from iolens.log.records import Records, numbered
 
 
 def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
@@ -31,7 +31,7 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
     for name in module.head:
         ids[name] = native(rows[name]) if name in (rows.dtype.names or ()) else np.zeros(len(rows), "u8")
     if not module.versions[region.version]:
-        return Records(ids, [(whole, counts), (doubles, times)]), note
+        return Records(ids, [(numbered(whole), counts), (numbered(doubles), times)]), note
     known = dict(zip((*whole, *doubles), (*counts, *times), strict=True))
     if module.prefix == "PNETCDF_FILE":
         known["PNETCDF_FILE_OPENS"] = known["PNETCDF_FILE_INDEP_OPENS"] + known["PNETCDF_FILE_COLL_OPENS"]
@@ -42,7 +42,7 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
     return Records(
         ids,
         [
-            (names, np.array([known.get(name, missing)[kept] for name in names], kind))
+            (numbered(names), np.array([known.get(name, missing)[kept] for name in names], kind))
             for names, kind in zip(newest, ("i8", "f8"), strict=True)
         ],
     ), note

@@ -104,7 +104,7 @@ class Job:
         table = self.tables.get("unfollowed", Records({}))
         return tuple(
             f"{call} was used on {int((counts > 0).sum())} rank(s); what it moved is not in this log."
-            for call, counts in table.columns.items()
+            for call, counts in table.single.items()
             if call != "rank" and counts.any()
         )
 

@@ -77,7 +77,7 @@ def check_region(name: str, found: Records | dict[str, Any]) -> None:
             check_job(found)
     elif name == "job":
         raise ValueError("it is no json")
-    elif len(found.columns):
+    elif len(found.single):
         for kinds, names in (("iu", INTEGERS), ("f", DOUBLES), ("O", TEXTS)):
             for column in names.get(name, "").split():
                 if column not in found or found[column].dtype.kind not in kinds:

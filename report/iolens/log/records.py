@@ -2,56 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    Block = tuple[Sequence[str], np.ndarray]
+    Block = tuple[Mapping[str, int], np.ndarray]
 
 
 class Records:
     """A table whose columns are arrays of one length: `records["POSIX_READS"]`; nobody changes them in place.
 
-    `columns` are single ones, by name; `blocks` many of one type: their names, and an array with a row for each.
+    `single` are columns of their own, by name; `blocks` many of one type: their names, and an array with a row for
+    each. Of a column in `coded` the values are places in a list of texts.
     """
 
-    def __init__(self, columns: Mapping[str, np.ndarray], blocks: Sequence[Block] = ()) -> None:
-        self.single = columns
+    def __init__(
+        self,
+        single: Mapping[str, np.ndarray],
+        blocks: Sequence[Block] = (),
+        coded: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.single = single
         self.blocks = blocks
-        self.columns: dict[str, np.ndarray] = dict(columns)
-        for names, values in blocks:
-            self.columns.update(zip(names, values, strict=True))
+        self.coded = coded or {}
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self.columns[name]
+        found = self.single.get(name)
+        if found is not None:
+            return found
+        for names, values in self.blocks:
+            if name in names:
+                row: np.ndarray = values[names[name]]
+                return row
+        raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.columns
+        return name in self.single or any(name in names for names, _ in self.blocks)
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
+        return len(next(iter(self.single.values()), ()))
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in their order."""
+        return [*self.single, *(name for names, _ in self.blocks for name in names)]
 
     def get(self, name: str, default: Any = None) -> Any:
         """A column, or what stands in for one that is not there."""
-        return self.columns.get(name, default)
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def says(self, name: str, text: str, rows: slice = slice(None)) -> np.ndarray:
+        """Where a column of texts has this one, in some rows or all."""
+        texts = self.coded.get(name)
+        wanted = text if texts is None else texts.index(text) if text in texts else -1
+        found: np.ndarray = self[name][rows] == wanted
+        return found
 
     def where(self, rows: np.ndarray) -> Records:
         """Some rows: those that are true, or those of these numbers, in their order."""
         return Records(
             {name: values[rows] for name, values in self.single.items()},
             [(names, values[:, rows]) for names, values in self.blocks],
+            self.coded,
         )
 
+    def beside(self, columns: Mapping[str, np.ndarray]) -> Records:
+        """The same with more columns."""
+        return Records({**self.single, **columns}, self.blocks, self.coded)
+
     def frame(self) -> pd.DataFrame:
-        """The same as a frame."""
+        """The same as a frame; coded columns are categories."""
         import pandas as pd
 
-        parts = [pd.DataFrame(dict(self.single))] if self.single or not self.blocks else []
+        single: dict[str, Any] = dict(self.single)
+        for name, texts in self.coded.items():
+            single[name] = pd.Categorical.from_codes(self.single[name], categories=list(texts))
+        parts = [pd.DataFrame(single, copy=False)] if single or not self.blocks else []
         parts += [pd.DataFrame(values.T, columns=list(names), copy=False) for names, values in self.blocks]
         return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+
+
+def numbered(names: Iterable[str]) -> dict[str, int]:
+    """The place of each name."""
+    return {name: place for place, name in enumerate(names)}
 
 
 class Frames(Mapping[str, Any]):
@@ -89,4 +128,7 @@ def as_records(found: Any) -> Any:
     """Arrays for a frame; what is neither stays as it is."""
     if isinstance(found, (Records, Mapping)):
         return found
-    return Records({name: found[name].to_numpy() for name in found})
+    coded = {name: list(found[name].cat.categories) for name in found if found[name].dtype == "category"}
+    return Records(
+        {name: (found[name].cat.codes if name in coded else found[name]).to_numpy() for name in found}, (), coded
+    )

@@ -53,7 +53,8 @@ def read_lustre(log: Container, region: Region) -> Records:
 
     Sizes and extents are bytes; an extent end of -1 is the end of the file; -1 elsewhere: not recorded.
     """
-    data, words = words_of(log, region)
+    data, numbers = words_of(log, region)
+    words = numbers.tolist()
     read = lustre_v1 if region.version == 1 else lustre_v2
     rows: list[tuple[Any, ...]] = []
     at = 0
@@ -69,22 +70,22 @@ def read_lustre(log: Container, region: Region) -> Records:
 
 
 def lustre_v1(
-    log: Container, region: Region, data: bytes, words: np.ndarray, at: int, rows: list[tuple[Any, ...]]
+    log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
     """A record of version 1: OST and MDT counts, MDT offset, stripe size and count, OSTs."""
-    head = words[at : at + 7].tolist()
+    head = words[at : at + 7]
     if len(head) < 7 or not 0 <= head[6] <= len(words) - at - 7:
         raise damaged(log, region)
-    osts = tuple(words[at + 7 : at + 7 + head[6]].tolist())
+    osts = tuple(words[at + 7 : at + 7 + head[6]])
     rows.append((unsigned(head[0]), head[1], 0, head[5], head[6], -1, -1, 0, -1, -1, "", osts))
     return at + 7 + len(osts)
 
 
 def lustre_v2(
-    log: Container, region: Region, data: bytes, words: np.ndarray, at: int, rows: list[tuple[Any, ...]]
+    log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
     """A record of version 2: components of 7 numbers and a pool name, then the OSTs of all of them."""
-    head = words[at : at + 4].tolist()
+    head = words[at : at + 4]
     if len(head) < 4 or min(head[2:]) < 0 or head[2] * 9 + head[3] > len(words) - at - 4:
         raise damaged(log, region)
     key, rank, components, stripes = head
@@ -92,14 +93,14 @@ def lustre_v2(
     end = ost_at + stripes
     for number in range(components):
         begin = at + 4 + 9 * number
-        fields = words[begin : begin + 7].tolist()
+        fields = words[begin : begin + 7]
         if fields[0] == -1:
             break
         pool = data[8 * (begin + 7) : 8 * (begin + 9)].split(b"\0")[0].decode("utf-8", "replace")
-        osts = tuple(words[ost_at : min(end, ost_at + max(0, fields[1]))].tolist())
+        osts = tuple(words[ost_at : min(end, ost_at + max(0, fields[1]))])
         ost_at += len(osts)
         rows.append((unsigned(key), rank, number, *fields, pool, osts))
-    return int(end)
+    return end
 
 
 def unsigned(key: int) -> int:

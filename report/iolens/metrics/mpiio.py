@@ -56,7 +56,7 @@ def file_rank_records(job: Job) -> Records | None:
     if found is None or not len(found):
         return None
     if "ranks" not in found:
-        found = Records({**found.columns, "ranks": np.ones(len(found), "i8")})
+        found = found.beside({"ranks": np.ones(len(found), "i8")})
     _, file = np.unique(found["file"], return_inverse=True)
     common = np.bincount(file, weights=found["ranks"])[file] > 1
     return found.where(common) if common.any() else None

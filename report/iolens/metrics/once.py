@@ -21,8 +21,10 @@ def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate
 
     @wraps(metric)
     def answer(job: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        known = answers.setdefault(job, {})
-        asked = (args, tuple(sorted(kwargs.items())))
+        known = answers.get(job)
+        if known is None:
+            known = answers[job] = {}
+        asked = (args, tuple(sorted(kwargs.items()))) if kwargs else args
         if asked not in known:
             known[asked] = metric(job, *args, **kwargs)
         return known[asked]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from iolens.log.records import Records, as_records
+from iolens.log.records import Records
 from iolens.metrics.files import paths
 from iolens.metrics.once import once_per_job
-from iolens.metrics.traces import PIECE, records
+from iolens.metrics.traces import PIECE, records, run_begins
 from iolens.metrics.use import among
 from iolens.metrics.writers import ranks_of_files
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
+KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
+"""The type of each."""
 FEWEST_TARGETS = 3
 """Targets without which none of them can be called slow."""
 SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
@@ -144,19 +146,19 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
     single = from_single_stripes(job)
     if single is not None:
         return single, ""
-    traced = job.frames.get("DXT_POSIX")
-    if traced is None or "POSIX" not in job.frames:
+    traced, posix = job.records.get("DXT_POSIX"), job.records.get("POSIX")
+    if traced is None or posix is None:
         return None, "the log has sums per file only: neither bytes per target nor single transfers (DXT)"
-    layouts, posix = job.frames["LUSTRE"], job.frames["POSIX"]
-    posix = posix[posix["id"].isin(layouts["id"])]
-    if int(traced["length"].to_numpy()[traced["id"].isin(layouts["id"])].sum()) != int(
-        posix[["POSIX_BYTES_READ", "POSIX_BYTES_WRITTEN"]].to_numpy().sum()
-    ):
+    layouts = job.records["LUSTRE"]
+    begins_at = np.append(run_begins(traced["id"]), len(traced))
+    striped = np.repeat(among(traced["id"][begins_at[:-1]], layouts["id"]), np.diff(begins_at))
+    counted_bytes = posix["POSIX_BYTES_READ"] + posix["POSIX_BYTES_WRITTEN"]
+    if int(traced["length"][striped].sum()) != int(counted_bytes[among(posix["id"], layouts["id"])].sum()):
         return None, "only some transfers were traced (DXT)"
-    stdio = job.frames.get("STDIO")
-    if stdio is not None and stdio.loc[stdio["id"].isin(layouts["id"]), SENT].to_numpy().any():
+    stdio = job.records.get("STDIO")
+    if stdio is not None and any(stdio[name][among(stdio["id"], layouts["id"])].any() for name in SENT):
         return None, "stdio moved bytes as well, which are not traced (DXT)"
-    return as_records(from_traces(traced, layouts.drop_duplicates(["id", "component"]))), ""
+    return from_traces(traced, layouts), ""
 
 
 def from_single_stripes(job: Job) -> Records | None:
@@ -169,7 +171,7 @@ def from_single_stripes(job: Job) -> Records | None:
     target = {key: osts[0] for key, osts in zip(layouts["id"].tolist()[::-1], layouts["osts"][::-1], strict=True)}
     places = np.array([target[key] for key in moved["file"].tolist()], "i8")
     none = np.zeros(len(moved), "i8")
-    return Records({**moved.columns, "component": none, "stripe": none, "ost": places})
+    return moved.beside({"component": none, "stripe": none, "ost": places})
 
 
 def moving_records(job: Job) -> Records:
@@ -200,45 +202,67 @@ def moved_by_target(job: Job) -> tuple[np.ndarray, np.ndarray]:
     return targets, np.bincount(place, rows["bytes_read"] + rows["bytes_written"], len(targets))
 
 
-def from_traces(traced: pd.DataFrame, layouts: pd.DataFrame) -> pd.DataFrame:
-    """COLUMNS from single transfers and the components of the files' layouts; files without one are left out."""
-    import pandas as pd
+@dataclass(frozen=True)
+class Component:
+    """A component of a file's layout, as the module `variable` of the logs' reader describes it."""
 
-    parts: list[pd.DataFrame] = []
-    known = set(layouts["id"])
+    component: int
+    stripe_size: int
+    extent_start: int
+    extent_end: int
+    mirror: int
+    osts: tuple[int, ...]
+
+
+def components_of(layouts: Records) -> dict[int, dict[int, Component]]:
+    """The components of each file's layout, by file and number."""
+    found: dict[int, dict[int, Component]] = {}
+    names = ("component", "stripe_size", "extent_start", "extent_end", "mirror", "osts")
+    for key, *values in zip(*(layouts[name].tolist() for name in ("id", *names)), strict=True):
+        component = Component(*values)
+        found.setdefault(key, {}).setdefault(component.component, component)
+    return found
+
+
+def from_traces(traced: Records, layouts: Records) -> Records:
+    """COLUMNS from single transfers and the components of the files' layouts; files without one are left out."""
+    parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in KINDS]
+    known = components_of(layouts)
     for (key, rank), places in records(traced).items():
         if key not in known:
             continue
-        transfers = pd.concat([traced.iloc[place] for place in places])
-        components = layouts[layouts["id"] == key]
-        left = transfers["length"].to_numpy(dtype=np.int64).copy()
-        reading = (transfers["op"] == "read").to_numpy()
-        mirrored = components["mirror"].nunique() > 1
-        for component in () if mirrored else components.itertuples():
-            begin, end = clipped(transfers, component)
+        components = list(known[key].values())
+        offset, left = (np.concatenate([traced[name][place] for place in places]) for name in ("offset", "length"))
+        length = left.copy()
+        reading = np.concatenate([traced.says("op", "read", place) for place in places])
+        for component in components if len({each.mirror for each in components}) == 1 else ():
+            begin, end = clipped(offset, length, component)
             if component.stripe_size <= 0 or not component.osts:
                 continue
             left -= end - begin
             moved = [per_stripe(begin[mask], end[mask], component) for mask in (reading, ~reading)]
-            numbers = np.arange(len(component.osts))
-            parts.append(rows_of(key, rank, component.component, numbers, component.osts, moved))
-        rest = [np.array([left[mask].sum()]) for mask in (reading, ~reading)]
-        parts.append(rows_of(key, rank, -1, np.array([-1]), (-1,), rest))
-    found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
-    return found[(found["bytes_read"] > 0) | (found["bytes_written"] > 0)].reset_index(drop=True)
+            number = np.arange(len(component.osts))
+            add_rows(parts, (key, rank, component.component, number, np.array(component.osts), *moved))
+        add_rows(parts, (key, rank, -1, np.array([-1]), -1, *(left[mask].sum() for mask in (reading, ~reading))))
+    found = dict(zip(COLUMNS, map(np.concatenate, parts), strict=True))
+    return Records(found).where((found["bytes_read"] > 0) | (found["bytes_written"] > 0))
 
 
-def clipped(transfers: pd.DataFrame, component: Any) -> tuple[np.ndarray, np.ndarray]:
+def add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
+    """Add a row for each stripe, of which the fourth value is the number, to each of COLUMNS."""
+    for part, value, kind in zip(parts, values, KINDS, strict=True):
+        part.append(np.broadcast_to(np.asarray(value, kind), len(values[3])))
+
+
+def clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
     """Begin and end of each transfer within the component's extent; equal where it is outside."""
-    offset = transfers["offset"].to_numpy(dtype=np.int64)
-    begin = np.maximum(offset, max(0, component.extent_start))
-    end = offset + transfers["length"].to_numpy(dtype=np.int64)
+    begin, end = np.maximum(offset, max(0, component.extent_start)), offset + length
     if component.extent_end >= 0:
         end = np.minimum(end, component.extent_end)
     return begin, np.maximum(begin, end)
 
 
-def per_stripe(begin: np.ndarray, end: np.ndarray, component: Any) -> np.ndarray:
+def per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.ndarray:
     """Bytes on each stripe of the ranges [begin, end): those of whole rounds, and what the last round has of it."""
     size, count = component.stripe_size, len(component.osts)
     first = np.arange(count)[:, None] * size
@@ -250,25 +274,6 @@ def per_stripe(begin: np.ndarray, end: np.ndarray, component: Any) -> np.ndarray
     for at in range(0, len(begin), step):
         moved += (below(end[at : at + step]) - below(begin[at : at + step])).sum(axis=1)
     return moved
-
-
-def rows_of(
-    key: Any, rank: Any, component: int, stripes: np.ndarray, osts: tuple[int, ...], moved: list[np.ndarray]
-) -> pd.DataFrame:
-    """COLUMNS of one file, rank and component."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "file": key,
-            "rank": rank,
-            "component": component,
-            "stripe": stripes,
-            "ost": list(osts),
-            "bytes_read": moved[0],
-            "bytes_written": moved[1],
-        }
-    )
 
 
 @once_per_job

@@ -7,42 +7,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import PIECE, records
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
 @once_per_job
-def cold_and_warm(job: Job) -> pd.DataFrame | None:
+def cold_and_warm(job: Job) -> Records | None:
     """One row a file of which a rank read the same transfers again, by `id`: cold and warm (bytes per second of the
     first reading and of later ones), bytes (read again).
 
     A transfer is read again when the same rank has read the same offset and length of the file before. None without
     traces or without such transfers.
     """
-    traced = job.frames.get("DXT_POSIX")
+    traced = job.records.get("DXT_POSIX")
     if traced is None:
         return None
-    import pandas as pd
-
-    parts = [read_sums(traced.iloc[places]) for places in batches(records(traced))]
-    rows = pd.concat(parts) if parts else pd.DataFrame({"again": []})
-    if not rows["again"].any():
+    parts = [read_sums(traced, places) for places in batches(records(traced))]
+    if not any(part["again"].any() for part in parts):
         return None
-    sums = rows.groupby(["id", "again"])[["bytes", "seconds"]].sum().unstack(fill_value=0)
-    seconds = sums["seconds"].replace(0, np.nan)
-    found = pd.DataFrame(
-        {
-            "cold": sums["bytes"][False] / seconds[False],
-            "warm": sums["bytes"][True] / seconds[True],
-            "bytes": sums["bytes"][True],
-        }
+    rows = {name: np.concatenate([part[name] for part in parts]) for name in ("id", "again", "bytes", "seconds")}
+    ids, file = np.unique(rows["id"], return_inverse=True)
+    moved, spent = (
+        [np.bincount(file, np.where(rows["again"] == again, rows[name], 0), len(ids)) for again in (False, True)]
+        for name in ("bytes", "seconds")
     )
-    return found.dropna()
+    both = (spent[0] != 0) & (spent[1] != 0)
+    cold, warm = (moved[again][both] / spent[again][both] for again in (False, True))
+    return Records({"id": ids[both], "cold": cold, "warm": warm, "bytes": moved[True][both]})
 
 
 def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
@@ -59,18 +54,18 @@ def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray
         yield np.concatenate(held)
 
 
-def read_sums(rows: pd.DataFrame) -> pd.DataFrame:
+def read_sums(traced: Records, places: np.ndarray) -> Records:
     """Of all accesses of some records: bytes and seconds of reading by `id` and whether it was `again`."""
-    import pandas as pd
-
-    rows = rows[(rows["op"] == "read") & (rows["length"] > 0)]
-    where = [rows[name].to_numpy() for name in ("length", "offset", "rank", "id")]
-    order = np.lexsort([rows["start"].to_numpy(), *where])
+    places = places[traced.says("op", "read")[places] & (traced["length"][places] > 0)]
+    where = [traced[name][places] for name in ("length", "offset", "rank", "id")]
+    order = np.lexsort([traced["start"][places], *where])
     same = np.ones(max(0, len(order) - 1), dtype=bool)
     for values in where:
         same &= values[order[1:]] == values[order[:-1]]
     again = np.zeros(len(order), dtype=bool)
     again[order[1:][same]] = True
-    spent = rows["end"] - rows["start"]
-    found = pd.DataFrame({"id": rows["id"], "again": again, "bytes": rows["length"], "seconds": spent})
-    return found.groupby(["id", "again"], as_index=False).sum()
+    ids, file = np.unique(where[-1], return_inverse=True)
+    spent = traced["end"][places] - traced["start"][places]
+    sums = [np.bincount(2 * file + again, values, 2 * len(ids)) for values in (where[0], spent)]
+    found = {"id": np.repeat(ids, 2), "again": np.tile([False, True], len(ids)), "bytes": sums[0], "seconds": sums[1]}
+    return Records(found).where(np.bincount(2 * file + again, minlength=2 * len(ids)) > 0)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+    from iolens.log.records import Records
 
 PIECE = 1 << 20
 """Rows that are looked at together where a frame may have many."""
@@ -140,12 +141,12 @@ def in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFra
             yield part
 
 
-def records(traced: pd.DataFrame) -> dict[tuple[int, int], list[slice]]:
+def records(traced: pd.DataFrame | Records) -> dict[tuple[int, int], list[slice]]:
     """Where the rows of each file and rank are, by id and rank in the order of their first row.
 
     A log has them side by side, so that this is quicker than a groupby, and needs no copy of the rows.
     """
-    ids, ranks = (traced[name].to_numpy() for name in ("id", "rank"))
+    ids, ranks = (np.asarray(traced[name]) for name in ("id", "rank"))
     begins = run_begins(ids, ranks)
     found: dict[tuple[int, int], list[slice]] = {}
     for begin, end in pairwise([*begins.tolist(), len(traced)]):

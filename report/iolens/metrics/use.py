@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.counters import BUCKETS
-from iolens.log.records import Records
+from iolens.log.records import Records, numbered
 from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
@@ -60,7 +60,7 @@ def by_file(job: Job, name: str) -> Records | None:
     if records is None or not len(records):
         return None
     files = file_records(job, name)
-    columns = [column for column in records.columns if column.startswith(prefix)]
+    columns = [column for column in records.names if column.startswith(prefix)]
     names = [column.removeprefix(prefix) for column in columns]
     # A row a counter, so that all are summed at once and each as if it were alone.
     each = np.array([records[column] for column in columns], float)[:, files.order]
@@ -71,7 +71,7 @@ def by_file(job: Job, name: str) -> Records | None:
         values[largest] = np.maximum.reduceat(each[largest], files.first, axis=1)
     ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
     used = np.minimum(np.add.reduceat(ranks, files.first), max(job.nprocs, 1)).astype(float)
-    return Records({"id": files.id, "ranks": used}, [(names, values)])
+    return Records({"id": files.id, "ranks": used}, [(numbered(names), values)])
 
 
 def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
@@ -105,13 +105,13 @@ def joined(table: Records, other: Records) -> Records:
     """`by_file`, of the files that another table has as well, with its columns."""
     row = rows_of(table["id"], other["id"])
     both = row < len(other)
-    more = {name: other[name][row[both]] for name in other.columns if name != "id"}
-    found = table.where(both)
-    return Records({**found.single, **more}, found.blocks)
+    return table.where(both).beside({name: other[name][row[both]] for name in other.names if name != "id"})
 
 
 def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
     """Whether each id is one of the known ones."""
+    if not len(known):
+        return np.zeros(len(ids), bool)
     return np.asarray(np.isin(ids, np.asarray(known if isinstance(known, np.ndarray) else [*known], ids.dtype)))
 
 

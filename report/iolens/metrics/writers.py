@@ -80,12 +80,11 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
         moved = sum(np.maximum(posix[f"POSIX_{counter}"], 0) for counter in COUNTERS.values())
         alone = (posix["rank"] < 0) & used & (posix["POSIX_SLOWEST_RANK_BYTES"] >= 0.99 * moved)
         found |= dict.fromkeys(posix["id"][alone].tolist(), 1)
-    traced = job.frames.get("DXT_POSIX")
+    traced = job.records.get("DXT_POSIX")
     if traced is not None:
-        kind = (traced["op"] == ("read" if what == "read" else "write")).to_numpy()
-        ids, ranks = (traced[key].to_numpy()[kind] for key in ("id", "rank"))
-        begins = run_begins(ids, ranks)
-        found |= ranks_of_files(ids[begins], ranks[begins])
+        begins = run_begins(traced["id"], traced["rank"], traced["op"])
+        begins = begins[traced.says("op", "read" if what == "read" else "write")[begins]]
+        found |= ranks_of_files(traced["id"][begins], traced["rank"][begins])
     table = file_rank_records(job)
     if table is not None:
         active = table[f"bytes_{what}"] > 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.passes import cold_and_warm
+from iolens.metrics.use import most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -25,14 +26,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
     found = cold_and_warm(job)
     if found is None:
         return None
-    chosen = found[(found["cold"] * limits["cold_factor"] <= found["warm"]) & (found["bytes"] >= limits["much_bytes"])]
-    if chosen.empty:
+    chosen = (found["cold"] * limits["cold_factor"] <= found["warm"]) & (found["bytes"] >= limits["much_bytes"])
+    if not chosen.any():
         return None
-    first = chosen.sort_values("bytes", ascending=False).iloc[0]
-    evidence = (
-        f"{say.files(job, chosen.index)}: first read at {say.rate(float(first['cold']), 1)}, then again at "
-        f"{say.rate(float(first['warm']), 1)}, by the same rank."
-    )
+    first = most_first(found["bytes"], chosen)[0]
+    cold, warm = (say.rate(float(found[name][first]), 1) for name in ("cold", "warm"))
+    evidence = f"{say.files(job, found['id'][chosen])}: first read at {cold}, then again at {warm}, by the same rank."
     return Seen(evidence, None, "", REMEDY)
 
 

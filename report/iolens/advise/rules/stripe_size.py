@@ -31,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         "calls": table["READS"] + table["WRITES"],
         "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1,
     }
-    table = Records({**table.single, **more}, table.blocks)
+    table = table.beside(more)
     table = table.where((table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0))
     used = np.ceil(table["size"] / table["stripe_size"])
     large = table.where(2 * used <= table["stripes"])
@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 def too_large(job: Job, files: Records) -> Seen:
     """Stripes so large that the file ends before it has reached them all."""
-    first = {name: values[most_first(files["moved"])[0]] for name, values in files.columns.items()}
+    first = {name: files[name][most_first(files["moved"])[0]] for name in files.single}
     used, stripes = int(np.ceil(first["size"] / first["stripe_size"])), int(first["stripes"])
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
@@ -58,7 +58,7 @@ def too_large(job: Job, files: Records) -> Seen:
 
 def too_small(job: Job, files: Records) -> Seen:
     """Stripes so small that each transfer of each rank goes to many targets."""
-    first = {name: values[most_first(files["moved"])[0]] for name, values in files.columns.items()}
+    first = {name: files[name][most_first(files["moved"])[0]] for name in files.single}
     each = first["moved"] / first["calls"]
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
