@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.prepare import drop_stale
 from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, put_aside, with_history
 
 SLOW = "the machine was slower than the emulated storage"
@@ -98,3 +99,17 @@ def test_failed_runs_that_are_done_again_stay_and_are_named(tmp_path: Path) -> N
     ]
     assert json.loads((tmp_path / "rep-1.attempt-2" / "attempt.json").read_text())["reason"] == "no time"
     assert first_attempt(asked, folder, "another command").failed == ()
+
+
+def test_runs_of_a_command_that_was_edited_are_in_no_comparison_any_more(tmp_path: Path) -> None:
+    asked = Asked("sc1/rep-1", 4, (), {}, None, point={"stripe_count": 1, "repetition": 1})
+    places = [tmp_path / "points" / "sc1" / "rep-1", tmp_path / "points" / "sc1" / "rep-2"]
+    fresh = tmp_path / "confirm" / "sc1" / "rep-1"
+    for place, key in zip([*places, fresh], ("before", "now", "before"), strict=True):
+        place.mkdir(parents=True)
+        write_record(place, record(True, key))
+    drop_stale(tmp_path, [first_attempt(asked, place, "now") for place in places])
+    assert [path.parent for path in tmp_path.rglob("run.json")] == [places[1]]
+    assert json.loads((tmp_path / "points" / "sc1" / "rep-1.attempt-1" / "attempt.json").read_text())["key"] == "before"
+    drop_stale(tmp_path, [first_attempt(asked, places[1], "now")])
+    assert (places[1] / "run.json").exists()

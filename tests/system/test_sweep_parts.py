@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Launcher, Task
@@ -100,7 +101,7 @@ TOY_SCRIPT = """#!/bin/sh
 printf x >> {starts}
 printf %s "$1 $DRUM_JOB" > "$5/data"
 stripes=$(cat "$5/layout")
-seconds=0.$(( 7 - 3 * stripes ))$(( $$ % 9 ))
+seconds=0.$(( 7 - 3 * stripes ))$(( $(wc -c <{starts}) % 9 ))
 cat > "$3" <<END
 {{"ranks": 1, "files": [{{"stripe_count": $stripes}}],
  "phases": [{{"operation": "write", "bytes": 4096, "seconds": {{"max": $seconds}}}}]}}
@@ -163,6 +164,8 @@ def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_
     table = (tmp_path / "results" / "runs.csv").read_text().splitlines()
     assert len(table) == 1 + 6
     assert table[0].startswith("stripe_count,run,repetition,status")
+    same = pyarrow.parquet.read_table(tmp_path / "results" / "runs.parquet").to_pandas()
+    assert [len(same), ",".join(same.columns)] == [6, table[0]]
     summary = write_comparison(load_results(tmp_path / "results"), tmp_path / "comparison.pdf", read_log)
     assert summary.remedy
     assert summary.remedy.stripes in ("drum --heads 1", "drum --heads 2")

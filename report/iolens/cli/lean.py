@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-WITHOUT_ARROW = {"report", "show", "table", "advise", "rank-order", "export", "listing", "sweep", "compare", "diff"}
+WITHOUT_ARROW = {"report", "show", "table", "advise", "rank-order", "export", "listing", "compare", "diff"}
 """Commands that read their tables with pandas alone."""
 DRAWING = {"report", "compare"}
 """Commands that draw whatever they are asked for."""

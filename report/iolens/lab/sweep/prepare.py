@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.files import write_aside
-from iolens.lab.run.record import read_record
+from iolens.lab.run.record import RECORD, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
 from iolens.lab.sweep.alone import alone
@@ -28,7 +28,7 @@ from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.place import data_folder
-from iolens.lab.sweep.repeat import Attempt, first_attempt
+from iolens.lab.sweep.repeat import ATTEMPT, Attempt, first_attempt, put_aside
 from iolens.lab.sweep.results import CONFIRM
 from iolens.lab.sweep.until import begun_before
 from iolens.lab.workloads.workloads import workload_of
@@ -61,8 +61,9 @@ class Sweep:
 
     @property
     def run_folders(self) -> list[Path]:
-        """The folder of every run that was begun."""
-        return [self.folder / FIRST, *self.folder.glob(f"{POINTS}/*/*"), *self.folder.glob(f"{CONFIRM}/*/*")]
+        """The folder of every run that was begun, without attempts that were done again."""
+        found = [*self.folder.glob(f"{POINTS}/*/rep-*"), *self.folder.glob(f"{CONFIRM}/*/rep-*")]
+        return [self.folder / FIRST, *(place for place in found if not (place / ATTEMPT).exists())]
 
 
 def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retry: bool = False) -> Sweep:
@@ -83,6 +84,7 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     check_targets(runs, bench.data, bench.storage, experiment.pool)
     todo = [first_attempt(asked, folder / POINTS / asked.id, key_of(bench, asked)) for asked in runs]
     before = [first_attempt(asked, folder / FIRST, key_of(first_bench, asked)) for asked in first]
+    drop_stale(folder, (*todo, *before))
     if with_matrix:
         drop_strangers(folder / POINTS, {asked.id for asked in runs})
     kept = ("ok",) if retry else ("ok", "failed")
@@ -127,6 +129,16 @@ def finished(attempt: Attempt, kept: Sequence[str]) -> bool:
 def failure(attempt: Attempt) -> Mapping[str, Any] | None:
     """The record of a failed run of exactly this setting in its folder; None where there is none."""
     return read_record(attempt.folder) if finished(attempt, ("failed",)) else None
+
+
+def drop_stale(folder: Path, attempts: Sequence[Attempt]) -> None:
+    """Put aside the runs of a command, a program or settings that have changed since, and the fresh runs with them: a
+    comparison must not lay them beside new ones, whenever it is made."""
+    known = {one.folder: read_record(one.folder) for one in attempts}
+    stale = [one.folder for one in attempts if (record := known[one.folder]) and record.get("key") != one.key]
+    fresh = [path.parent for path in folder.glob(f"{CONFIRM}/*/*/{RECORD}")]
+    for place in [*stale, *(fresh if any(one.name != FIRST for one in stale) else [])]:
+        put_aside(place)
 
 
 def drop_strangers(folder: Path, known: set[str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from iolens.lab.files import write_aside
 from iolens.lab.sweep.results import load_results
 
-RUNS = "runs.csv"
-"""Below the folder of the sweep."""
+RUNS, SAME = "runs.csv", "runs.parquet"
+"""Below the folder of the sweep; the second one where pyarrow is installed."""
 
 
 def write_runs(folder: Path) -> None:
@@ -20,3 +21,9 @@ def write_runs(folder: Path) -> None:
     for name in table.columns:
         table[name] = [" ".join(map(str, value)) if isinstance(value, tuple | list) else value for value in table[name]]
     write_aside(folder / RUNS, table.to_csv(index=False))
+    if find_spec("pyarrow"):
+        mixed = [name for name in table.columns if table[name].dtype == object]
+        words = {name: table[name].map(str, na_action="ignore") for name in mixed}
+        aside = folder / f"{SAME}.new"
+        table.assign(**words).to_parquet(aside, index=False)
+        aside.replace(folder / SAME)
