@@ -46,7 +46,8 @@ def io_seconds(job: Job) -> float | None:
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
     """Seconds of I/O of an average process over the same records; None for a log without such records."""
-    parts = [float(seconds_in(job, name, kind)[part].sum()) for name, part in highest_records(job) for kind in KINDS]
+    records = highest_records(job)
+    parts = [float(seconds_in(job, name, kind, False)[part].sum()) for name, part in records for kind in KINDS]
     return sum(parts) / max(job.nprocs, 1) if parts else None
 
 
