@@ -6,7 +6,7 @@
 #
 # Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT CONFIRM METHOD STEPS DIR RESULTS
 # DRIVER (lustre, generic or lustre-like), FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT CONFIRM DIR RESULTS,
-# and SET="KEY=VALUE ..." for any key of their experiment file. Of building: ARCH, the -march= value of the workloads
+# and SET="KEY=VALUE ..." for any key of their experiment file. Of all runs: RETRY=1 (failed runs again). Of building: ARCH, the -march= value of the workloads
 # (native; empty for any machine of this kind, as `make install` has them), WERROR=1, V=1.
 
 MAKEFLAGS += --no-print-directory
@@ -18,10 +18,11 @@ TEST_JOBS ?= $(shell n=$$(($$(nproc) + 1)); echo $$((n < 8 ? n : 8)))
 export PATH := $(PATH):$(CURDIR)/.venv/bin
 
 option = $(if $($(1)),$(2) "$($(1))")
+RETRIED = $(if $(filter 1,$(RETRY)),--retry)
 OPTIONS = $(call option,NP,--np) $(call option,STRIPES,--stripes) $(call option,AGGREGATORS,--aggregators) \
           $(call option,CB_BUFFER,--cb-buffer) $(call option,REPEAT,--repeat) $(call option,CONFIRM,--confirm) \
           $(call option,DRIVER,--driver) $(call option,METHOD,--method) $(call option,STEPS,--steps) $(call option,DIR,--dir) $(call option,RESULTS,--results) \
-          $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep)
+          $(if $(filter 1,$(FULL)),--full) $(if $(filter 0,$(SWEEP)),--no-sweep) $(RETRIED)
 comma := ,
 empty :=
 space := $(empty) $(empty)
@@ -29,7 +30,7 @@ yaml_list = [$(subst $(space),$(comma),$(strip $(1)))]
 set = $(if $($(1)),--set "$(2)=$($(1))")
 CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call set,CONFIRM,confirm) $(call set,DIR,storage.directory) \
           $(if $(STRIPES),--set "matrix.stripe_count=$(call yaml_list,$(STRIPES))") $(SET:%=--set "%") \
-          $(call option,RESULTS,--results)
+          $(call option,RESULTS,--results) $(RETRIED)
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -n -c docs
