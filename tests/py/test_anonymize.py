@@ -21,9 +21,9 @@ from iolens.log.rewrite import PrivateRegion, put_together, take_apart
 DATA = Path(__file__).resolve().parents[1] / "data"
 LOGS = sorted(DATA.rglob("*.darshan"))
 OURS = sorted((DATA / "iolens").glob("*.darshan"))
-OWN = b"heatmap POSIX MPIIO <STDIO> <STDERR> <STDOUT> <STDIN> darshan-apmpi-header darshan-apxc-header"
-LEFT_OUT = {"APMPI", "APXC"}
-IDS = {"id", "file_id", "host", "pool", "pool_uuid", "cont_uuid", "oid_hi", "oid_lo"}
+OWN = b"APMPI heatmap POSIX MPIIO <STDIO> <STDERR> <STDOUT> <STDIN> darshan-apmpi-header darshan-apxc-header"
+LEFT_OUT = {"APXC"}
+IDS = {"id", "file_id", "host", "node", "pool", "pool_uuid", "cont_uuid", "oid_hi", "oid_lo"}
 RENUMBERED = {"POSIX_RENAMED_FROM", "BGQ_CSJOBID"}
 
 

@@ -22,6 +22,7 @@
 struct job_times {
     int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
     size_t candidates;        /* files of rank 0 that all ranks might share */
+    bool agree;               /* a rank has something that modules agree on */
 };
 
 /* By how much faster than rank 0's this rank's clock ran, as a part of 1; 0 where that was not measured. */
@@ -41,7 +42,7 @@ static double zero_of(const struct clock_offsets *offsets)
 }
 
 /* Put all ranks' times on one clock: that of rank 0, from the begin of the rank that began first. The same
- * call tells all ranks how many ids will come from rank 0. */
+ * call tells all ranks how many ids will come from rank 0, and whether modules have to agree on something. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
     const struct clock_offsets *offsets = &iolens.offsets;
@@ -50,13 +51,15 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     mine += (double)(offsets->zero_ns - offsets->begin.at_ns) / NS_PER_SECOND * faster;
     double elapsed = iolens.ended.recorded * factor;
     /* Before and behind the common moment, of any rank; a double holds such a count exactly. */
-    double latest[3] = {mine, elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0};
-    if (transport->allreduce(latest, 3, IOLENS_DOUBLE, IOLENS_MAX) != 0)
+    double latest[4] = {mine, elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0,
+                        reduce_speaks()};
+    if (transport->allreduce(latest, 4, IOLENS_DOUBLE, IOLENS_MAX) != 0)
         latest[0] = mine;
     double shift = latest[0] - mine;
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9), (size_t)latest[2]};
+    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9), (size_t)latest[2],
+                              latest[3] > 0};
 }
 
 static void add_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)
@@ -163,6 +166,8 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
         reduce_flush_states();
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
     bool agreed = !merging || shared_find(transport, times.candidates) == 0;
+    if (times.agree)
+        reduce_agree(transport);
     create(&writer, transport, times.start_ns);
     if (!agreed || !finishing)
         writer_fail(&writer, ENOMEM);

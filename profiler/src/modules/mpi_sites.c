@@ -46,6 +46,19 @@ static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof
 static int iolens_callers; /* how many are told apart */
 static unsigned iolens_mpi_traced;
 
+/* Which bytes of a call APMPI counts. */
+static const uint8_t MOVES[IOLENS_MPI_FUNCTIONS] = {
+#define APMPI_BYTES(moves, name)  [IOLENS_MPI_##name] = APMPI_##moves,
+#define APMPI_SYNCED(moves, name) [IOLENS_MPI_##name] = APMPI_##moves,
+#define APMPI_CALLS(name)
+#define APMPI_BARRIER(name)
+#include "apmpi.def"
+#undef APMPI_BYTES
+#undef APMPI_SYNCED
+#undef APMPI_CALLS
+#undef APMPI_BARRIER
+};
+
 static bool has_word(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -97,6 +110,8 @@ IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
     own.pending.peer = peer;
     mpi_peer_add(peer, bytes, false);
 }
+
+IOLENS_EXPORT void iolens_mpi_posted(int64_t bytes) { own.pending.posted += bytes; }
 
 /* A contribution is a message where it is not empty. */
 IOLENS_EXPORT void iolens_mpi_volume(int64_t sent, int64_t received)
@@ -154,13 +169,22 @@ static void add_pending(struct mpi_site *site, struct mpi_pending *pending)
         site->sizes[i] += pending->sizes[i];
 }
 
+static void add_moved(struct mpi_site *site, const struct mpi_pending *pending, unsigned moves)
+{
+    int64_t moved = (moves & APMPI_SENT ? pending->sent : 0) +
+                    (moves & APMPI_RECEIVED ? pending->received : 0) +
+                    (moves & APMPI_POSTED ? pending->posted : 0);
+    site->moved += moved;
+    site->moved_sizes[apmpi_size_class(moved)]++;
+}
+
 static void clear_pending(struct mpi_pending *pending)
 {
     if (pending->messages == 1)
         pending->sizes[pending->size] = 0;
     else if (pending->messages > 1)
         memset(pending->sizes, 0, sizeof pending->sizes);
-    pending->sent = pending->received = pending->messages = pending->late = 0;
+    pending->sent = pending->received = pending->posted = pending->messages = pending->late = 0;
     pending->sync = 0;
 }
 
@@ -190,6 +214,8 @@ IOLENS_EXPORT void iolens_mpi_call(const struct iolens_mpi_call *call)
         site->max_time = seconds > site->max_time ? seconds : site->max_time;
         site->time += seconds;
         add_pending(site, &own.pending);
+        if (MOVES[call->function])
+            add_moved(site, &own.pending, MOVES[call->function]);
         site->calls++;
     }
     if (call->t1 >= own.rare)

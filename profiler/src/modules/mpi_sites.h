@@ -7,12 +7,13 @@
 
 #include "../memory/buffer.h"
 #include "../tables/keyed.h"
+#include "mpi_moves.h"
 
 enum { MPI_SIZES = 7 };
 
 /* What was said of a call before it is counted. */
 struct mpi_pending {
-    int64_t sent, received, messages, late;
+    int64_t sent, received, posted, messages, late;
     int64_t sizes[MPI_SIZES];
     int size; /* class of the latest message */
     int peer; /* and the rank at its other end; -1: none */
@@ -26,6 +27,7 @@ struct mpi_site_key {
 struct mpi_site {
     int64_t calls, sent, received, messages, late;
     int64_t sizes[MPI_SIZES];
+    int64_t moved, moved_sizes[APMPI_SIZES]; /* bytes, and calls by them, as APMPI counts */
     double time, min_time, max_time, sync;
 };
 

@@ -52,11 +52,12 @@ void traced_receive(const struct traced *c, MPI_Comm comm) { count_message(comm_
 
 void before_post(MPI_Comm comm, int source, int tag) { look_for_message(comm, source, tag); }
 
-void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source)
+void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source, int64_t bytes)
 {
-    if (source != MPI_PROC_NULL)
-        requests_put(request,
-                     (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
+    if (source == MPI_PROC_NULL)
+        return;
+    iolens_mpi_posted(bytes);
+    requests_put(request, (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
 }
 
 /* A message handle is remembered like a request, until it is received. */

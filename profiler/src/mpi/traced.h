@@ -39,7 +39,7 @@ void traced_send(MPI_Comm comm, int dest, int64_t bytes);
 void before_receive(struct traced *c, MPI_Comm comm, int source, int tag, MPI_Status **status);
 void traced_receive(const struct traced *c, MPI_Comm comm);
 void before_post(MPI_Comm comm, int source, int tag);
-void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source);
+void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source, int64_t bytes);
 void traced_exchange_post(const struct traced *c, MPI_Comm comm, int source, int64_t bytes,
                           MPI_Request request);
 void traced_mprobe(const struct traced *c, MPI_Comm comm, MPI_Message message, bool found);

@@ -89,7 +89,7 @@
 #define ON_RECV(f, ...)                                                                                      \
     FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, tag, &status), traced_receive(&c, COMM))
 #define ON_IRECV(f, ...)                                                                                     \
-    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, tag), traced_post(&c, COMM, *request, source))
+    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, tag), traced_post(&c, COMM, *request, source, BYTES))
 #define ON_SENDRECV(f, ...)                                                                                  \
     FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, recvtag, &status),                           \
        (traced_send(COMM, dest, BYTES), traced_receive(&c, COMM)))

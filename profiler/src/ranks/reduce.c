@@ -32,6 +32,21 @@ void reduce_flush_states(void)
             modules[m]->correct(file->state[m], &iolens.timeline);
 }
 
+bool reduce_speaks(void)
+{
+    bool speaks = false;
+    for (int m = 0; m < MODULE_COUNT; m++)
+        speaks |= modules[m]->speaks && modules[m]->speaks();
+    return speaks;
+}
+
+void reduce_agree(const struct iolens_transport *transport)
+{
+    for (int m = 0; m < MODULE_COUNT; m++)
+        if (modules[m]->agree)
+            modules[m]->agree(transport);
+}
+
 void reduce_record(const struct file *file, enum module_index module, int64_t rank, void *record)
 {
     const struct module *type = modules[module];

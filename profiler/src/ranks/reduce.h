@@ -12,6 +12,12 @@
  * their pages would have to be copied. */
 void reduce_flush_states(void);
 
+/* Whether this rank wants reduce_agree. */
+bool reduce_speaks(void);
+
+/* Collective, before names and records are written. */
+void reduce_agree(const struct iolens_transport *transport);
+
 /* A file's record of a module with a shape as it stands in the log, before ranks are merged; `record` has
  * room for shape_bytes(). */
 void reduce_record(const struct file *file, enum module_index module, int64_t rank, void *record);

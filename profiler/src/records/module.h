@@ -18,6 +18,7 @@ enum module_index {
 
 struct area;
 struct file;
+struct iolens_transport;
 struct timeline;
 
 struct module {
@@ -37,6 +38,10 @@ struct module {
     void (*end)(void); /* the process ends its recording: finish what only it can tell; may be NULL */
     /* Hand over what belongs into the state of a pseudo file, once, before all else; may be NULL. */
     void (*flush)(const void *state);
+    /* Collective, after all `flush`: what ranks must know of one another for their records. NULL: nothing.
+     * Left out when `speaks` is false on all ranks. */
+    bool (*speaks)(void);
+    void (*agree)(const struct iolens_transport *transport);
     /* Move what the shape does not name to the job's clock, once, after all `flush`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Whether a pseudo file says enough to write a log, where the process used no real one; NULL: never. */

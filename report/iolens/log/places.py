@@ -7,19 +7,23 @@ from collections.abc import Iterator
 
 from iolens.log.container import Container, Region
 from iolens.log.dxt import fields_of
+from iolens.log.variable import APMPI_HEAD, APMPI_NODE, APMPI_RECORD
 
 Place = tuple[int, list[tuple[int, int]]]
 """Offset of a record, which begins with its id, and begin and end of its texts: a host, or the names of pools."""
 
 
 def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place]:
-    """Every record of a LUSTRE, DXT or HEATMAP region, in order."""
+    """Every record of a LUSTRE, DXT, APMPI or HEATMAP region, in order."""
     at = 0
     while at < len(data):
         if region.name == "LUSTRE":
             words, texts = lustre(log, region, data, at)
         elif region.name == "HEATMAP":
             words, texts = 6 + 2 * word(log, data, at, 3), []
+        elif region.name == "APMPI":
+            end = at + 8 * APMPI_RECORD
+            words, texts = (APMPI_RECORD, [(end - 8 * APMPI_NODE, end)]) if at else (APMPI_HEAD, [])
         else:
             segments = word(log, data, at, 11) + word(log, data, at, 12)
             words, texts = 13 + len(fields_of(region)) * segments, [(at + 24, at + 88)]

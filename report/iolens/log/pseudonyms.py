@@ -24,7 +24,9 @@ PLAIN = re.compile(
 )
 """Words in hints, settings and paths that say nothing of anybody."""
 
-OWN_NAMES = re.compile(rb"<(STDIN|STDOUT|STDERR)>|heatmap:(POSIX|STDIO|MPIIO|DFS|DAOS)|darshan-(apmpi|apxc|bgq)-[a-z]+")
+OWN_NAMES = re.compile(
+    rb"<(STDIN|STDOUT|STDERR)>|APMPI|heatmap:(POSIX|STDIO|MPIIO|DFS|DAOS)|darshan-(apmpi|apxc|bgq)-[a-z]+"
+)
 """Names that profilers give to what is no file."""
 
 

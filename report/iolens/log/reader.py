@@ -17,14 +17,20 @@ from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
 from iolens.log.private import read_private
 from iolens.log.records import Frames, Records
-from iolens.log.variable import VERSIONS, read_heatmap, read_lustre
+from iolens.log.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
 
 if TYPE_CHECKING:
     import pandas as pd
 
     Found: TypeAlias = Records | pd.DataFrame
 
-VARIABLE = {"LUSTRE": read_lustre, "DXT_POSIX": read_dxt, "DXT_MPIIO": read_dxt, "HEATMAP": read_heatmap}
+VARIABLE = {
+    "LUSTRE": read_lustre,
+    "DXT_POSIX": read_dxt,
+    "DXT_MPIIO": read_dxt,
+    "APMPI": read_apmpi,
+    "HEATMAP": read_heatmap,
+}
 """Readers of the modules whose records differ in length."""
 
 

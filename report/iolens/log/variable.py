@@ -1,4 +1,4 @@
-"""Modules whose records differ in length: LUSTRE layouts and heatmaps.
+"""Modules whose records differ in length: LUSTRE layouts, heatmaps, and APMPI's with its header.
 
 A Python loop finds where the records begin; the numbers themselves are taken in bulk.
 """
@@ -19,7 +19,7 @@ HEATMAP_NAMES = {
     1597927878319380788: "DFS",
     4131494093108637317: "DAOS",
 }
-VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "HEATMAP": (1,)}
+VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "APMPI": (1,), "HEATMAP": (1,)}
 """Known record versions."""
 
 COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
@@ -140,3 +140,21 @@ def read_heatmap(log: Container, region: Region) -> Records:
     for name in ("written", "read"):
         columns[name] = np.concatenate([part[name] for part in parts]) if parts else none
     return Records(columns)
+
+
+APMPI_HEAD, APMPI_RECORD, APMPI_NODE = 6, 654, 16
+"""Words of APMPI's header and of each rank's record, and of the node's name at its end."""
+
+
+def read_apmpi(log: Container, region: Region) -> Records:
+    """One row a rank: id, rank, node, time in MPI (seconds), sync_time (of that, in timed barriers; seconds)."""
+    data, words = words_of(log, region)
+    rest = words[APMPI_HEAD:]
+    if len(rest) % APMPI_RECORD and not region.cut:
+        raise damaged(log, region)
+    rest = rest[: len(rest) - len(rest) % APMPI_RECORD].reshape(-1, APMPI_RECORD)
+    times = np.ascontiguousarray(rest[:, -APMPI_NODE - 2 : -APMPI_NODE]).view(np.float64)
+    ends = [8 * (APMPI_HEAD + APMPI_RECORD * (i + 1)) for i in range(len(rest))]
+    nodes = [data[end - 8 * APMPI_NODE : end].split(b"\0")[0].decode("utf-8", "replace") for end in ends]
+    columns = {"id": rest[:, 0].astype(np.uint64), "rank": rest[:, 1], "node": np.array(nodes, object)}
+    return Records({**columns, "time": times[:, 0], "sync_time": times[:, 1]})
