@@ -10,7 +10,7 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.rule import Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import among, by_file, small_calls
+from iolens.metrics.use import by_file, small_calls, unknown_to_mpiio
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -24,9 +24,7 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
     if table is None:
         return None
     calls, few = table[f"{kind}S"], small_calls(table, kind, limits["small_transfer"])
-    foreign = job.records.get("MPI-IO")
-    free = np.ones(len(table), bool) if foreign is None else ~among(table["id"], foreign["id"])
-    mask = chosen(table) & free & (calls > 0) & (few >= limits["small_share"] * calls)
+    mask = chosen(table) & unknown_to_mpiio(job, "POSIX") & (calls > 0) & (few >= limits["small_share"] * calls)
     if few[mask].sum() < max(1.0, limits["few_calls"]):
         return None
     rows = np.flatnonzero(mask)

@@ -94,11 +94,18 @@ def under_mpiio(job: Job) -> tuple[Records, Records] | None:
 @once_per_job
 def without_mpiio(job: Job, name: str) -> Records | None:
     """`by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""
-    table, upper = by_file(job, name), job.records.get("MPI-IO")
-    if table is None or upper is None:
+    table = by_file(job, name)
+    if table is None or "MPI-IO" not in job.records:
         return table
-    alone = ~among(table["id"], upper["id"])
+    alone = unknown_to_mpiio(job, name)
     return table.where(alone) if alone.any() else None
+
+
+@once_per_job
+def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
+    """Which files of `by_file` MPI-IO does not know."""
+    upper = job.records.get("MPI-IO")
+    return ~among(file_records(job, name).id, [] if upper is None else upper["id"])
 
 
 def joined(table: Records, other: Records) -> Records:

@@ -22,8 +22,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = by_file(job, "MPI-IO")
     if table is None:
         return None
-    single = np.sum([table[name] for name in ("INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES")], axis=0)
-    together = np.sum([table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")], axis=0)
+    single = np.asarray(sum(table[name] for name in ("INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES")))
+    together = np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
     few = small_calls(table, "READ", limits["small_transfer"]) + small_calls(table, "WRITE", limits["small_transfer"])
     calls = single + together
     chosen = (table["ranks"] > 1) & (calls > 0) & (together <= 0.1 * single) & (few >= limits["small_share"] * calls)
