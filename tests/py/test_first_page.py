@@ -17,13 +17,15 @@ from iolens.metrics.share import io_seconds
 from iolens.metrics.timespans import rank_spans
 from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
-from iolens.pages.blocks import Row, Text
+from iolens.pages.blocks import Row, Table, Text
+from iolens.pages.exhibits.cost import PERFORMANCE
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
 from iolens.pages.exhibits.overview import said as said_of
 from iolens.pages.flow import GAP, side_by_side
-from iolens.pages.job import PAGES, write_job
+from iolens.pages.job import PAGES, meeting_ranks, write_job
 from iolens.pages.job_words import facts, main_file_system, verdicts
 from iolens.pages.layout import laid_out
+from iolens.pages.text import table_text
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"
 MIB = 1 << 20
@@ -242,6 +244,29 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
 def test_a_striped_file_that_opens_slowly_is_no_pipe() -> None:
     spent = io_seconds(read_log(DATA / "imbalanced-io.darshan"))
     assert spent == pytest.approx(1390.99, abs=0.01)  # with the 33 s of an fopen, as darshan-parser's sums have it
+
+
+def test_a_log_of_which_most_is_missing_is_not_called_healthy(tmp_path: Path) -> None:
+    (tmp_path / "cut.darshan").write_bytes((DATA / "imbalanced-io.darshan").read_bytes()[:20000])
+    assert verdict(read_log(tmp_path / "cut.darshan")).sentence.endswith("this log is too incomplete to judge it.")
+
+
+def test_sentences_in_tables_of_a_terminal_are_folded_and_not_cut() -> None:
+    found = UNKNOWN.table(read_log(DATA / "imbalanced-io.darshan"))
+    assert found is not None
+    lines = table_text(found, 80)
+    assert max(map(len, lines)) <= 80
+    assert "…" not in "".join(lines)
+    assert table_text(Table("", ["file"], [["/a/" + "b" * 99]]), 30)[-1].count("…") == 1
+
+
+def test_a_layer_that_moved_nothing_has_no_speed_and_lone_ranks_meet_nowhere() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    found = PERFORMANCE.table(read_log(logs / "metadata.darshan"))
+    assert found is not None
+    assert [row[-1] for row in found.rows] == ["n/a"]
+    assert meeting_ranks(read_log(logs / "healthy-own.darshan")) == []
+    assert meeting_ranks(read_log(logs / "meet-on-stripes.darshan"))
 
 
 def test_a_small_balance_keeps_its_digits() -> None:

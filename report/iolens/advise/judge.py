@@ -90,6 +90,8 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
     if share is None or spent is None:
         return Verdict("nothing", no_records(job), "No module recorded a transfer.", None)
     part = part_of_run(job, share, spent)
+    if job.missing and share < limits["worth_gain"]:
+        return Verdict("nothing", f"{part}; this log is too incomplete to judge it.", HOW, share)
     if spent < limits["least_seconds"]:
         sentence = f"Nothing worth your time: I/O took {say.seconds(spent)} of the slowest rank."
         return Verdict("nothing", sentence, HOW, share)

@@ -68,6 +68,12 @@ def byte_ratios(job: Job) -> list[Block]:
     return [Text(" ".join(said))] if said else []
 
 
+def meeting_ranks(job: Job) -> list[Block]:
+    """Ranks on the stripes of files; nothing to see where no stripe has two."""
+    found = STRIPE_RANKS.frame(job)
+    return list(STRIPE_RANKS.tables(job)) if found is not None and (found["most_ranks"] > 1).any() else []
+
+
 PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Job summary",
@@ -123,7 +129,7 @@ PAGES: tuple[Layout[Job], ...] = (
             TARGETS.figures,
             TARGET_BYTES.figures,
             TARGET_BYTES.tables,
-            STRIPE_RANKS.tables,
+            meeting_ranks,
             LUSTRE_CLIENT.tables,
             HINTS.tables,
             AGGREGATORS.tables,

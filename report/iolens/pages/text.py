@@ -52,14 +52,24 @@ def table_text(table: Table, width: int) -> list[str]:
         lines += head_lines([heads[n] for n in kept], widths, [numeric[n] for n in kept])
         lines.append((" " * GAP).join("─" * wide for wide in widths))
     for row in rows:
-        cells = (aligned(short(row[n], wide), wide, numeric[n]) for n, wide in columns)
-        lines.append((" " * GAP).join(cells).rstrip())
+        parts = [folded(row[n], wide) for n, wide in columns]
+        for level in range(max(map(len, parts))):
+            cells = [part[level] if level < len(part) else "" for part in parts]
+            each = zip(cells, columns, strict=True)
+            lines.append((" " * GAP).join(aligned(cell, wide, numeric[n]) for cell, (n, wide) in each).rstrip())
     missing = [heads[n] for n in range(len(heads)) if n not in kept]
     if missing:
         lines += paragraph(f"No room in {width} columns for: {', '.join(missing)}.", width)
     if len(table.rows) > len(rows):
         lines += paragraph(f"{len(table.rows) - len(rows):,} more rows: iolens report --csv DIR exports them.", width)
     return lines + (paragraph(table.note, width) if table.note else [])
+
+
+def folded(cell: str, width: int) -> list[str]:
+    """A cell in lines of its column: sentences are broken at spaces, a path or a longer word loses its middle."""
+    if len(cell) <= width or cell.startswith(INDENT) or max(map(len, cell.split()), default=0) > width:
+        return [short(cell, width)]
+    return textwrap.wrap(cell, width)
 
 
 def fitted(

@@ -36,10 +36,10 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
         Column("I/O time", "seconds", words.duration),
-        Column("speed", "mib_per_second", words.speed),
+        Column("speed", "mib_per_second", lambda value: words.speed(value or None)),
     ],
     note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. Speed: "
-    "all bytes over that time (an estimate; n/a without I/O time). A layer's time contains that of the layers "
+    "all bytes over that time (an estimate; n/a without bytes or I/O time). A layer's time contains that of the layers "
     "below it.",
 )
 
