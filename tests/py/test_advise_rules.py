@@ -388,3 +388,40 @@ def test_opening_a_pipe_that_waits_is_no_metadata_trouble(usual: float, found: b
     made = job(1, {"POSIX": frame("POSIX", [*rows, pipe])}, run_time=5000.0)
     assert ("metadata-storm" in said(made)) == found
     assert io_seconds(made) == pytest.approx(20 * 100 * usual + (900.0 if found else 0.0))
+
+
+def collective(times: list[float], sync: float = 0.0, mpi: str = "Open MPI v4.1.4", size: int = 8) -> Job:
+    """A job of so many ranks that ran 100 s and were so long in MPI_Allreduce, `sync` of them in its timed barrier."""
+    rows = [
+        {"rank": rank, "function": "MPI_Allreduce", "region": 0, "calls": 1000, "time": spent, "sync_time": sync}
+        | {"messages": 1000, "bytes_sent": 1000 * size, "bytes_received": 1000 * size, "late_receives": 0}
+        | {"min_time": 0.0, "max_time": 1.0, **{f"size_{number}": 0 for number in range(7)}}
+        for rank, spent in enumerate(times)
+    ]
+    return job(len(times), {}, mpi_calls=pd.DataFrame(rows), job={"mpi": mpi})
+
+
+def test_a_collective_that_transfers_long_and_does_not_wait() -> None:
+    found = said(collective([30.0, 32.0, 31.0, 33.0]))["collective-algorithm"]
+    assert found.gain == pytest.approx(0.30), "the rank that waited least"
+    assert "coll_tuned_use_dynamic_rules 1" in found.remedy
+    assert found.remedy.index("coll_tuned_allreduce_algorithm 3") < found.remedy.index("_algorithm 6")
+    large = said(collective([30.0] * 4, sync=1.0, mpi="MPICH Version: 4.1", size=1 << 20))["collective-algorithm"]
+    assert large.remedy.index("reduce_scatter_allgather") < large.remedy.index("recursive_doubling")
+    assert "I_MPI_ADJUST_ALLREDUCE=1" in said(collective([30.0] * 4, mpi="Intel(R) MPI"))["collective-algorithm"].remedy
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        collective([2.0, 60.0, 60.0, 60.0]),
+        collective([20.0, 60.0, 60.0, 60.0]),
+        collective([30.0] * 4, sync=40.0),
+        collective([5.0] * 4),
+        collective([30.0, 30.0]),
+        collective([30.0] * 4, mpi=""),
+    ],
+    ids=["one waits for", "most is waiting", "the barrier waits", "short", "two ranks", "an unknown library"],
+)
+def test_no_other_algorithm_where_ranks_wait_or_little_is_at_stake(other: Job) -> None:
+    assert "collective-algorithm" not in said(other)

@@ -44,6 +44,7 @@ EVIDENCE: Mapping[str, str] = {
     "late-receives": "mpi_calls",
     "small-messages": "mpi_messages",
     "eager-limit": "mpi_messages",
+    "collective-algorithm": "mpi_calls",
     "crowded-processors": "node_places",
     "log-partial": "modules",
     "log-blind": "modules",

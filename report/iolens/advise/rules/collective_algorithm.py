@@ -1,0 +1,134 @@
+"""A collective whose transfer, and not waiting for late ranks, takes much of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules import crowded_processors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+FEW = 2
+"""Between so many ranks there is nothing to choose."""
+
+LARGE = 64 << 10
+"""Bytes of a contribution from which on the algorithm for large messages is named first."""
+
+Choice = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Names of an algorithm for small messages, and one for large ones, in each library."""
+
+    openmpi: Choice
+    mpich: Choice
+    intel: Choice
+
+
+OPERATIONS = {
+    "MPI_Allreduce": Operation(("3", "6"), ("recursive_doubling", "reduce_scatter_allgather"), ("1", "2")),
+    "MPI_Allgather": Operation(("2", "4"), ("brucks", "ring"), ("2", "3")),
+    "MPI_Allgatherv": Operation(("2", "3"), ("brucks", "ring"), ("2", "3")),
+    "MPI_Alltoall": Operation(("3", "2"), ("brucks", "pairwise"), ("1", "3")),
+    "MPI_Reduce_scatter": Operation(("2", "3"), ("recursive_halving", "pairwise"), ("1", "2")),
+}
+"""Those in which every rank needs something of every other one: none leaves before the last has come, so that the rank
+that spends least time in them waits least. Numbers: `ompi_info --param coll tuned --level 9`, I_MPI_ADJUST_*."""
+
+REMEDY = """\
+Try another algorithm, and keep it only if the run gets shorter by more than
+runs differ:
+
+  {commands}
+
+The library's own choice goes by the number of ranks and bytes and is often
+the best there is. Fewer and larger calls, or {immediate} with work
+before its wait, help with any."""
+
+
+def commands(function: str, library: str, large: bool) -> tuple[str, str]:
+    """To paste: the algorithm that fits messages of this size, then the other one."""
+    short, operation = function.removeprefix("MPI_"), OPERATIONS[function]
+    if "Intel" in library:
+        pair = tuple(f"export I_MPI_ADJUST_{short.upper()}={value}" for value in operation.intel)
+    elif "Open MPI" in library:
+        rules = "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n      --mca coll_tuned_"
+        pair = tuple(f"{rules}{short.lower()}_algorithm {value} ..." for value in operation.openmpi)
+    else:
+        pair = tuple(f"export MPIR_CVAR_{short.upper()}_INTRA_ALGORITHM={value}" for value in operation.mpich)
+    return (pair[1], pair[0]) if large else (pair[0], pair[1])
+
+
+def transfer(rows: pd.DataFrame, ranks: int) -> tuple[float, str] | None:
+    """Seconds of one function that are not waiting for late ranks, at most, and how that is known; None where waiting
+    is more than half, or a rank makes no such calls. `rows`: of mpi_calls."""
+    own = rows[rows["rank"] >= 0].groupby("rank")[["time", "sync_time"]].sum()
+    if len(own) < ranks:
+        return None
+    if own["sync_time"].any():
+        seconds, waited = float(own["time"].max()), float(own["sync_time"].mean())
+        said = f"waiting in the timed barrier before it took {say.seconds(waited)} on average"
+        return None if waited > own["time"].mean() else (seconds, said)
+    least, most = float(own["time"].min()), float(own["time"].max())
+    said = f"{say.seconds(least)} on the rank that waited least, {say.seconds(most)} on the one that waited longest"
+    return None if least < most / 2 else (least, said)
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """The function with most seconds of transfer, where these are many, and ranks have a processor each."""
+    from iolens.metrics.processor.mpi import mpi_rows
+
+    rows = mpi_rows(job) if "mpi_calls" in job.private else None
+    about = job.private.get("job")
+    library = str(about.get("mpi") or "") if isinstance(about, dict) else ""
+    if rows is None or job.nprocs <= FEW or not library or crowded_processors.check(job, limits):
+        return None
+    found = [(name, part, transfer(part, job.nprocs)) for name, part in rows.groupby("function") if name in OPERATIONS]
+    known = [(kept[0], kept[1], str(name), part) for name, part, kept in found if kept]
+    seconds, said, function, part = max(known, key=lambda row: row[0], default=(0.0, "", "", rows))
+    if not function or seconds < limits["collective_share"] * job.run_time:
+        return None
+    messages = float(part["messages"].sum())
+    mean = float(part["bytes_sent"].sum()) / max(1.0, messages)
+    evidence = (
+        f"{function} took {say.seconds(seconds)} of {say.seconds(job.run_time)} ({said}): "
+        f"{say.count(float(part['calls'].sum()), 'call')} that give {say.size(int(mean))} each on average; "
+        f"communicators of {communicators(job)} ranks are in use. {library.split(',')[0]}"
+    )
+    remedy = REMEDY.format(
+        commands="\n  # or\n  ".join(commands(function, library, mean >= LARGE)),
+        immediate=f"MPI_I{function.removeprefix('MPI_').lower()}",
+    )
+    bound = "The collective for nothing, without the wait for late ranks; what another algorithm takes is not known."
+    return Seen(evidence, seconds, bound, remedy)
+
+
+def communicators(job: Job) -> str:
+    """Their sizes, in words; the job's own where the log does not tell."""
+    table = job.private.get("mpi_communicators")
+    sizes = sorted({job.nprocs, *([] if table is None else map(int, table["size"]))}, reverse=True)
+    return ", ".join(map(str, (size for size in sizes[:4] if size > 1)))
+
+
+RULE = Rule(
+    id="collective-algorithm",
+    title="A collective call takes long to transfer",
+    says="one of the collectives in which all ranks need all others takes `collective_share` of the run or more, "
+    "without waiting for late ranks, which is at most half of it: by the timed barrier (`--mpi-sync`), else by the "
+    "rank that spends least time in it; ranks have a processor each (needs `iolens run --trace mpi`)",
+    limits=("collective_share",),
+    why="Libraries choose an algorithm by size and ranks from tables that were measured on other machines.",
+    read_more="Open MPI: ompi_info --param coll tuned --level 9; MPICH: MPIR_CVAR_*_INTRA_ALGORITHM; Intel MPI: "
+    "I_MPI_ADJUST family; Cray MPICH: man intro_mpi, MPICH_COLL_OPT_OFF",
+    check=check,
+    bounds="mpi",
+    beside_io=True,
+)
