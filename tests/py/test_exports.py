@@ -210,7 +210,10 @@ def test_the_deepest_chains_that_are_recorded_can_be_exported() -> None:
 
 def test_a_log_without_samples_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     foreign = next((harness.ROOT / "tests/data").rglob("mpi-io-test-x86_64-3.5.0.darshan"))
-    for kind in ("collapsed", "chrome"):
-        assert main(["export", str(foreign), "--format", kind, "-o", str(tmp_path / "x")]) == 1
-        assert "iolens run" in capsys.readouterr().err
-    assert not (tmp_path / "x").exists()
+    target = tmp_path / "x"
+    assert main(["export", str(foreign), "--format", "collapsed", "-o", str(target)]) == 1
+    assert "iolens run" in capsys.readouterr().err
+    assert not target.exists()
+    assert main(["export", str(foreign), "--format", "chrome", "-o", str(target)]) == 0
+    assert "bytes over time alone" in capsys.readouterr().err
+    assert {event["ph"] for event in json.loads(target.read_bytes())["traceEvents"]} == {"C", "M"}

@@ -13,6 +13,7 @@
 enum { CPUS = 8192, CPU_TEXT = 128, HOST_TEXT = 64 };
 
 struct place {
+    double begin_time;
     int32_t thread_level, known;
     char cpus[CPU_TEXT];
 };
@@ -21,6 +22,7 @@ struct row {
     int64_t rank;
     char host[HOST_TEXT], cpus[CPU_TEXT];
     int32_t cpu_count, thread_level;
+    double begin_time;
 };
 
 static const struct column COLUMNS[] = {
@@ -34,6 +36,7 @@ static const struct column COLUMNS[] = {
            "what MPI_Query_thread says: 0 single, 1 funneled, 2 serialized, 3 multiple; of MPICH and of Open "
            "MPI the "
            "same numbers"),
+    COLUMN(begin_time, "<f8", "s", "what the profiler, and waiting for it on other ranks, added to MPI_Init"),
 };
 
 /* As the kernel lists them: ranges, separated by commas. Returns how many there are. */
@@ -56,12 +59,13 @@ static int list_cpus(char *text, size_t size)
     return count;
 }
 
-IOLENS_EXPORT void iolens_mpi_thread_level(int level)
+IOLENS_EXPORT void iolens_mpi_began(int level, double seconds)
 {
     struct place *place = iolens_active() ? table_state(TABLE_rank_places) : NULL;
     if (!place)
         return;
     place->thread_level = level;
+    place->begin_time = seconds;
     place->known = list_cpus(place->cpus, sizeof place->cpus);
 }
 
@@ -81,6 +85,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         return;
     row.cpu_count = place->known;
     row.thread_level = place->thread_level;
+    row.begin_time = place->begin_time;
     memcpy(row.cpus, place->cpus, sizeof row.cpus);
     memcpy(row.host, iolens.identity.host, strnlen(iolens.identity.host, sizeof row.host));
     buffer_put(rows, &row, sizeof row);

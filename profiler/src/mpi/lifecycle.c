@@ -28,7 +28,8 @@ static void agree(const struct iolens_transport *transport)
         traced_what &= ~(unsigned)IOLENS_MPI_SYNC;
 }
 
-static void start(void)
+/* All ranks wait for one another here: MPI_Init itself had ended at `t1`. */
+static void start(double t1)
 {
     int level;
     if (!attached || started || !mpi_handles_load())
@@ -40,10 +41,11 @@ static void start(void)
     traced_what = comms_start() ? iolens_mpi_tracing() : 0;
     agree(transport);
     started = true;
-    if (traced_what && pmpi.Query_thread(&level) == MPI_SUCCESS)
-        iolens_mpi_thread_level(level);
-    if (traced_what)
-        parameters_tell();
+    if (!traced_what)
+        return;
+    parameters_tell();
+    if (pmpi.Query_thread(&level) == MPI_SUCCESS)
+        iolens_mpi_began(level, iolens_now() - t1);
 }
 
 /* What the library does in it cannot be in the log; how long this rank waited for the last one is. */
@@ -86,7 +88,7 @@ static void leave(int code, const struct iolens_mpi_call *call)
     if (attached)
         iolens_pause(false);
     if (code == MPI_SUCCESS)
-        start();
+        start(call->t1);
     if (traced_what)
         iolens_mpi_call(call);
 }

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.metrics.processor.ask import Ask
+    from iolens.pages.blocks import Table
     from iolens.pages.exhibit import Exhibit
 
 EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
@@ -105,12 +106,23 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     """The table as text."""
     from iolens.pages.tabular import drilled, flat
 
-    table = exhibit.table(job)
-    if table is None:
-        raise IolensError(f"the table {exhibit.name} is a figure in the report; its numbers: --csv or --json")
+    table = exhibit.table(job) or numbers(exhibit.title, frame)
     if not exhibit.drilled:
         return flat(table)
     return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"])
+
+
+def numbers(title: str, frame: pd.DataFrame) -> Table:
+    """What the report has as a figure or in words: the columns by their names; a single row from top to bottom."""
+    from iolens.pages.blocks import Table
+
+    def said(value: Any) -> str:
+        return "n/a" if value is None or value != value else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    rows = [[said(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    if len(rows) == 1:
+        return Table(title, ["", "value"], [list(pair) for pair in zip(frame.columns, rows[0], strict=True)])
+    return Table(title, list(frame.columns), rows)
 
 
 def depth_heads(frame: pd.DataFrame) -> list[str]:

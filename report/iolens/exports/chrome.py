@@ -1,7 +1,7 @@
 """Chrome's trace events, as JSON: samples, MPI calls and transfers on one time line, for Perfetto and chrome://tracing.
 
 The format is "Trace Event Format" (Google, 2016): `ph` X is an event with a duration, M names processes and threads;
-times are microseconds. A rank is a process; what a thread did stands in a row of samples, one of MPI calls and one of
+times are microseconds, C a value from its time on. A rank is a process; what a thread did stands in a row of samples, one of MPI calls and one of
 transfers, because events of a row must lie within one another.
 """
 
@@ -27,11 +27,14 @@ MOST_EVENTS = 1_000_000
 ROWS = ("samples", "MPI", "I/O")
 LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 
+HEAT = ("module", "rank", "width", "bin", "written", "read")
+
 Event = dict[str, Any]
 
 
 def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
     """The file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`."""
+    rates = list(heat(job))
     events = [*samples(job, search), *mpi_calls(job), *transfers(job)]
     left_out = max(0, len(events) - MOST_EVENTS)
     if left_out:
@@ -39,7 +42,11 @@ def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
     # Of calls with the same times the outer one is found later, and viewers want it first.
     events.reverse()
     events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
-    trace = {"traceEvents": [*names(events), *events], "displayTimeUnit": "ms", "otherData": {"clocks": clocks(job)}}
+    trace = {
+        "traceEvents": [*names([*events, *rates]), *events, *rates],
+        "displayTimeUnit": "ms",
+        "otherData": {"clocks": clocks(job)},
+    }
     return json.dumps(trace), left_out
 
 
@@ -62,9 +69,25 @@ def names(events: Sequence[Event]) -> Iterator[Event]:
     """What the ranks and rows are called."""
     for rank in sorted({event["pid"] for event in events}):
         yield {"ph": "M", "pid": rank, "tid": 0, "name": "process_name", "args": {"name": f"rank {rank}"}}
-    for rank, number in sorted({(event["pid"], event["tid"]) for event in events}):
+    for rank, number in sorted({(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}):
         name = f"thread {number // len(ROWS)}, {ROWS[number % len(ROWS)]}"
         yield {"ph": "M", "pid": rank, "tid": number, "name": "thread_name", "args": {"name": name}}
+
+
+def heat(job: Job) -> Iterator[Event]:
+    """Bytes per second of each rank and layer, in the bins of the log's heat map: the values where they change."""
+    found: pd.DataFrame | None = job.frames.get("HEATMAP")
+    if found is None:
+        return
+    found = found.sort_values(["module", "rank", "bin"])
+    for (layer, rank), rows in groupby(zip(*(found[name].tolist() for name in HEAT), strict=True), lambda row: row[:2]):
+        before = (0, 0)
+        for _, _, width, number, written, read in rows:
+            if (written, read) != before and width * number <= job.run_time:
+                each = {"written": round(written / width), "read": round(read / width)}
+                at = round(width * number * 1e6, 3)
+                yield {"ph": "C", "pid": rank, "tid": 0, "name": f"{layer}, bytes/s", "ts": at, "args": each}
+            before = (written, read)
 
 
 def samples(job: Job, search: Sequence[Path]) -> Iterator[Event]:

@@ -26,7 +26,8 @@ def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
     Columns: name, ranks (that read from it), means of such a rank (seconds, mib in 2^20 bytes, calls), rate (all bytes
     over all time, MiB/s), bytes_per_call, bytes (of all ranks). POSIX and STDIO. NaN: which ranks read is not known,
-    for the log holds the file's ranks merged. Files with less than the threshold of the bytes are left out.
+    for the log holds the file's ranks merged. Files with less than the threshold of the bytes and of the time are
+    left out.
     """
     return file_rows(job, "read", ask)
 
@@ -49,8 +50,8 @@ def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     if rows.empty:
         return None
     named = rows.groupby("file", sort=True)
-    least = ask.threshold / 100 * rows["bytes"].sum()
-    each = [file_row(str(name), part) for name, part in named if not part["bytes"].sum() < least]
+    least = ask.threshold / 100 * rows[["bytes", "time"]].sum()
+    each = [file_row(str(name), part) for name, part in named if (part[["bytes", "time"]].sum() >= least).any()]
     each.sort(key=lambda row: -row["bytes"])
     return pd.DataFrame([file_row("Total", rows), *each], columns=COLUMNS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,17 +23,19 @@ META = {
 }
 """Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
 
+TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
+
 COLUMNS = ["rank", "group", "function", "id", "calls", "time", "bytes"]
 
 
 @once_per_job
 def rank_io(job: Job) -> pd.DataFrame | None:
-    """A row per rank, `group` (POSIX, STDIO, MPI-IO), `function` (read, write, meta; for MPI-IO exchange) and file.
+    """A row per rank, `group` (POSIX, STDIO, MPI-IO), `function` (read, write, meta; of MPI-IO exchange, meta), file.
 
     Columns also: file (path), calls, time (seconds), bytes. A file that all ranks used is known by rank where the
     private table `file_ranks` has it; else its rows are of rank -1, all ranks together. The groups do not overlap:
-    MPI-IO is what its calls took beyond the POSIX time in them (collective calls; all calls on files of one rank).
-    None where no layer recorded anything.
+    MPI-IO is what its calls took beyond the POSIX time in them; of a file that all ranks used, collective transfers are
+    known by rank, and all other calls of all ranks together. None where no layer recorded anything.
     """
     import pandas as pd
 
@@ -107,7 +109,48 @@ def exchange_rows(job: Job) -> list[pd.DataFrame]:
         found.append(
             rows_of(rank=part["rank"], group="MPI-IO", function="exchange", id=part["file"], calls=calls, time=time)
         )
+    if frame is not None:
+        found += shared_rows(frame[frame["rank"] < 0], posix, table)
     return found
+
+
+def shared_rows(shared: pd.DataFrame, posix: pd.DataFrame | None, collectives: Any) -> list[pd.DataFrame]:
+    """MPI-IO beyond POSIX in files that all ranks used, of all together: metadata, and transfers that are not known by
+    rank. A merged record holds the sums of the times of all ranks."""
+    below, timed = no_rows(), no_rows()
+    if posix is not None:
+        below = posix.assign(meta=posix["POSIX_F_META_TIME"], all=io_time(posix, "POSIX")).groupby("id").sum()
+    if collectives is not None and not isinstance(collectives, dict) and len(collectives):
+        timed = collectives.groupby("file")[["calls", "seconds", "access"]].sum()
+
+    def of(frame: pd.DataFrame, column: str) -> pd.Series[float]:
+        return frame[column].reindex(shared["id"], fill_value=0).set_axis(shared.index)
+
+    meta = (shared["MPIIO_F_META_TIME"] - of(below, "meta")).clip(lower=0)
+    moved = io_time(shared, "MPIIO") - shared["MPIIO_F_META_TIME"] - of(timed, "seconds")
+    beneath = (of(below, "all") - of(below, "meta") - of(timed, "access")).clip(lower=0)
+    operations = LAYERS["MPI-IO"].operations
+    transfers = sum(shared[f"MPIIO_{name}"] for kind in TRANSFERS for name in operations[kind])
+    opens = sum(
+        shared[f"MPIIO_{name}"] for kind in ("independent open", "collective open") for name in operations[kind]
+    )
+    columns = {"rank": -1, "group": "MPI-IO", "id": shared["id"]}
+    return [
+        rows_of(**columns, function="meta", calls=opens, time=meta),
+        rows_of(
+            **columns,
+            function="exchange",
+            calls=(transfers - of(timed, "calls")).clip(lower=0),
+            time=(moved - beneath).clip(lower=0),
+        ),
+    ]
+
+
+def no_rows() -> pd.DataFrame:
+    """Sums by file of what was not recorded."""
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(dtype=float) for name in ("meta", "all", "calls", "seconds", "access")})
 
 
 def rows_of(**columns: object) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iolens.metrics import cost
+from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask
@@ -118,5 +119,10 @@ def io_step(job: Job) -> Step:
     share = parts_of(job).get(time.IO, 0.0)
     said = [f"{share:.1f}% in I/O"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
-    said += [f"{one.module} {(one.bytes_read + one.bytes_written) / 2**20:.3g} MiB" for one in used]
+    said += [f"{one.module} {amount(one.bytes_read + one.bytes_written)}" for one in used]
     return Step("5. write and read at scale", "; ".join(said), "file_output", share)
+
+
+def amount(moved: float) -> str:
+    """Bytes in words."""
+    return f"{moved / MIB:,.3g} MiB" if moved >= MIB else f"{moved / 1024:.3g} KiB"

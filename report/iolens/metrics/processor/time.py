@@ -12,6 +12,7 @@ from iolens.metrics.processor.groups import MPI, MPIIO, POSIX, STDIO
 from iolens.metrics.processor.imbalance import load_balance
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
+from iolens.metrics.processor.private import table
 from iolens.metrics.processor.samples import sample_rows
 
 if TYPE_CHECKING:
@@ -34,15 +35,15 @@ def rank_time(job: Job) -> pd.DataFrame | None:
     """Seconds of each rank (index) by PARTS; None where neither MPI was traced nor the program sampled.
 
     Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, and
-    in the timed barriers before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize;
-    MPI transfer all other MPI time, so waiting inside receives and collectives is in it. Computing is the rest of the
-    run time. I/O that the log knows of all ranks together is spread evenly.
+    in the timed barriers before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize,
+    and what the profiler added to MPI_Init; MPI transfer all other MPI time, so waiting inside receives and collectives
+    is in it. Computing is the rest of the run time. I/O that the log knows of all ranks together is spread evenly.
 
     Sampled: the shares of the samples of each rank's first thread, as parts of the run time, by the same names.
     """
     traced = mpi_rows(job)
     if traced is not None:
-        return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job))
+        return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job), table(job, "rank_places"))
     rows = sample_rows(job)
     return None if rows is None else from_samples(job.run_time, max(1, job.nprocs), rows)
 
@@ -58,7 +59,9 @@ def mpi_part(functions: pd.Series[str]) -> np.ndarray:
     return np.where(starts, START, np.where(waits, WAITING, TRANSFER))
 
 
-def from_calls(run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFrame | None) -> pd.DataFrame:
+def from_calls(
+    run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFrame | None, places: pd.DataFrame | None
+) -> pd.DataFrame:
     """`rank_time` of timed calls."""
     import pandas as pd
 
@@ -68,6 +71,8 @@ def from_calls(run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFra
     for part in (WAITING, TRANSFER, START):
         found[part] += by_rank(mpi[mpi["part"] == part], "time", ranks)
     found[WAITING] += by_rank(mpi, "synced", ranks)
+    if places is not None and "begin_time" in places:
+        found[START] += by_rank(places, "begin_time", ranks)
     if moved is not None:
         found[IO] += by_rank(moved, "time", ranks)
     found[COMPUTE] = (run_time - found[list(PARTS[1:])].sum(axis=1)).clip(lower=0.0)

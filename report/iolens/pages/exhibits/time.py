@@ -35,7 +35,8 @@ def how(job: Job) -> str:
         return "From samples: shares of each rank's first thread, as parts of the run time."
     return (
         "From timed calls. MPI waiting: barriers, waits, tests and probes; waiting inside receives and collectives is "
-        "in MPI transfer. Computing: the rest of the run time."
+        "in MPI transfer. MPI start and end: with what the profiler adds to MPI_Init. Computing: the rest of the run "
+        "time."
     )
 
 

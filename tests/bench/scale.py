@@ -1,0 +1,191 @@
+"""What a job with MPI traced and samples costs by its number of ranks: python tests/bench/scale.py [FOLDER]
+
+Runs tests/c/halo_f08.f90 at RANKS ("1 2 4 8 16 32 64"), with `--trace mpi,io --sample` and without, and counts: bytes
+of the log by table, rows, the bytes of a rank's spool that hold something, the resident memory that is added to a
+rank's, and the collective calls that the profiler makes on a communicator of its own. To each series a line over the
+ranks is fitted by least squares, from 4 ranks to half the largest number; what it says of the largest number is held
+against what was measured there. Beyond that numbers are extrapolated, and say so: a table has at most a million rows
+(IOLENS_FILE_RANKS).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from iolens.log import read_log
+from iolens.log.container import open_container
+from iolens.log.private import entries_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = 0.5  # bytes a rank
+LEAST = 4  # below, ranks have fewer than the four neighbours that they have on every larger grid
+BEYOND = (10**4, 10**5, 10**6)
+MOST_ROWS = 10**6
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run: resident KiB of a rank (median), collective calls, bytes of each region of the log, rows of tables."""
+
+    memory: float
+    collectives: int
+    regions: Mapping[str, int]
+    rows: Mapping[str, int]
+
+    @property
+    def log(self) -> int:
+        """Bytes of all regions."""
+        return sum(self.regions.values())
+
+
+@dataclass(frozen=True)
+class Line:
+    """begin + slope * ranks, and the largest relative distance of a measured number from it."""
+
+    begin: float
+    slope: float
+    residual: float
+
+    def at(self, ranks: int) -> float:
+        """What it says of so many ranks."""
+        return self.begin + self.slope * ranks
+
+
+def fitted(ranks: Sequence[int], values: Sequence[float]) -> Line:
+    """By least squares of the relative distances, so that small jobs count as much as large ones."""
+    weights = 1 / np.maximum(np.asarray(values, dtype=float), 1)
+    slope, begin = np.polyfit(ranks, values, 1, w=weights)
+    line = Line(float(begin), float(slope), 0.0)
+    distances = [abs(line.at(p) - value) / max(value, 1) for p, value in zip(ranks, values, strict=True)]
+    return Line(line.begin, line.slope, max(distances))
+
+
+def compiled(folder: Path) -> None:
+    """The program, and what counts collective calls."""
+    sources = [ROOT / "profiler/include/iolens.f90", ROOT / "tests/c/halo_f08.f90"]
+    subprocess.run(["mpifort", "-O2", "-g", *sources, "-o", "halo", "-ldl"], cwd=folder, check=True)
+    counter = ["mpicc", "-std=gnu11", "-D_GNU_SOURCE", "-shared", "-fPIC", ROOT / "tests/c/collective_counter.c"]
+    subprocess.run([*counter, "-o", "counter.so", "-ldl"], cwd=folder, check=True)
+
+
+def run(folder: Path, ranks: int, preload: bool, **settings: str) -> Measured:
+    """A job of so many ranks; `preload`: under the profiler."""
+    for log in folder.glob("*.darshan*"):
+        log.unlink()
+    libraries = [ROOT / "build/lib/libiolens-openmpi.so", ROOT / "build/lib/libiolens.so", folder / "counter.so"]
+    its = {**settings, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
+    if preload:
+        its["LD_PRELOAD"] = ":".join(map(str, libraries))
+    inner = [
+        "env",
+        *(f"{name}={value}" for name, value in its.items()),
+        "./halo",
+        "data",
+        os.environ.get("ROUNDS", "50"),
+    ]
+    command = ["mpirun", "-np", str(ranks), *inner]
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **MPI}, capture_output=True, text=True, check=False, timeout=900
+    )
+    if done.returncode != 0:
+        sys.exit(f"scale: {' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    memory = [int(kib) for kib in re.findall(r"memory \d+\s+(\d+) kB", done.stdout)]
+    calls = re.search(r"collective calls: (\d+)", done.stdout)
+    logs = list(folder.glob("*.darshan"))
+    regions, rows = sizes(logs[0]) if logs else ({}, {})
+    return Measured(float(np.median(memory)), int(calls[1]) if calls else 0, regions, rows)
+
+
+def sizes(log: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """Stored bytes of each region, private or of Darshan's modules, and rows of the tables."""
+    container = open_container(log)
+    stored = {entry.name: entry.length for entry in entries_of(container) or ()}
+    rows = {name: len(table) for name, table in read_log(log).private.items() if not isinstance(table, dict)}
+    return {**stored, "everything else": log.stat().st_size - sum(stored.values())}, rows
+
+
+def spool_bytes(folder: Path, **settings: str) -> list[int]:
+    """Bytes that the spools of a job's ranks hold when it is aborted at its end."""
+    spool = folder / "spool"
+    spool.mkdir(exist_ok=True)
+    libraries = f"{ROOT}/build/lib/libiolens-openmpi.so:{ROOT}/build/lib/libiolens.so"
+    its = {**settings, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder), "IOLENS_SPOOL": str(spool)}
+    inner = ["env", *(f"{name}={value}" for name, value in its.items()), f"LD_PRELOAD={libraries}", "./halo", "data"]
+    command = ["mpirun", "-np", str(LEAST), *inner, os.environ.get("ROUNDS", "50"), "64", "abort"]
+    subprocess.run(command, cwd=folder, env={**os.environ, **MPI}, capture_output=True, check=False, timeout=900)
+    return sorted(path.stat().st_blocks * 512 for path in spool.rglob("*.spool"))
+
+
+def show(title: str, ranks: Sequence[int], runs: Mapping[int, Measured], plain: Mapping[int, Measured]) -> None:
+    """The tables of one setting."""
+    print(f"\n{title}\n\n| ranks | log, bytes | rows | collective calls | memory added to a rank, KiB |")
+    print("|---|---|---|---|---|")
+    for count in ranks:
+        one = runs[count]
+        added = one.memory - plain[count].memory
+        print(f"| {count} | {one.log:,} | {sum(one.rows.values()):,} | {one.collectives} | {added:,.0f} |")
+    learned, held = [p for p in ranks if LEAST <= p < ranks[-1]], ranks[-1]
+    print(f"\n| region of the log | a job | a rank | largest residual | at {held}: predicted | measured | error |")
+    print("|---|---|---|---|---|---|---|")
+    names = sorted(runs[held].regions, key=lambda name: -runs[held].regions[name])
+    lines = {name: fitted(learned, [runs[p].regions.get(name, 0) for p in learned]) for name in names}
+    grow = [name for name in names if lines[name].slope > SMALL]
+    for name in grow:
+        row(f"`{name}`", lines[name], held, runs[held].regions[name])
+    fixed = [sum(size for name, size in runs[p].regions.items() if name not in grow) for p in ranks]
+    row("all others", fitted(learned, [fixed[ranks.index(p)] for p in learned]), held, fixed[-1])
+    row("all", fitted(learned, [runs[p].log for p in learned]), held, runs[held].log)
+    print("\nExtrapolated, not measured:", end="")
+    for count in BEYOND:
+        whole = sum(bounded(lines[name], runs[held].rows.get(name, 0) / held, count) for name in grow) + fixed[-1]
+        free = lines["everything else"].at(count)
+        print(f" {whole / 1e6:,.1f} MB at {count:,} ranks ({free / 1e6:,.1f} of them in Darshan's modules);", end="")
+    print()
+
+
+def bounded(line: Line, rows: float, ranks: int) -> float:
+    """Bytes of a table with so many rows a rank, of which there is room for MOST_ROWS; 0: it has no such bound."""
+    room = MOST_ROWS / rows if rows else ranks
+    return line.at(int(min(ranks, room)))
+
+
+def row(name: str, line: Line, held: int, measured: int) -> None:
+    """A line's numbers."""
+    predicted = line.at(held)
+    error = f"{100 * (predicted - measured) / measured:+.1f} %" if measured else "n/a"
+    print(
+        f"| {name} | {line.begin:,.0f} | {line.slope:,.1f} | {100 * line.residual:.1f} % | {predicted:,.0f} "
+        f"| {measured:,} | {error} |"
+    )
+
+
+def main() -> None:
+    """All runs, and what they say."""
+    ranks = [int(word) for word in os.environ.get("RANKS", "1 2 4 8 16 32 64").split()]
+    with tempfile.TemporaryDirectory(dir=sys.argv[1] if sys.argv[1:] else None, prefix="scale.") as name:
+        folder = Path(name)
+        compiled(folder)
+        plain = {count: run(folder, count, False) for count in ranks}
+        settings = {"I/O alone": {}, "`--trace mpi,io --sample`": {"IOLENS_TRACE": "mpi,io", "IOLENS_SAMPLE": "100"}}
+        for title, chosen in settings.items():
+            show(title, ranks, {count: run(folder, count, True, **chosen) for count in ranks}, plain)
+            print(f"\nA rank's spool: {spool_bytes(folder, **chosen)} bytes")
+
+
+if __name__ == "__main__":
+    main()

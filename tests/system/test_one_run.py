@@ -1,0 +1,163 @@
+"""One run of a foreign program, and all that comes of it: `iolens run --trace mpi,io --sample` of a Fortran program
+with mpi_f08, whose log the tables, the report and every export read, and so do Darshan's tools. What must have been
+counted the program itself says."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import darshan
+import pandas as pd
+import pytest
+from iolens.cli.main import main
+from iolens.cli.table import text_of
+from iolens.exports.chrome import chrome
+from iolens.exports.collapsed import collapsed
+from iolens.exports.hatchet import hatchet
+from iolens.exports.pprof import pprof
+from iolens.exports.speedscope import speedscope
+from iolens.exports.stacks import stacks
+from iolens.log import Job, read_log
+from iolens.metrics.processor import samples, time
+from iolens.metrics.processor.ask import Ask, levels
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.job import write_job
+from mpi_libraries import ROOT, library
+from patience import PATIENCE
+
+RANKS, ROUNDS = 4, 40
+HZ = 500
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+    """The log, and what each rank must have sent: messages, their bytes, reductions, bytes of the file."""
+    mpi = library("usual")
+    compiler = mpi.mpicc.parent / "mpifort"
+    if not compiler.exists():
+        pytest.skip("no Fortran compiler of this MPI")
+    folder = tmp_path_factory.mktemp("foreign")
+    sources = [ROOT / "profiler/include/iolens.f90", ROOT / "tests/c/halo_f08.f90"]
+    subprocess.run([compiler, "-g", "-O2", *sources, "-o", "halo", "-ldl"], cwd=folder, check=True)
+    iolens = [sys.executable, "-m", "iolens.cli.main", "run", "--trace", "mpi,io", "--sample", str(HZ)]
+    command = [*iolens, "--", mpi.mpirun, "-np", str(RANKS), "./halo", folder / "data", str(ROUNDS)]
+    environment = {**os.environ, **mpi.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    (expected,) = [line for line in done.stdout.splitlines() if line.startswith("expect ")]
+    (log,) = folder.glob("*.darshan")
+    return log, [int(word) for word in expected.split()[1:]]
+
+
+@pytest.fixture(scope="module")
+def table(run: tuple[Path, list[int]]) -> Callable[..., pd.DataFrame]:
+    """A table as `iolens table NAME LOG --csv` prints it."""
+
+    def of(name: str, *options: str) -> pd.DataFrame:
+        return pd.read_csv(io.StringIO(printed("table", name, str(run[0]), "--csv", *options)))
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def job(run: tuple[Path, list[int]]) -> Job:
+    """The log, read once: its metrics are then computed once."""
+    return read_log(run[0])
+
+
+def printed(*words: str) -> str:
+    """What a command of ours prints."""
+    with redirect_stdout(io.StringIO()) as out:
+        assert main(list(words)) == 0
+    return out.getvalue()
+
+
+def test_messages_transfers_and_phases_are_those_of_the_program(
+    run: tuple[Path, list[int]], job: Job, table: Callable[..., pd.DataFrame]
+) -> None:
+    messages, sent, reductions, moved = run[1]
+    calls = table("mpi_calls", "--no-threshold").set_index("name")
+    assert calls.loc["MPI_Isend", ["calls", "bytes_sent"]].tolist() == [messages, sent]
+    assert calls.loc["MPI_Waitall", ["calls", "bytes_received"]].tolist() == [messages / 4, sent]
+    assert calls.loc["MPI_Allreduce", ["calls", "bytes_sent"]].tolist() == [reductions, 8 * reductions]
+    peers = table("mpi_peers")
+    assert (peers["messages"].sum(), peers["bytes"].sum()) == (RANKS * messages, RANKS * sent)
+    regions = table("regions", "--no-threshold").set_index("name")["calls"]
+    assert regions[["exchange", "smooth", "output"]].tolist() == [ROUNDS, ROUNDS, 1]
+    within = table("mpi_calls", "--no-threshold", "--by", "region,function")
+    sends = within[within["name"] == "MPI_Isend"]
+    assert sends["calls"].tolist() == [messages]
+    pattern = job.frames["MPI-IO"].sum(numeric_only=True)
+    assert pattern["MPIIO_BYTES_WRITTEN"] == pattern["MPIIO_BYTES_READ"] == RANKS * moved
+    assert (run[0].parent / "data").stat().st_size == RANKS * moved
+
+
+def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
+    """Two witnesses: timed calls, and where the samples found the ranks. I/O is all of MPI-IO, opening too; what the
+    profiler adds to MPI_Init is MPI's and not the program's computing."""
+    found, shares = time.time_parts(job), samples.profile(job, Ask(levels("group"), 0.0))
+    assert found is not None
+    assert shares is not None
+    parts = found.set_index("part")["seconds"]
+    assert parts.sum() == pytest.approx(job.run_time, rel=0.02)
+    groups = shares.set_index("name")["samples"] / HZ
+    mpi_time = parts[[name for name in parts.index if name.startswith("MPI")]].sum()
+    assert mpi_time == pytest.approx(groups["MPI"], abs=0.15 * job.run_time)
+    assert parts["I/O"] == pytest.approx(groups.reindex(["MPI-IO", "POSIX"]).sum(), abs=0.15 * job.run_time)
+    record = job.frames["MPI-IO"].iloc[0]
+    within = sum(record[f"MPIIO_F_{kind}_TIME"] for kind in ("READ", "WRITE", "META"))
+    assert parts["I/O"] * RANKS >= 0.99 * within
+    begin = job.private["rank_places"]["begin_time"]
+    calls = job.private["mpi_calls"].groupby("function")["time"].sum()
+    assert (begin > 0).all()
+    started = calls[["MPI_Init", "MPI_Finalize"]].sum() + begin.sum()
+    assert parts["MPI start and end"] * RANKS == pytest.approx(started)
+
+
+def test_every_table_of_the_log_can_be_had_in_every_shape(job: Job) -> None:
+    known = {exhibit.name: exhibit for exhibit in JOB_EXHIBITS if exhibit.frame(job) is not None}
+    assert {"profile", "calltree", "mpi_sites", "rank_places", "counters", "file_output"} <= set(known)
+    for name, exhibit in known.items():
+        rows = exhibit.every(job)
+        assert rows is not None
+        assert len(json.loads(rows.to_json(orient="records"))) == len(rows), name
+        assert list(pd.read_csv(io.StringIO(rows.to_csv(index=False)))) == list(rows), name
+        text = text_of(exhibit, rows if exhibit.drilled else exhibit.frame(job), job)
+        assert text.startswith(exhibit.title), name
+        assert len(text.splitlines()) > 2, name
+
+
+def test_every_viewer_is_given_something(job: Job) -> None:
+    """Without --timeline no call has a time of its own; what the ranks moved over time is known of any log."""
+    found = stacks(job)
+    counted = sum(int(line.rpartition(" ")[2]) for line in collapsed(found).splitlines())
+    assert counted == job.private["samples"]["count"].sum()
+    profiles = json.loads(speedscope(found, "halo"))["profiles"]
+    assert [one["name"] for one in profiles] == [f"rank {rank}" for rank in range(RANKS)]
+    assert b"halo_f08.f90" in gzip.decompress(pprof(found, job.exe, job.start, job.run_time))
+    assert json.loads(hatchet(found))
+    events = json.loads(chrome(job)[0])["traceEvents"]
+    width = float(job.frames["HEATMAP"]["width"].iloc[0])
+    written = [event["args"]["written"] for event in events if event["name"] == "POSIX, bytes/s"]
+    assert sum(written) * width == pytest.approx((job.path.parent / "data").stat().st_size, rel=1e-3)
+    assert {event["pid"] for event in events} == set(range(RANKS))
+
+
+def test_the_report_and_darshans_tools_read_it(job: Job, tmp_path: Path) -> None:
+    write_job(job, tmp_path / "halo.pdf")
+    assert (tmp_path / "halo.pdf").read_bytes().startswith(b"%PDF")
+    report = darshan.DarshanReport(str(job.path), read_all=True)
+    counters = report.records["MPI-IO"].to_df()["counters"]
+    assert counters["MPIIO_COLL_WRITES"].sum() == RANKS
