@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -122,7 +123,8 @@ def sizes(log: Path) -> tuple[dict[str, int], dict[str, int]]:
 def spool_bytes(folder: Path, **settings: str) -> list[int]:
     """Bytes that the spools of a job's ranks hold when it is aborted at its end."""
     spool = folder / "spool"
-    spool.mkdir(exist_ok=True)
+    shutil.rmtree(spool, ignore_errors=True)
+    spool.mkdir()
     libraries = f"{ROOT}/build/lib/libiolens-openmpi.so:{ROOT}/build/lib/libiolens.so"
     its = {**settings, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder), "IOLENS_SPOOL": str(spool)}
     inner = ["env", *(f"{name}={value}" for name, value in its.items()), f"LD_PRELOAD={libraries}", "./halo", "data"]

@@ -1,8 +1,8 @@
 """Chrome's trace events, as JSON: samples, MPI calls and transfers on one time line, for Perfetto and chrome://tracing.
 
-The format is "Trace Event Format" (Google, 2016): `ph` X is an event with a duration, M names processes and threads;
-times are microseconds, C a value from its time on. A rank is a process; what a thread did stands in a row of samples, one of MPI calls and one of
-transfers, because events of a row must lie within one another.
+The format is "Trace Event Format" (Google, 2016): `ph` X is an event with a duration, C values from their time on, M
+names processes and threads; times are microseconds. A rank is a process; what a thread did stands in a row of samples,
+one of MPI calls and one of transfers, because events of a row must lie within one another.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from iolens.metrics.processor.groups import MPI, MPIIO, POSIX, STDIO
 from iolens.metrics.processor.imbalance import load_balance
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
-from iolens.metrics.processor.private import table
+from iolens.metrics.processor.rank_places import rank_places
 from iolens.metrics.processor.samples import sample_rows
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def rank_time(job: Job) -> pd.DataFrame | None:
     """
     traced = mpi_rows(job)
     if traced is not None:
-        return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job), table(job, "rank_places"))
+        return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job), rank_places(job))
     rows = sample_rows(job)
     return None if rows is None else from_samples(job.run_time, max(1, job.nprocs), rows)
 
