@@ -11,7 +11,7 @@ from iolens.cli.main import main
 from iolens.cli.table import depth_heads
 from iolens.errors import UsageError
 from iolens.metrics.processor import balance, files, process
-from iolens.metrics.processor.ask import Ask, conditions, levels
+from iolens.metrics.processor.ask import LEFT_OUT, Ask, conditions, levels
 from iolens.metrics.processor.drill import Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance, variation
 from iolens.pages import words
@@ -69,6 +69,7 @@ def test_total_group_function_and_single_ranks() -> None:
         *("MPI", "MPI_Send", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"),
         *("MPI_Recv", "pe.0 (max)", "pe.2 (median)", "pe.3 (min)", "IO", "write", "pe.3"),
     ]
+    assert found.attrs[LEFT_OUT] == 1
     assert found.loc["Total", "time"] == pytest.approx(53.1 + 4.5 + 3.0)
     assert found.loc["Total", "share"] == 100.0
     assert found.loc["USER", "time"] == pytest.approx(53.1)  # what is too small to be shown belongs to its group
@@ -82,6 +83,7 @@ def test_total_group_function_and_single_ranks() -> None:
 def test_nothing_is_left_out_without_a_threshold_and_all_ranks_on_request() -> None:
     found = drill(TIMES, ("function", "pe=all"), MEASURES, 4, 0.0)
     assert "tiny" in set(found["name"])
+    assert found.attrs[LEFT_OUT] == 0
     assert (found["level"] == "pe").sum() == 4 * 4 + 1
 
 
@@ -192,6 +194,10 @@ def test_a_table_as_text_csv_and_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert "| Function\n" in text
     assert "100.0% |" in text
     assert "|  pe.1 (max)" in text
+    assert main(["table", "load_balance", str(LOG)]) == 0
+    assert "Left out: 2 rows with less than 0.95 % of the total." in capsys.readouterr().out
+    assert main(["table", "load_balance", str(LOG), "--no-threshold"]) == 0
+    assert "Left out" not in capsys.readouterr().out
     assert main(["table", "load_balance", str(LOG), "--json", "--no-threshold"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows[0]["name"] == "Total"

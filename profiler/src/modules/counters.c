@@ -143,7 +143,8 @@ static void open_all(struct perf_counter counter[EVENTS_MOST + 1], bool process,
         perf_open(&counter[EVENTS_MOST], PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, process, true,
                   reason[EVENTS_MOST]);
     else
-        snprintf(reason[EVENTS_MOST], PERF_REASON_BYTES, "not asked for (IOLENS_HWPC)");
+        snprintf(reason[EVENTS_MOST], PERF_REASON_BYTES,
+                 "only with --hwpc (IOLENS_HWPC): a node's first counter may take 10 ms to open");
 }
 
 /* What is counted is noted where a recovery finds it. */

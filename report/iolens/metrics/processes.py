@@ -18,7 +18,7 @@ MEASURES = {
     "minor_faults": ("page faults served from memory", "times"),
     "major_faults": ("page faults that read from storage", "times"),
     "voluntary_switches": ("times that it waited, giving its core away", "times"),
-    "involuntary_switches": ("times that its core was taken from it", "times"),
+    "involuntary_switches": ("times that its core was taken from it, or yielded by sched_yield", "times"),
 }
 """Columns of the region that are shown, their meaning and unit."""
 

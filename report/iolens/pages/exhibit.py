@@ -110,7 +110,7 @@ class Exhibit(Generic[S]):
             self.title,
             [column.head for column in columns],
             in_words(columns, frame),
-            note,
+            " ".join(part for part in (note, left_out(frame)) if part),
             self.about,
             more if self.whole else None,
             ranks if self.ranks else None,
@@ -134,6 +134,15 @@ class Exhibit(Generic[S]):
     def about(self) -> About:
         """What stands behind its tables and figures."""
         return About(self.name, self.title, definition(self))
+
+
+def left_out(frame: pd.DataFrame) -> str:
+    """How many rows a metric left out for being small, in words."""
+    from iolens.metrics.processor.ask import LEFT_OUT, THRESHOLD
+
+    number = frame.attrs.get(LEFT_OUT, 0)
+    rows = f"{number} row{'s' if number != 1 else ''}"
+    return f"Left out: {rows} with less than {THRESHOLD} % of the total." if number else ""
 
 
 def in_words(columns: Sequence[Column], frame: pd.DataFrame) -> list[list[str]]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 THRESHOLD = 0.95
 """Per cent of the total below which pat_report leaves a row out."""
 
+LEFT_OUT = "rows_left_out"
+"""The attribute of a table's frame that says how many rows are, for having less."""
+
 PE, EVERY_PE = "pe", "pe=all"
 """The level of single ranks: its rows with the largest, the median and the smallest value, or all of them."""
 

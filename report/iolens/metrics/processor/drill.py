@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, Ask, check_levels, kept, matching_ranks
+from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, LEFT_OUT, PE, Ask, check_levels, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def drill(rows: pd.DataFrame, by: Sequence[str], measures: Measures, ranks: int,
     An empty text ends a row's path. Columns of the result: depth (0: the total), level, name, the measures (means over
     `ranks`; extremes as they are), and of the first: share (per cent of the total), imbalance, imbalance_percent, most
     and most_rank. NaN: it says nothing here, or ranks are known together only (rank -1). Rows of less than `threshold`
-    per cent are left out, with all below them.
+    per cent are left out, with all below them; how many are (those below them apart) is `attrs[LEFT_OUT]`.
     """
     import pandas as pd
 
@@ -71,7 +71,9 @@ def drill(rows: pd.DataFrame, by: Sequence[str], measures: Measures, ranks: int,
     whole = float(each[0][measures.first].sum()) / max(ranks, 1)
     table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single)
     found = pd.DataFrame(list(table.walk(("Total",), 0)))
-    return found if len(found) else pd.DataFrame(columns=["depth", "level", "name", *measures.sums])
+    found = found if len(found) else pd.DataFrame(columns=["depth", "level", "name", *measures.sums])
+    found.attrs[LEFT_OUT] = table.left_out
+    return found
 
 
 def spread(by: Sequence[str], rows: pd.DataFrame) -> list[str]:
@@ -109,6 +111,7 @@ class Tree:
     ) -> None:
         self.keys, self.measures, self.ranks = keys, measures, ranks
         self.whole, self.threshold, self.single = whole, threshold, single
+        self.left_out = 0
         self.nodes: dict[tuple[str, ...], pd.DataFrame] = {}
         self.below: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         for depth, frame in enumerate(each):
@@ -135,6 +138,7 @@ class Tree:
         if path not in self.nodes:
             return
         children = self.children(path)
+        self.left_out += len(self.below.get(path, ())) - len(children)
         yield self.row(path, depth, children)
         for child in children:
             yield from self.walk(child, depth + 1)

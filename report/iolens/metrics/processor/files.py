@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
 from iolens.metrics.processor.io import rank_io
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     least = ask.threshold / 100 * rows[["bytes", "time"]].sum()
     each = [file_row(str(name), part) for name, part in named if (part[["bytes", "time"]].sum() >= least).any()]
     each.sort(key=lambda row: -row["bytes"])
-    return pd.DataFrame([file_row("Total", rows), *each], columns=COLUMNS)
+    found = pd.DataFrame([file_row("Total", rows), *each], columns=COLUMNS)
+    found.attrs[LEFT_OUT] = named.ngroups - len(each)
+    return found
 
 
 def file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
 from iolens.metrics.processor.private import table
 
 if TYPE_CHECKING:
@@ -31,9 +31,11 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
         return None
     rows = kept(rows, ask.where)
     whole = rows["bytes"].sum()
-    found = rows.assign(share=100.0 * rows["bytes"] / whole if whole else 0.0)
-    found = found[~(found["share"] < ask.threshold)] if whole else found
-    return found.sort_values(["bytes", "rank", "peer"], ascending=[False, True, True], ignore_index=True)
+    every = rows.assign(share=100.0 * rows["bytes"] / whole if whole else 0.0)
+    found = every[~(every["share"] < ask.threshold)] if whole else every
+    found = found.sort_values(["bytes", "rank", "peer"], ascending=[False, True, True], ignore_index=True)
+    found.attrs[LEFT_OUT] = len(every) - len(found)
+    return found
 
 
 @once_per_job

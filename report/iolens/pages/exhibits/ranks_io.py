@@ -75,9 +75,10 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
         Column("program, s", "user_time", guarded_seconds),
         Column("kernel, s", "system_time", guarded_seconds),
         Column("major faults", "major_faults", words.guarded),
-        Column("core taken away", "involuntary_switches", words.guarded),
+        Column("core taken or yielded", "involuntary_switches", words.guarded),
     ],
-    note="Of an average rank, and of those with the most, the median and the least.",
+    note="Of an average rank, and of those with the most, the median and the least. Core taken or yielded: Linux's "
+    "involuntary switches; it counts sched_yield there too, which MPI calls while it waits where cores are few.",
     asked=True,
     drilled=True,
     apart=True,
