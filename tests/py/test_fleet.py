@@ -16,10 +16,11 @@ from iolens.errors import IolensError
 from iolens.fleet import tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
-from iolens.fleet.rows import advised
+from iolens.fleet.rows import Met, advised, rows_of
 from iolens.fleet.store import parts_of
 from iolens.log import LogError, read_log
-from iolens.log.scan import scan
+from iolens.log.container import open_container
+from iolens.log.scan import scan_of
 from iolens.metrics.files import all_files
 
 pytest.importorskip("duckdb", reason="duckdb is not installed; `./setup.sh test` does it")
@@ -42,12 +43,19 @@ def test_a_store_has_the_advice_of_every_sample_log() -> None:
             job = read_log(path)
         except LogError:
             continue
-        whole, quick = (
-            [one for one in found if one.severity != "note"] for found in (findings(job), advised(scan(path)))
-        )
+        log = open_container(path)
+        whole, quick = [one for one in findings(job) if one.severity != "note"], advised(log, scan_of(log))
         assert quick == whole, path
         compared += bool(whole)
     assert compared >= 5
+
+
+def test_a_log_with_advice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    log, read = DATA / "darshan/imbalanced-io.darshan", Path.read_bytes
+    opened: list[Path] = []
+    monkeypatch.setattr(Path, "read_bytes", lambda path: opened.append(path) or read(path))
+    assert rows_of(Met(str(log), 1, 1), advice=True).findings
+    assert opened == [log]
 
 
 @pytest.fixture(scope="module")

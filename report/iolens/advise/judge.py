@@ -22,16 +22,16 @@ LEAST = 0.001
 """A share of the run that is rounded up to: what takes `at most 0.1 %` may take less."""
 
 
-def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
+def findings(job: Job, limits: Limits = DEFAULTS, notes: bool = True) -> list[Finding]:
     """What the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
 
-    Empty for a job whose I/O is healthy or too short to matter.
+    Empty for a job whose I/O is healthy or too short to matter. Without `notes` those rules are not asked.
     """
     tiny = (io_seconds(job) or 0.0) < limits["least_seconds"]
     short = job.run_time < limits["least_seconds"]
     found = []
     for rule in RULES:
-        silent = not rule.note and (short if rule.beside_io else tiny)
+        silent = not notes if rule.note else short if rule.beside_io else tiny
         seen = None if silent else rule.check(job, limits)
         finding = seen and finding_of(rule, seen, job, limits)
         if finding:

@@ -24,8 +24,11 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
     if table is None:
         return None
     calls, few = table[f"{kind}S"], small_calls(table, kind, limits["small_transfer"])
-    mask = chosen(table) & unknown_to_mpiio(job, "POSIX") & (calls > 0) & (few >= limits["small_share"] * calls)
-    if few[mask].sum() < max(1.0, limits["few_calls"]):
+    mask, least = (calls > 0) & (few >= limits["small_share"] * calls), max(1.0, limits["few_calls"])
+    if few[mask].sum() < least:
+        return None
+    mask &= chosen(table) & unknown_to_mpiio(job, "POSIX")
+    if few[mask].sum() < least:
         return None
     rows = np.flatnonzero(mask)
     by_count = table.where(rows[np.argsort(-few[rows], kind="stable")])

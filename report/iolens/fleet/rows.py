@@ -16,8 +16,9 @@ from iolens.forest.forest import printable
 from iolens.forest.label import label
 from iolens.forest.process import JOB_FOLDER
 from iolens.forest.uses import Uses, uses_of
-from iolens.log.reader import read_log
-from iolens.log.scan import Scan, scan
+from iolens.log.container import Container, open_container
+from iolens.log.reader import job_of
+from iolens.log.scan import Scan, scan_of
 from iolens.metrics.files import mounts_of
 
 NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
@@ -60,9 +61,10 @@ class Rows:
 
 def rows_of(met: Met, advice: bool) -> Rows:
     """Read a log; LogError when it is damaged or no log."""
-    found = scan(Path(met.log))
+    log = open_container(Path(met.log))
+    found = scan_of(log)
     uses = uses_of(found)
-    seen = [one for one in advised(found) if one.severity != "note"] if advice else []
+    seen = advised(log, found) if advice else []
     gains = [one.gain for one in seen if one.gain is not None]
     said = [
         {
@@ -79,10 +81,11 @@ def rows_of(met: Met, advice: bool) -> Rows:
     return Rows(job, file_columns(met.key, found, uses), said)
 
 
-def advised(found: Scan) -> list[Finding]:
-    """What the advice finds; the whole log is read only where there is enough I/O for any of it to speak.
+def advised(log: Container, found: Scan) -> list[Finding]:
+    """What the advice finds, without notes about the log.
 
-    The I/O of the slowest rank, which the rules ask for, is at most the sum over all records of all layers.
+    The rest of the log is parsed only where there is enough I/O for any rule to speak. The I/O of the slowest rank,
+    which the rules ask for, is at most the sum over all records of all layers.
     """
     spent = sum(
         float(records.seconds(f"F_{kind}_TIME").sum())
@@ -91,7 +94,7 @@ def advised(found: Scan) -> list[Finding]:
     )
     least = DEFAULTS["least_seconds"]
     beside = found.facts.run_time >= least and bool(BESIDE_IO & found.regions)
-    return findings(read_log(found.path)) if spent >= least or beside else []
+    return findings(job_of(log, found.facts, found.names), notes=False) if spent >= least or beside else []
 
 
 def job_row(met: Met, found: Scan, uses: Uses) -> dict[str, Any]:

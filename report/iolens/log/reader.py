@@ -12,7 +12,7 @@ from iolens.log.container import Container, LogError, Region, open_container
 from iolens.log.dxt import read_dxt
 from iolens.log.fallback import read_with_darshan
 from iolens.log.fixed import read_fixed
-from iolens.log.header import read_job, read_names
+from iolens.log.header import JobFields, read_job, read_names
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
 from iolens.log.private import read_private
@@ -37,7 +37,11 @@ VARIABLE = {
 def read_log(path: Path | str) -> Job:
     """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
     log = open_container(Path(path))
-    fields = read_job(log)
+    return job_of(log, read_job(log), read_names(log))
+
+
+def job_of(log: Container, fields: JobFields, names: Mapping[int, str]) -> Job:
+    """The same of a log in memory, whose job and names regions were read."""
     tables: dict[str, Found] = {}
     modules = []
     for region in log.modules:
@@ -64,7 +68,7 @@ def read_log(path: Path | str) -> Job:
         nprocs=fields.nprocs,
         metadata=fields.metadata,
         mounts=fields.mounts,
-        names=read_names(log),
+        names=names,
         modules=tuple(modules),
         frames=Frames(tables),
         private=Frames(private),

@@ -76,7 +76,11 @@ class Scan:
 
 def scan(path: Path) -> Scan:
     """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
-    log = open_container(path)
+    return scan_of(open_container(path))
+
+
+def scan_of(log: Container) -> Scan:
+    """The same of a log in memory."""
     facts = read_job(log)
     regions = {region.name: region for region in log.modules if region.length}
     records = {name: read_records(log, regions[name], facts.nprocs) for name in DATA if known(regions.get(name))}
@@ -84,7 +88,7 @@ def scan(path: Path) -> Scan:
     private = entries_of(log) or ()
     info, process = read_process(log, private)
     regions_there = frozenset(entry.name for entry in private)
-    return Scan(path, facts, read_names(log), records, heat, info, process, reasons(log, info), regions_there)
+    return Scan(log.path, facts, read_names(log), records, heat, info, process, reasons(log, info), regions_there)
 
 
 def known(region: Region | None) -> bool:

@@ -106,11 +106,10 @@ def rank_seconds(
     `chosen`: which records count; None: all. With `waits`, what opens waited for other processes counts, too.
     """
     rows: Any = slice(None) if chosen is None else chosen
-    spent = sum(seconds_in(job, name, kind, waits)[rows] for kind in kinds)
     ranks = job.records[name]["rank"][rows]
+    spent = sum((seconds_in(job, name, kind, waits)[rows] for kind in kinds), start=np.zeros(len(ranks)))
     shared = ranks < 0
     slowest = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_SLOWEST_RANK_TIME"][rows], 0.0)[shared]
-    spent = np.broadcast_to(np.asarray(spent, dtype=float), ranks.shape)
     common = np.where(slowest > 0, np.minimum(spent[shared], slowest), spent[shared])
     own = np.bincount(ranks[~shared], weights=spent[~shared], minlength=max(job.nprocs, 1))
     return own, float(common.sum())

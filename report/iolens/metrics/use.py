@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from iolens.log import Job
 
@@ -22,6 +23,9 @@ LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
 
 LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
 """The upper limit of each range of access sizes, in bytes; it belongs to the range."""
+
+PAIRS = 1000
+"""Up to so many pairs of an id and a known one, a set is quicker than numpy's search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +64,32 @@ def by_file(job: Job, name: str) -> Records | None:
     if records is None or not len(records):
         return None
     files = file_records(job, name)
-    columns = [column for column in records.names if column.startswith(prefix)]
-    names = [column.removeprefix(prefix) for column in columns]
+    places, each = counters_of(records, prefix)
     # A row a counter, so that all are summed at once and each as if it were alone.
-    each = np.array([records[column] for column in columns], float)[:, files.order]
+    each = each[:, files.order]
     np.maximum(each, 0.0, out=each)
     values = np.add.reduceat(each, files.first, axis=1)
-    largest = [place for place, name in enumerate(names) if name in LARGEST]
+    largest = [places[name] for name in LARGEST if name in places]
     if largest:
         values[largest] = np.maximum.reduceat(each[largest], files.first, axis=1)
     ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
     used = np.minimum(np.add.reduceat(ranks, files.first), max(job.nprocs, 1)).astype(float)
-    return Records({"id": files.id, "ranks": used}, [(numbered(names), values)])
+    return Records({"id": files.id, "ranks": used}, [(places, values)])
+
+
+def counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.ndarray]:
+    """The columns with a prefix: the row of each, named without it, and the rows, as floats."""
+    columns = tuple(name for name in records.single if name.startswith(prefix))
+    parts = [np.reshape([records[name] for name in columns], (len(columns), len(records)))] if columns else []
+    parts += [values for _, values in records.blocks]
+    names = (columns, *(tuple(block) for block, _ in records.blocks))
+    return rows_named(prefix, *names), np.concatenate(parts, dtype=float)
+
+
+@cache
+def rows_named(prefix: str, *names: tuple[str, ...]) -> Mapping[str, int]:
+    """The place of each name, which loses its prefix."""
+    return numbered(name.removeprefix(prefix) for each in names for name in each)
 
 
 def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
@@ -119,6 +137,9 @@ def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
     """Whether each id is one of the known ones."""
     if not len(known):
         return np.zeros(len(ids), bool)
+    if len(ids) * len(known) <= PAIRS and (not isinstance(known, np.ndarray) or known.dtype == ids.dtype):
+        several = set(known.tolist() if isinstance(known, np.ndarray) else known)
+        return np.array([each in several for each in ids.tolist()], bool)
     return np.asarray(np.isin(ids, np.asarray(known if isinstance(known, np.ndarray) else [*known], ids.dtype)))
 
 

@@ -31,15 +31,13 @@ Touch fewer files less often:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Metadata time against all I/O time."""
-    spent, calls, files = 0.0, dict.fromkeys(CALLS, 0.0), 0
-    for name in ("POSIX", "STDIO"):
-        table = by_file(job, name)
-        if table is not None:
-            spent += slowest_seconds(job, name, table["id"], ("META",))
-            files += len(table)
-            calls = {counter: calls[counter] + float(np.sum(table.get(counter, 0.0))) for counter in CALLS}
-    total = io_seconds(job) or 0.0
-    if spent < limits["meta_share"] * total or sum(calls.values()) < limits["few_calls"]:
+    tables = {name: table for name in ("POSIX", "STDIO") if (table := by_file(job, name)) is not None}
+    calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in CALLS}
+    if sum(calls.values()) < limits["few_calls"]:
+        return None
+    spent = sum(slowest_seconds(job, name, table["id"], ("META",)) for name, table in tables.items())
+    total, files = io_seconds(job) or 0.0, sum(len(table) for table in tables.values())
+    if spent < limits["meta_share"] * total:
         return None
     done = ", ".join(say.count(number, CALLS[counter]) for counter, number in calls.items() if number)
     evidence = (

@@ -27,7 +27,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if pair is None:
         return None
     upper, lower = pair
-    said, spent = [], 0.0
+    said, spent, least = [], 0.0, max(1.0, limits["few_calls"])
     for kind, counter in (("WRITE", "BYTES_WRITTEN"), ("READ", "BYTES_READ")):
         together = upper[f"COLL_{kind}S"] + upper[f"SPLIT_{kind}S"]
         single = upper[f"INDEP_{kind}S"] + upper[f"NB_{kind}S"]
@@ -36,12 +36,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
             (together > 0)
             & (single <= 0.1 * together)
             & (upper["ranks"] > 1)
-            & (2 * users_of(job, lower, kind) >= upper["ranks"])
             & (calls >= 0.9 * together)
             & (lower[counter] < limits["large_transfer"] * calls)
             & (lower[counter] * together <= 1.5 * upper[counter] * calls)
         )
-        if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
+        if float(calls[chosen].sum()) >= least:
+            chosen &= 2 * users_of(job, lower, kind) >= upper["ranks"]
+        if float(calls[chosen].sum()) < least:
             continue
         rows = most_first(calls, chosen)
         ids = upper["id"][rows]
