@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def arrays(parts: list[bytes]) -> dict[str, np.ndarray]:
         named = header.get("columns", named)
         for name, values in columns_of(int(header["rows"]), named, body).items():
             pieces.setdefault(name, []).append(values)
-    return {name: np.concatenate(values) for name, values in pieces.items()}
+    return {name: np.concatenate(values) if len(values) > 1 else values[0] for name, values in pieces.items()}
 
 
 def header_of(part: bytes) -> tuple[dict[str, Any], bytes]:
@@ -123,9 +124,9 @@ def columns_of(rows: int, named: list[dict[str, Any]], body: bytes) -> dict[str,
     """The columns of one part."""
     at, columns = 0, {}
     for column in named:
-        if not DTYPE.fullmatch(column["dtype"]) or not isinstance(column["name"], str):
+        kind, own = types_of(column["dtype"])
+        if kind is None or not isinstance(column["name"], str):
             raise ValueError(f"a column is named {column['name']!r} and of type {column['dtype']!r}")
-        kind = np.dtype(column["dtype"])
         if rows < 0 or at + rows * kind.itemsize > len(body):
             raise ValueError(f"column {column['name']} is cut off")
         values = np.frombuffer(body, kind, rows, at)
@@ -133,9 +134,18 @@ def columns_of(rows: int, named: list[dict[str, Any]], body: bytes) -> dict[str,
         columns[column["name"]] = (
             np.array([value.decode("utf-8", "replace") for value in values.tolist()], dtype=object)
             if kind.kind == "S"
-            else values.astype(kind.newbyteorder("="))
+            else values.astype(own)
         )
     return columns
+
+
+@cache
+def types_of(text: str) -> tuple[np.dtype[Any], np.dtype[Any]] | tuple[None, None]:
+    """A column's type as it is stored, and in this machine's byte order; None for what no column may be of."""
+    if not DTYPE.fullmatch(text):
+        return None, None
+    stored: np.dtype[Any] = np.dtype(text)
+    return stored, stored.newbyteorder("=")
 
 
 READERS: dict[str, Callable[[list[bytes]], Records | dict[str, Any]]] = {"json": document, "table": table}

@@ -32,6 +32,9 @@ when a file is created; sizes are plain bytes, without K or M.
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Hints whose effective value is another one, or that observed writers contradict."""
+    asked = job.tables.get("mpiio_hints")
+    if asked is None or not any((asked[name] != "").any() for name in ("requested", "given") if name in asked):
+        return None
     table = hints(job)
     if table is None:
         return None
