@@ -1,4 +1,4 @@
-"""A running job for the terminal: its layers with their speed now, its ranks, its busiest files."""
+"""A running job for the terminal: its layers with their speed now, its ranks, its MPI calls, its busiest files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iolens.metrics.files import top_files
+from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.mpi import mpi_calls
 from iolens.metrics.progress import layers_since
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.ranks import RANK_BALANCE
 from iolens.pages.text import table_text
-from iolens.pages.words import NONE, count, plural, seconds, size
+from iolens.pages.words import GUARD, NONE, count, plural, seconds, size
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 MOST_FILES = 8
+MOST_FUNCTIONS = 8
 
 
 def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
@@ -38,7 +41,7 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
     """One look, for a terminal of that width."""
     from rich.text import Text
 
-    tables = [layers_table(job, before), RANK_BALANCE.table(job), files_table(job)]
+    tables = [layers_table(job, before), RANK_BALANCE.table(job), mpi_table(job), files_table(job)]
     marks = [Text(sentence, style="bold") for sentence in [*incomplete(job), *job.unfollowed]]
     head = Text(headline(spools, job), style="bold")
     shown = [line for one in tables if one and one.rows for line in ("", *table_text(one, width))]
@@ -59,6 +62,20 @@ def layers_table(job: Job, before: Job | None) -> Table:
     ]
     columns = ["layer", "files", "read", "written", "I/O time (s)", "reads now", "writes now"]
     return Table("Layers", columns, rows, "Now: since the look before. I/O time: of the slowest rank.")
+
+
+def mpi_table(job: Job) -> Table | None:
+    """The MPI functions that took most time; None where MPI is not traced."""
+    found = mpi_calls(job, Ask(threshold=0))
+    if found is None:
+        return None
+    rows = []
+    for row in found.head(1 + MOST_FUNCTIONS).itertuples(index=False):
+        times = [seconds(row.time), GUARD if row.most != row.most else seconds(row.most)]
+        calls = f"{row.calls:,.2f}".removesuffix(".00")
+        rows.append([row.name, calls, *times, size(row.bytes_sent), size(row.bytes_received)])
+    columns = ["function", "calls", "time (s)", "slowest rank (s)", "sent", "received"]
+    return Table("MPI calls that took most time", columns, rows, "Of an average rank; calls that have returned.")
 
 
 def files_table(job: Job) -> Table:
