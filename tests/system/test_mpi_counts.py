@@ -14,6 +14,8 @@ import pytest
 from iolens.exports.chrome import chrome
 from iolens.lab.installation import find_program
 from iolens.log import Job, read_log
+from iolens.log.container import open_container
+from iolens.log.variable import words_of
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
@@ -21,6 +23,7 @@ Counts = dict[tuple[str, int, str], tuple[int, ...]]
 
 RANKS = 4
 NONE_OF_THEM = 77  # as mpi_four.c says it
+APMPI_SYNCED = 3  # the word of APMPI's header that says that there were timed barriers
 SIZES = [f"size_{i}" for i in range(7)]
 
 pytestmark = pytest.mark.mpi
@@ -196,6 +199,8 @@ def test_tables_are_bounded(compiled: Callable[..., Path], tmp_path: Path) -> No
     private = job.private
     assert private["mpi_events"].groupby("rank").size().to_list() == [5] * RANKS
     assert any("time line of MPI calls ends early" in reason for reason in job.partial)
+    assert "APMPI" not in job.frames
+    assert any("APMPI" in reason and "IOLENS_FILE_RANKS" in reason for reason in job.partial)
     wanted = expected(tmp_path)
     for table in (private["mpi_calls"], private["mpi_sites"]):
         assert (table["rank"] >= 0).sum() == 20
@@ -270,3 +275,6 @@ def test_ranks_that_are_left_out_are_not_waited_for(compiled: Callable[..., Path
     done = run(compiled("usual"), "usual", tmp_path, IOLENS_RANK_EXCLUDE="2", IOLENS_MPI_SYNC="1")
     assert done.returncode == 0, done.stderr
     assert counted(the_log(tmp_path)) == {key: value for key, value in expected(tmp_path).items() if key[1] != 2}
+    log = open_container(the_log(tmp_path))
+    (region,) = (region for region in log.modules if region.name == "APMPI")
+    assert words_of(log, region)[1][APMPI_SYNCED] == 0

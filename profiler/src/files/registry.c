@@ -191,12 +191,17 @@ struct file *registry_next(const struct file *file, enum module_index module)
     return from(file->next, module);
 }
 
-/* Without a lock, since asking the file system for its block size may take long. When two threads do this
- * at once, one of them discards its state. */
 void *registry_state(struct file *file, enum module_index module, int fd)
 {
-    void *state = iolens_paused() ? NULL : file->state[module], *fresh;
-    if (state || iolens_paused() || ((file->skip | iolens_filter.modules_off) >> module & 1))
+    return iolens_paused() ? NULL : registry_state_at_end(file, module, fd);
+}
+
+/* Without a lock, since asking the file system for its block size may take long. When two threads do this
+ * at once, one of them discards its state. */
+void *registry_state_at_end(struct file *file, enum module_index module, int fd)
+{
+    void *state = file->state[module], *fresh;
+    if (state || ((file->skip | iolens_filter.modules_off) >> module & 1))
         return state;
     fresh = registry_spare(module);
     if (fresh && modules[module]->init)

@@ -70,6 +70,9 @@ void registry_count(const struct file *file, enum module_index module);
  * memory, or recording is switched off. */
 void *registry_state(struct file *file, enum module_index module, int fd);
 
+/* The same when the log is written, whether recording is switched off or not. */
+void *registry_state_at_end(struct file *file, enum module_index module, int fd);
+
 /* A state whose file is not known yet; NULL: switched off, or out of memory. */
 void *registry_spare(enum module_index module);
 

@@ -85,7 +85,8 @@ _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI 
 
 /* What the ranks agreed on. */
 struct apmpi_state {
-    bool calls; /* this rank made some */
+    bool calls;  /* this rank made some */
+    bool synced; /* a rank waited in timed barriers */
     double time_variance, sync_variance;
 };
 
@@ -140,32 +141,35 @@ static bool apmpi_speaks(void) { return table_state_known(TABLE_mpi_sites) != NU
 /* More ranks than rows are allowed, an operation each being one, write none. */
 static bool fits(int ranks) { return (int64_t)ranks * (TIMES / 3) <= tables_most_rows(false); }
 
-/* Rank 0 leads the region with the header, whether it made calls or not. */
+/* Rank 0 leads the region with the header, whether it made calls or not; where it has no room for that, no
+ * rank writes a record, which nobody could read. */
 static void apmpi_agree(const struct iolens_transport *transport)
 {
     struct record record;
     bool calls = fill(&record);
+    bool writes = calls || transport->rank == 0;
+    struct file *file = writes ? registry_file("APMPI") : NULL;
+    struct apmpi_state *state = file ? registry_state_at_end(file, MODULE_APMPI, -1) : NULL;
     double factor = iolens.timeline.factor;
     double time = record.time * factor, sync = record.sync_time * factor;
-    double sums[] = {calls, time, time * time, sync, sync * sync};
-    if (transport->allreduce(sums, 5, IOLENS_DOUBLE, IOLENS_SUM) != 0 || !(sums[0] > 0))
-        return;
-    if (!fits(transport->size)) {
+    bool leads = transport->rank == 0 && state;
+    double sums[] = {calls, time, time * time, sync, sync * sync, leads};
+    bool agreed = transport->allreduce(sums, 6, IOLENS_DOUBLE, IOLENS_SUM) == 0;
+    bool wanted = agreed && sums[0] > 0 && sums[5] > 0, fit = fits(transport->size);
+    if (wanted && !fit)
         registry_leave_out(1u << MODULE_APMPI);
-        return;
-    }
-    struct file *file = calls || transport->rank == 0 ? registry_file("APMPI") : NULL;
-    struct apmpi_state *state = file ? registry_state(file, MODULE_APMPI, -1) : NULL;
-    if (state)
-        *state = (struct apmpi_state){calls, variance(sums[0], sums[1], sums[2]),
+    if (state && wanted && fit)
+        *state = (struct apmpi_state){calls, sums[3] > 0, variance(sums[0], sums[1], sums[2]),
                                       variance(sums[0], sums[3], sums[4])};
+    else if (state)
+        file->state[MODULE_APMPI] = NULL;
 }
 
 static struct header header_of(const struct apmpi_state *state, uint64_t id)
 {
     return (struct header){.base = {id, 0},
                            .magic = MAGIC,
-                           .synced = settings_true(iolens.settings.mpi_sync),
+                           .synced = state->synced,
                            .time_variance = state->time_variance,
                            .sync_variance = state->sync_variance};
 }
