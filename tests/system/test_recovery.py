@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from iolens.lab.run import mpi
+from iolens.log import Job, read_log
 from mpi_library import FLAVOUR
 from recovery_program import begin, check_log, children, command, finish, recover, start, wait_until
 
@@ -40,19 +41,23 @@ def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> Non
     assert "mpirun ended with exit code 7" in check_log(log)
 
 
-def test_a_killed_launcher_costs_no_log(tmp_path: Path) -> None:
-    running = begin(tmp_path, command("wait"))
+def test_a_killed_launcher_costs_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it bring in a rank that is not to be recorded."""
+    monkeypatch.setenv("IOLENS_RANK_EXCLUDE", "1")
+    running = begin(tmp_path, command("wait"), ("--trace", "mpi,io"))
     wait_until((tmp_path / "ready").exists)
     (launcher,) = children(running.pid)
     os.kill(launcher, signal.SIGKILL)
     done = finish(running)
     assert done.returncode == 128 + signal.SIGKILL
     (log,) = tmp_path.glob("*.darshan")
-    assert "was killed by signal 9" in check_log(log)
+    assert "was killed by signal 9" in check_log(log, found=(0, 2))
+    private = read_log(log).private
+    assert {0, 2} == set().union(*(table["rank"] for table in private.values() if "rank" in table))
 
 
 def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None:
-    running = begin(tmp_path, command("wait"))
+    running = begin(tmp_path, command("wait"), ("--trace", "mpi,io", "--timeline"))
     wait_until((tmp_path / "ready").exists)
     (launcher,) = children(running.pid)
     for pid in (running.pid, launcher):
@@ -65,6 +70,20 @@ def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None
     assert (done.returncode, str(log) in done.stdout) == (0, True)
     assert "3 of 3 ranks kept" in check_log(log)
     assert recover(tmp_path).stdout == ""
+    check_messages(read_log(log))
+
+
+def check_messages(job: Job) -> None:
+    """What MPI did until ranks were killed: single calls, and Darshan's records."""
+    events, calls = job.private["mpi_events"], job.private["mpi_calls"]
+    for rank in range(3):
+        mine = events[events["rank"] == rank].sort_values("start")
+        assert list(mine["function"]) == ["MPI_Init", "MPI_Barrier"]
+        assert (mine["start"] <= mine["end"]).all()
+        assert mine["end"].max() <= job.run_time
+        assert list(calls.loc[calls["rank"] == rank, "function"]) == ["MPI_Barrier", "MPI_Init"]
+    assert list(job.frames["APMPI"]["rank"]) == [0, 1, 2]
+    assert list(job.frames["APMPI"]["time"]) == list(calls.loc[calls["function"] == "MPI_Barrier", "time"])
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

@@ -211,6 +211,7 @@ static void mute(void)
     atomic_store(&iolens.wiped.recording, false);
     sampling_stop();
     recording_reset();
+    spool_forget();
 }
 
 /* MPI_Init counts as one wait: what it starts is not interrupted. */

@@ -331,6 +331,17 @@ bool spool_freeze(void)
     return frozen;
 }
 
+void spool_forget(void)
+{
+    struct spool_header *header = iolens_spool.header;
+    if (!header)
+        return;
+    header->first = NULL;
+    header->partial = 0;
+    for (int table = 0; table < SPOOL_TABLES; table++)
+        header->tables[table] = NULL;
+}
+
 void spool_name_log(const char *log)
 {
     if (iolens_spool.header)

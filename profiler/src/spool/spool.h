@@ -104,6 +104,9 @@ void spool_parallel(const struct iolens_transport *transport);
  * for that: then nothing may be done to them. */
 bool spool_freeze(void);
 
+/* What was recorded so far is no part of the log of a process that is killed. */
+void spool_forget(void);
+
 /* The log that is being written, so that nobody writes another one when it is there. */
 void spool_name_log(const char *log);
 
