@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from iolens.metrics.processor.samples import place_of
 from iolens.symbols.chains import RECORDER, call_chains, of_a_wait
 from iolens.symbols.elf import read_elf
 from iolens.symbols.resolve import resolve
@@ -121,6 +122,28 @@ def test_the_profilers_own_frames_are_left_out_of_chains() -> None:
     assert chains[2][-1].object == libc
     assert [place.function for place in chains[3]] == ["main", "write", RECORDER]
     assert [place.function for place in of_a_wait(chains[3])] == ["main", "write"]
+
+
+def test_calls_of_mpi_by_the_profiler_are_inside_the_call_that_the_program_made() -> None:
+    wrapper, mpi = "/x/libiolens-openmpi.so", "/lib/libmpi.so.40"
+    rows = [
+        (0, -1, "main", "/x/program"),
+        (1, 0, "MPI_Recv", wrapper),
+        (2, 1, "look_for_message", wrapper),
+        (3, 2, "PMPI_Iprobe", mpi),
+        (4, 1, "PMPI_Recv", mpi),
+        (5, 4, "opal_progress", mpi),
+        (6, 0, "PMPI_Init", wrapper),
+        (7, 6, "clocks_start", "/x/libiolens.so"),
+        (8, 7, "MPI_Send", mpi),
+    ]
+    frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
+    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * len(rows)))
+    names = {node: [place.function for place in chain] for (_, node), chain in chains.items()}
+    assert names[3] == ["main", "MPI_Recv", "PMPI_Iprobe"]
+    assert names[5] == ["main", "PMPI_Recv", "opal_progress"]
+    assert names[8] == ["main", "PMPI_Init", "MPI_Send"]
+    assert (place_of(chains[0, 3], False).function, place_of(chains[0, 8], True).function) == ("MPI_Recv", "MPI_Init")
 
 
 def test_a_circle_in_a_damaged_log_ends() -> None:

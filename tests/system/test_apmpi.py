@@ -6,13 +6,15 @@ import json
 import subprocess
 import sys
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from iolens.cli.main import main
-from iolens.log import read_log
+from iolens.log import Job, read_log
+from iolens.metrics.processor.samples import sample_rows
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
@@ -40,10 +42,14 @@ pytestmark = pytest.mark.mpi
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of `iolens run --trace mpi`, with the timed barrier."""
-    folder = tmp_path_factory.mktemp("apmpi")
-    program = library("usual").compile(ROOT / "tests/c/mpi_sizes.c", folder / "mpi_sizes", "-O1")
-    command = [str(Path(sys.executable).parent / "iolens"), "run", "--trace", "mpi", "--mpi-sync", "--"]
-    command += [str(library("usual").mpirun), "--oversubscribe", "-np", str(RANKS), str(program)]
+    return ran(tmp_path_factory.mktemp("apmpi"), RANKS, "mpi_sizes")
+
+
+def ran(folder: Path, ranks: int, name: str, *words: str, options: Sequence[str] = ()) -> Path:
+    """The log of a program of tests/c, with the timed barrier; beside it, what the program said."""
+    program = library("usual").compile(ROOT / f"tests/c/{name}.c", folder / name, "-O1")
+    command = [str(Path(sys.executable).parent / "iolens"), "run", "--trace", "mpi", "--mpi-sync", *options, "--"]
+    command += [str(library("usual").mpirun), "--oversubscribe", "-np", str(ranks), str(program), *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     (folder / "said").write_text(done.stdout)
@@ -120,6 +126,30 @@ def test_the_report_reads_them_and_an_anonymous_log_names_no_node(log: Path, see
     assert set(read_log(hidden).frames["APMPI"]["node"]) == set(hosts(hidden))
     assert not set(hosts(hidden)) & set(hosts(log))
     assert list(read_log(hidden).frames["APMPI"]["time"]) == list(frame["time"])
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """Of a program that is sampled while its receives are probed for, and that ends with recording switched off."""
+    options = ("--late-receives", "--sample", "1000")
+    return read_log(ran(tmp_path_factory.mktemp("probed"), 2, "mpi_probed", "0.3", options=options))
+
+
+def test_a_program_that_ends_with_recording_switched_off_has_records(probed: Job) -> None:
+    frame = probed.frames["APMPI"].set_index("rank")
+    assert list(frame.index) == [0, 1]
+    calls = probed.private["mpi_calls"].groupby("rank")[["time", "sync_time"]].sum()
+    assert (frame["time"] <= calls.sum(axis=1)).all()
+    assert frame["time"].gt(0).all()
+
+
+def test_samples_of_the_profilers_own_messages_are_of_the_call_that_the_program_made(probed: Job) -> None:
+    """Rank 1 waits for rank 0 in the timed barrier; the program itself neither probes nor has barriers."""
+    rows = sample_rows(probed)
+    assert rows is not None
+    found = rows[rows["group"] == "MPI"].groupby("function")["samples"].sum()
+    assert not {"MPI_Barrier", "MPI_Iprobe", "MPI_Allreduce"} & set(found.index)
+    assert found["MPI_Bcast"] > 0
 
 
 def hosts(log: Path) -> list[str]:

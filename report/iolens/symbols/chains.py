@@ -39,8 +39,9 @@ class Frame:
 def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
     """Of what `resolve` gave: (rank, node) to the chain that ends there, outermost first, inlined functions included.
 
-    The profiler's wrappers are left out. Where a chain ends in them, the innermost frame is `RECORDER`, inside the
-    function that was wrapped; see `of_a_wait`.
+    The profiler's wrappers are left out, and what they call besides the function of MPI that they wrap is inside it.
+    Where a chain ends in them, the innermost frame is `RECORDER`, inside the function that was wrapped; see
+    `of_a_wait`.
     """
     own: dict[tuple[int, int], tuple[Frame, ...]] = {}
     parents: dict[tuple[int, int], int] = {}
@@ -74,15 +75,27 @@ def is_wrapper(frames: tuple[Frame, ...]) -> bool:
 
 def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
     """Of nodes, innermost first: all frames but the profiler's, outermost first."""
-    own = 0
-    while own < len(parts) and is_wrapper(parts[own]):
-        own += 1
-    program = [part for part in parts[own:] if not is_wrapper(part)]
-    frames = tuple(frame for part in reversed(program) for frame in part)
-    if own == 0:
-        return frames
-    wrapped = parts[own - 1][0]
-    return (*frames, Frame(wrapped.function, "", 0, ""), Frame(RECORDER, "", 0, wrapped.object))
+    frames: list[Frame] = []
+    wrapper: Frame | None = None
+    for part in reversed(parts):
+        if is_wrapper(part):
+            wrapper = wrapper or part[0]
+            continue
+        if wrapper and calls_for_itself(wrapper, part[0]):
+            frames.append(Frame(wrapper.function, "", 0, ""))
+        wrapper = None
+        frames += part
+    if wrapper is None:
+        return tuple(frames)
+    return (*frames, Frame(wrapper.function, "", 0, ""), Frame(RECORDER, "", 0, wrapper.object))
+
+
+def calls_for_itself(wrapper: Frame, called: Frame) -> bool:
+    """Whether what a wrapper of MPI calls is another function than the wrapped one: a probe before a receive, a barrier
+    before a collective call, the comparison of clocks. The program did not call it, and its time is that of the call
+    that it called."""
+    wrapped = wrapper.function.removeprefix("P")
+    return wrapped.startswith("MPI_") and called.function.removeprefix("P") != wrapped
 
 
 def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:
