@@ -21,12 +21,15 @@ typedef intptr_t handle;
 bool mpi_active(void);
 
 /* Call the library's own definition of `symbol`, a function of the same type as `like`; found when first
- * needed. */
+ * needed, by several threads at once maybe. */
 #define CALL_REAL(symbol, like, args)                                                                        \
     ({                                                                                                       \
-        static __typeof__(&like) real;                                                                       \
-        if (!real)                                                                                           \
+        static __typeof__(&like) cached;                                                                     \
+        __typeof__(&like) real = __atomic_load_n(&cached, __ATOMIC_RELAXED);                                 \
+        if (!real) {                                                                                         \
             real = (__typeof__(&like))mpi_symbol(symbol);                                                    \
+            __atomic_store_n(&cached, real, __ATOMIC_RELAXED);                                               \
+        }                                                                                                    \
         real ? real args : MPI_ERR_OTHER;                                                                    \
     })
 
