@@ -156,10 +156,12 @@ static bool share_first(const struct iolens_transport *transport, const struct b
     uint64_t bytes = own->used;
     if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
         return false;
+    if (bytes == 0) /* rank 0 is not recorded */
+        return true;
     void *data = buffer_add(first, bytes);
     if (data && transport->rank == 0)
         memcpy(data, own->data, bytes);
-    return data && (bytes == 0 || transport->bcast(data, bytes, 0) == 0);
+    return data && transport->bcast(data, bytes, 0) == 0;
 }
 
 /* Without what rank 0 has alike. */
