@@ -12,11 +12,16 @@ import pytest
 from comparison_example import MIB, write_run
 from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
+from iolens.lab.sweep.observe import observed, spread
+from iolens.log import read_log
 from iolens.metrics.cost import io_cost
 from iolens.metrics.subject_bound import bounds
 from iolens.metrics.subject_shapes import activities, sizes, times
+from iolens.pages.blocks import Table
+from iolens.pages.exhibits.subjects import differences, grouped_tables
 
 DATA = Path(__file__).resolve().parents[1] / "data"
+ADVICE = DATA.parent / "advice" / "logs"
 LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0", "3.4.4")]
 
 
@@ -94,6 +99,34 @@ def test_the_model_of_emulated_storage_sets_the_bound(tmp_path: Path) -> None:
     subjects = read_subjects([tmp_path / "one", tmp_path / "two"])
     assert bounds(subjects) == {letter: pytest.approx(400e6 / MIB) for letter in "AB"}
     assert bounds(subjects, 1e12) == bounds(subjects)
+
+
+def test_a_file_of_each_writer_has_stripes_of_its_own(tmp_path: Path) -> None:
+    limits = "ost_mb_per_s: 100\nlink_mb_per_s: 250\nmemory_mb_per_s: 1000\nranks_per_client: 1\n"
+    for name in ("one", "two"):
+        write_run(tmp_path / name / "rep-1", {"stripe_count": 4, "aggregators": 1}, 1, 100.0)
+        run = tmp_path / name / "rep-1/run.json"
+        seen = {"aggregators": 1, "file_share": 0.25, "writers": 4}
+        run.write_text(json.dumps(json.loads(run.read_text()) | {"observed": seen}))
+        (tmp_path / name / "ost.yaml").write_text(limits)
+    subjects = read_subjects([tmp_path / "one", tmp_path / "two"])
+    assert bounds(subjects) == {letter: pytest.approx(1000e6 / MIB) for letter in "AB"}
+
+
+def test_a_run_that_wrote_several_files_says_how_the_bytes_lie() -> None:
+    assert spread(read_log(ADVICE / "healthy-own-of-8.darshan"), set()) == {"file_share": 1 / 8, "writers": 8}
+    one = observed(ADVICE / "one-aggregator.darshan")
+    assert (one["aggregators"], one["file_share"], one["writers"]) == (1, 1.0, 1)
+
+
+def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:
+    subjects = read_subjects([ADVICE / f"{name}.darshan" for name in ("not-aggregated", "healthy-shared")])
+    found = differences(subjects)
+    mpi = found[found["group"] == "MPI-IO accesses"]
+    assert list(mpi["name"]) == ["writes of 1K to 10K bytes"]  # which a log without MPI-IO lacks
+    tables = {block.title: block for block in grouped_tables(subjects) if isinstance(block, Table)}
+    assert "no log or output of it" in tables["MPI-IO accesses"].note
+    assert tables["Run"].note == ""
 
 
 def test_a_bound_below_nothing_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

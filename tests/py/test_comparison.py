@@ -434,6 +434,8 @@ LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 400
 )
 def test_the_bound_is_the_smallest_of_targets_links_and_memory(stripes: int, writers: int, most: int, by: str) -> None:
     assert bound(LIMITS, stripes, writers) == (pytest.approx(most * 1e6 / MIB), by)
+    many = min(6 * stripes * 200, writers * 1250)  # files of a sixth of the bytes each
+    assert bound(LIMITS, stripes, writers, 1 / 6)[0] == pytest.approx(many * 1e6 / MIB)
     shared = bound(LIMITS | {"ranks_per_client": 4.0, "memory_mb_per_s": 100.0}, stripes, writers)
     assert shared == (pytest.approx(100e6 / MIB), "memory")
 

@@ -13,11 +13,13 @@ import pytest
 from iolens.errors import IolensError
 from iolens.figures.style import HALF_WIDTH, canvas, styled
 from iolens.figures.timespans import shared_spans
+from iolens.log import read_log
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.fonts import PLAIN, text_width
 from iolens.pages.grid import capped, column_widths
+from iolens.pages.job import about_log, rank_balance
 from iolens.pages.shorten import broken, shorten
 from matplotlib.figure import Figure
 
@@ -194,3 +196,12 @@ def test_the_legend_of_shared_files_has_two_colours_where_nobody_wrote() -> None
     legend = shared_spans(spans, 2.0).axes[0].get_legend()
     assert legend is not None
     assert len({patch.get_facecolor() for patch in legend.get_patches()}) == 2
+
+
+def test_small_tables_and_charts_stand_side_by_side() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    few, many = (read_log(logs / f"{name}.darshan") for name in ("narrow", "e3sm_io_heatmap_only"))
+    for part in (about_log, rank_balance):
+        beside, below = part(few), part(many)
+        assert [type(block) for block in beside] == [Row]
+        assert Row not in [type(block) for block in below]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.course.activity import Claim, Levels
 from iolens.lab.sweep.results import Results, read_phase
-from iolens.metrics.bound import bound, known, median
+from iolens.metrics.bound import of_runs
 from iolens.metrics.comparison_points import point_row
 from iolens.metrics.settings import describe
 from iolens.metrics.statistics import CONFIDENCE, Ratio, family
@@ -104,11 +104,10 @@ def compared(claim: Claim, ratio: Ratio) -> str:
 
 def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
     """How much of the bound by the storage's model a point reaches."""
-    stripes = median(runs, "requested.stripe_count")
-    writers = 1 if median(runs, "nprocs") == 1 else median(runs, "observed.aggregators")
-    if not known(results.limits) or not stripes or not writers:
+    found = of_runs(runs, results.limits)
+    if found is None:
         return Outcome(claim, OPEN, problem="the storage has no model that tells a bound")
-    most, _ = bound(results.limits, stripes, writers)
+    most, _ = found
     speed = family([speeds]).contrast([(1, 0)], risk)
     if speed.low is None or speed.high is None:
         return Outcome(claim, OPEN, (speed.value, most), Ratio(speed.value / most, None, None))

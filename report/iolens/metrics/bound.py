@@ -18,15 +18,17 @@ def known(limits: Mapping[str, float]) -> bool:
     return all(limits.get(key, 0) > 0 for key in NEEDED)
 
 
-def bound(limits: Mapping[str, float], stripes: int, writers: int) -> tuple[float, str]:
-    """The most that so many ranks can write to a file of so many stripes, MiB/s, and what sets it.
+def bound(limits: Mapping[str, float], stripes: int, writers: int, share: float = 1.0) -> tuple[float, str]:
+    """The most that so many ranks can write to files of so many stripes each, MiB/s, and what sets it.
 
     The smallest of stripes x a target's bandwidth (`targets`), clients x a link's (`links`) and clients x a memory
-    copy's (`memory`), where writers that share a client node share its link and its memory.
+    copy's (`memory`), where writers that share a client node share its link and its memory. Of several files that are
+    written at the same time, the one with most of the bytes, the part `share` of all, is written last: the targets give
+    1 / share times what they give one file.
     """
     clients = -(-writers // int(limits["ranks_per_client"]))
     most = {
-        "targets": stripes * limits["ost_mb_per_s"],
+        "targets": stripes * limits["ost_mb_per_s"] / share,
         "links": clients * limits["link_mb_per_s"],
         "memory": clients * limits["memory_mb_per_s"],
     }
@@ -40,20 +42,27 @@ def stripes_of_a_link(limits: Mapping[str, float]) -> float:
 
 
 def bounds(runs: pd.DataFrame, count: int, limits: Mapping[str, float]) -> pd.DataFrame:
-    """Columns `bound` (MiB/s) and `bound_by` of `count` points, whose `runs` have their number in `point`.
-
-    Writers are those that were seen writing (the median of the point's runs). Missing where a run does not tell them or
-    its stripes.
+    """Columns `bound` (MiB/s) and `bound_by` of `count` points, whose `runs` have their number in `point`; missing
+    where `of_runs` has none.
     """
-    rows: list[tuple[float, str]] = []
-    for point in range(count):
-        its = runs[runs["point"] == point]
-        stripes, writers = (median(its, name) for name in ("requested.stripe_count", "observed.aggregators"))
-        rows.append(bound(limits, stripes, writers) if known(limits) and stripes and writers else (float("nan"), ""))
-    return pd.DataFrame(rows, columns=["bound", "bound_by"])
+    found = [of_runs(runs[runs["point"] == point], limits) or (float("nan"), "") for point in range(count)]
+    return pd.DataFrame(found, columns=["bound", "bound_by"])
 
 
-def median(runs: pd.DataFrame, column: str) -> int | None:
-    """The median of a column, as a whole number; None where it has no value."""
+def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str] | None:
+    """`bound` by the medians of the runs of one point; None where they do not tell their stripes or writers.
+
+    Writers are the ranks that were seen writing any file, or the file with the most bytes where a run tells no more.
+    """
+    stripes = median(runs, "requested.stripe_count")
+    writers = 1 if median(runs, "nprocs") == 1 else median(runs, "observed.writers")
+    writers = writers or median(runs, "observed.aggregators")
+    if not known(limits) or not stripes or not writers:
+        return None
+    return bound(limits, int(stripes), int(writers), median(runs, "observed.file_share") or 1.0)
+
+
+def median(runs: pd.DataFrame, column: str) -> float | None:
+    """The median of a column; None where it has no value."""
     values: Any = pd.to_numeric(runs[column], errors="coerce").dropna() if column in runs else ()
-    return int(values.median()) if len(values) else None
+    return float(values.median()) if len(values) else None

@@ -33,7 +33,9 @@ def of_model(subject: Subject) -> float:
     limits = next((trial.limits for trial in subject.trials if known(trial.limits)), None)
     records = [trial.record for trial in subject.trials]
     stripes = [int((record.get("requested") or {}).get("stripe_count") or 0) for record in records]
-    writers = [int((record.get("observed") or {}).get("aggregators") or 0) for record in records]
+    seen = [record.get("observed") or {} for record in records]
+    writers = [int(one.get("writers") or one.get("aggregators") or 0) for one in seen]
+    share = median(float(one.get("file_share") or 1.0) for one in seen)
     if limits is None or not all(stripes) or not all(writers):
         return 0.0
-    return bound(limits, int(median(stripes)), int(median(writers)))[0]
+    return bound(limits, int(median(stripes)), int(median(writers)), share)[0]

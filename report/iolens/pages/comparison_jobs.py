@@ -28,6 +28,9 @@ MOST_JOBS = 80
 WORTH_SAYING = 0.05
 """Share by which the bytes of POSIX and MPI-IO calls differ before a job's facts say so."""
 
+MOST = 0.99
+"""Part of the bytes written, in the file that has most, from which on a job is said to have written this file only."""
+
 CALLS = {
     "MPI-IO": ("collective write", "collective read", "independent write", "independent read"),
     "POSIX": ("write", "read", "open"),
@@ -110,6 +113,8 @@ def facts(job: Job) -> str:
     if found is not None and len(found):
         top = found.iloc[0]
         more = f" and by some of {top['others']} others" if top["others"] else ""
-        words.append(f"written by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}{more}")
+        whole = top["bytes"] >= MOST * performance(job, "POSIX").bytes_written
+        its = "written" if whole else "of the files that several ranks opened, the largest written"
+        words.append(f"{its} by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
     return "; ".join(words) + f". Log: {job.path.name}"

@@ -15,7 +15,7 @@ from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS,
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
 from iolens.pages.exhibits.overview import GAUGES, unknown_words
-from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
+from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.striping import (
     LAYOUTS,
     LUSTRE_CLIENT,
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 LEAST = 0.995
 """Bytes of POSIX for one of MPI-IO below which it is said why they may be fewer."""
+
+FEW_ROWS = 12
+"""Tables of so many rows may stand side by side."""
 
 LONGEST = 120
 """Characters of a fact on the first page."""
@@ -72,6 +75,20 @@ def meeting_ranks(job: Job) -> list[Block]:
     """Ranks on the stripes of files; nothing to see where no stripe has two."""
     found = STRIPE_RANKS.frame(job)
     return list(STRIPE_RANKS.tables(job)) if found is not None and (found["most_ranks"] > 1).any() else []
+
+
+def rank_balance(job: Job) -> list[Block]:
+    """Bytes of each rank as bars and as a table: side by side while the bars leave room."""
+    found = [*RANK_BALANCE.figures(job), *RANK_BALANCE.tables(job)]
+    return [Row(found)] if len(found) == 2 and job.nprocs <= FEW_RANKS else found
+
+
+def about_log(job: Job) -> list[Block]:
+    """Hosts and modules, side by side where both tables are small."""
+    found = [block for part in (HOSTS.tables, MODULES.tables) for block in part(job)]
+    small = [block for block in found if isinstance(block, Table) and len(block.rows) <= FEW_ROWS]
+    remarks = any("remark" in table.columns for table in small)
+    return [Row(found)] if len(small) == len(found) == 2 and not remarks else found
 
 
 PAGES: tuple[Layout[Job], ...] = (
@@ -115,8 +132,7 @@ PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Ranks and shared files",
         [
-            RANK_BALANCE.figures,
-            RANK_BALANCE.tables,
+            rank_balance,
             abreast(PROCESSES.figures),
             PROCESSES.tables,
             SHARED_FILES.tables,
@@ -139,6 +155,6 @@ PAGES: tuple[Layout[Job], ...] = (
         ],
     ),
     *PROCESSOR_PAGES,
-    Layout("About this log", [HOSTS.tables, CLOCKS.tables, MODULES.tables]),
+    Layout("About this log", [CLOCKS.tables, about_log]),
 )
 """From top to bottom."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.log import read_log
+from iolens.log.job import Job
 from iolens.metrics.mpiio import file_ranks
 from iolens.metrics.operations import syncs
 
@@ -13,9 +14,9 @@ from iolens.metrics.operations import syncs
 def observed(log: Path) -> dict[str, Any]:
     """Aggregators of the file with the most bytes written through MPI-IO: ranks that wrote it at the POSIX level.
 
-    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), and `syncs`, the
-    calls that sent data to the storage. Empty when the log holds no such table (another profiler, or one rank), or not
-    of all ranks.
+    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), those of
+    `spread`, and `syncs`, the calls that sent data to the storage. Empty when the log holds no such table (another
+    profiler, or one rank), or not of all ranks.
     """
     job = read_log(log)
     ranks = file_ranks(job)
@@ -33,5 +34,25 @@ def observed(log: Path) -> dict[str, Any]:
         "aggregator_ranks": sorted(int(rank) for rank in rows["rank"]),
         "largest_write": int(rows["largest_write"].max()),
         "common_write": int(commonest),
+        **spread(job, shared),
         "syncs": syncs(job),
+    }
+
+
+def spread(job: Job, shared: set[int]) -> dict[str, Any]:
+    """How the bytes written lie in files: `file_share`, the part of them (0 to 1) in the file that has most, and
+    `writers`, the ranks that wrote any file. Of the files `shared`, or of all where it is empty; nothing where POSIX
+    saw no writing.
+    """
+    posix, ranks = job.frames.get("POSIX"), file_ranks(job)
+    if posix is None:
+        return {}
+    wrote = posix[(posix["POSIX_BYTES_WRITTEN"] > 0) & (posix["id"].isin(shared) if shared else True)]
+    files = wrote.groupby("id")["POSIX_BYTES_WRITTEN"].sum()
+    if files.empty:
+        return {}
+    known = () if ranks is None else ranks[ranks["file"].isin(files.index) & (ranks["writes"] > 0)]["rank"]
+    return {
+        "file_share": float(files.max() / files.sum()),
+        "writers": len({*wrote["rank"][wrote["rank"] >= 0], *known}),
     }

@@ -97,9 +97,9 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     throughput = "Throughput: typical value, interval, single runs (dots). " + LEAVES
     if known(comparison.limits):
         throughput += (
-            " Black line: the bound, the smallest of stripes × {ost_mb_per_s:g} MB/s (targets), writing aggregators × "
-            "{link_mb_per_s:g} MB/s (links) and × {memory_mb_per_s:g} MB/s (copy in memory); what is missing to it is "
-            "exchange between the ranks, latency and waiting."
+            " Black line: the bound, the smallest of stripes × {ost_mb_per_s:g} MB/s (targets; of several "
+            "files, those of all), ranks that wrote × {link_mb_per_s:g} MB/s (links) and × {memory_mb_per_s:g} MB/s "
+            "(copy in memory); what is missing to it is exchange between the ranks, latency and waiting."
         ).format(**comparison.limits)
     if (comparison.points["bound_by"] == "device").any():
         throughput += " Black line: the bound that was given for the device."

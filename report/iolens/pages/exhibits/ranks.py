@@ -16,14 +16,20 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+FEW_RANKS = 8
+"""Bars of so many ranks leave room for a table beside them."""
+
+
 def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """A bar a rank."""
     from iolens.figures.ranks import rank_bars
+    from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
 
     moved = balance.rank_bytes(job)
     if moved is not None:
         caption = "Through POSIX and STDIO, from the heat maps. Look for ranks far above the mean."
-        yield FigureBlock(rank_bars(moved), caption, title="Bytes of each rank")
+        width = HALF_WIDTH if job.nprocs <= FEW_RANKS else FULL_WIDTH
+        yield FigureBlock(rank_bars(moved, width), caption, title="Bytes of each rank")
 
 
 def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -70,6 +76,7 @@ PROCESSES: Exhibit[Job] = Exhibit(
         Column("most", ("most", "unit"), amount),
         Column("rank", "most_rank", words.count),
     ],
-    note="From getrusage over the whole life of each process; of a killed one, until it last wrote its spool.",
+    note="From getrusage over the whole life of each process; of a killed one, until it last wrote its spool. Largest "
+    "resident set of all ranks: n/a, each has its largest at a time of its own.",
     draw=usage_figures,
 )

@@ -64,11 +64,13 @@ def facts_columns(subjects: Subjects) -> list[Column]:
 
 
 def differences(subjects: Subjects) -> pd.DataFrame:
-    """The rows of `aligned` in which any subject differs from the first, or lacks the number."""
+    """The rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0 elsewhere."""
     found = aligned(subjects)
     if found.empty:
         return found
-    return found[~found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin([SAME]).all(axis=1)]
+    alike = found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin([SAME]).all(axis=1)
+    nothing = (found[[f"value {letter}" for letter in subjects.letters]].fillna(0) == 0).all(axis=1)
+    return found[~(alike | nothing)]
 
 
 def numbers_columns(subjects: Subjects) -> list[Column]:
@@ -83,6 +85,8 @@ def numbers_columns(subjects: Subjects) -> list[Column]:
     ]
 
 
+LACKING = "n/a: no log or output of it has this number."
+
 STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
 
 
@@ -91,7 +95,9 @@ def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
     found = aligned(subjects) if whole else differences(subjects)
     tables: list[Block] = []
     for group, rows in found.groupby("group", sort=False) if len(found) else ():
-        table = replace(NUMBERS, metric=partial(given, rows), title=str(group)).table(subjects)
+        lacking = bool(rows[[f"value {letter}" for letter in subjects.letters]].isna().any(axis=None))
+        one = replace(NUMBERS, metric=partial(given, rows), title=str(group), note=LACKING if lacking else "")
+        table = one.table(subjects)
         if table is not None:
             tables.append(table)
     return tables
