@@ -65,7 +65,7 @@ def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:
     return pd.DataFrame(made, columns=["rank", *columns.split()])
 
 
-def resolved(nodes: pd.DataFrame, objects: pd.DataFrame) -> pd.DataFrame:
+def resolved(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFrame:
     """What symbols.resolve.resolve gives where the files of OBJECTS are there."""
     names = {row[0]: row[5:] for row in FRAMES}
     found = nodes.assign(

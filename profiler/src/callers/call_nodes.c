@@ -96,6 +96,16 @@ static void put_row(struct buffer *rows, const struct keyed_row *node, int rank)
     buffer_put(rows, &row, sizeof row);
 }
 
+void call_nodes_each(void (*see)(uint64_t address, bool leaf, void *context), void *context)
+{
+    const struct keyed *nodes = table_state_known(TABLE_call_nodes);
+    for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node)) {
+        const struct key *key = keyed_key(node);
+        if (node->index < iolens_nodes_written)
+            see(key->address, key->leaf != 0, context);
+    }
+}
+
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct keyed *nodes = table_state_known(TABLE_call_nodes);

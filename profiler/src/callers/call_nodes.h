@@ -22,4 +22,7 @@ uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf);
  * was no room for the node. */
 int32_t call_node_written(uint32_t node);
 
+/* The same: see each node that is there. */
+void call_nodes_each(void (*see)(uint64_t address, bool leaf, void *context), void *context);
+
 #endif

@@ -15,10 +15,10 @@ plain_word(uintptr_t address)
     return *(const volatile uintptr_t *)address;
 }
 
-static bool copied_word(uintptr_t address, uintptr_t *word)
+bool memory_copied(uintptr_t address, void *bytes, size_t count)
 {
-    struct iovec to = {word, sizeof *word}, from = {(void *)address, sizeof *word};
-    return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L) == (long)sizeof *word;
+    struct iovec to = {bytes, count}, from = {(void *)address, count};
+    return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L) == (long)count;
 }
 
 bool stack_word(const struct stack_span *stack, uintptr_t address, uintptr_t *word)
@@ -26,7 +26,7 @@ bool stack_word(const struct stack_span *stack, uintptr_t address, uintptr_t *wo
     if (address % sizeof *word != 0)
         return false;
     if (address < stack->low || address > stack->high - sizeof *word)
-        return copied_word(address, word);
+        return memory_copied(address, word, sizeof *word);
     *word = plain_word(address);
     return true;
 }

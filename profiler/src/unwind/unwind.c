@@ -9,6 +9,7 @@
 
 #include "cfi.h"
 #include "expression.h"
+#include "generated.h"
 #include "steps.h"
 
 enum { WORD = sizeof(uintptr_t) };
@@ -144,6 +145,8 @@ static bool leave_frame(struct unwinding *at, bool remember)
     at->whole = step == STEP_OUTERMOST;
     if (step != STEP_UNUSUAL)
         return !at->whole && at->registers.value[REGISTER_STACK] > before;
+    if (has_tables && !inside && at->called && generated_step(&at->registers, &at->stack))
+        return true;
     return leave_by_tables(at, inside ? &object : NULL, address);
 }
 

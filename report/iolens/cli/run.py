@@ -113,7 +113,8 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "nargs": "?",
         "const": DEFAULT_HZ,
         "metavar": "HZ",
-        "help": f"interrupt every thread so often a second (default {DEFAULT_HZ:g}) and count where it is",
+        "help": f"interrupt every thread so often a second (default {DEFAULT_HZ:g}) and count where it is; with "
+        "PYTHONPERFSUPPORT=1 in the environment CPython 3.12 or later tells the names of Python functions",
     },
     "--timer": {
         "choices": ("wall", "cpu"),

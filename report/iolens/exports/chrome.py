@@ -131,7 +131,7 @@ def closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, 
     """The innermost calls, but for the first `kept`, end."""
     while len(calls) > kept:
         frame, begin = calls.pop()
-        place = f"{frame.source}:{frame.line}" if frame.source else frame.module
+        place = f"{frame.source}:{frame.line}" if frame.line else frame.source or frame.module
         yield event(rank, thread, "samples", frame.function, begin, end, place=place)
 
 

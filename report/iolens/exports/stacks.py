@@ -61,7 +61,7 @@ def chains_of(job: Job, search: Sequence[Path]) -> dict[tuple[int, int], tuple[F
     nodes, objects = job.private.get("call_nodes"), job.private.get("objects")
     if nodes is None or objects is None or nodes.empty:
         return {}
-    return dict(call_chains(resolve(nodes, objects, search)))
+    return dict(call_chains(resolve(nodes, objects, search, job.private.get("generated_code"))))
 
 
 def rate(job: Job) -> float:

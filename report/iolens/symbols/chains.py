@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.symbols.generated import is_passage, is_python
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -41,7 +43,7 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
 
     The profiler's wrappers are left out, and what they call besides the function of MPI that they wrap is inside it.
     Where a chain ends in them, the innermost frame is `RECORDER`, inside the function that was wrapped; see
-    `of_a_wait`.
+    `of_a_wait`. Below a Python function whose name is known, what CPython calls on the way to the next one is left out.
     """
     own: dict[tuple[int, int], tuple[Frame, ...]] = {}
     parents: dict[tuple[int, int], int] = {}
@@ -65,7 +67,20 @@ def joined(
         parts.append(own[rank, node])
         parent = parents[rank, node]
         node = parent if parent < node else -1
-    return without_wrappers(parts)
+    return without_wrappers(without_passages(parts))
+
+
+def without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
+    """Of nodes, innermost first: all but the interpreter's own way between Python functions whose names are known."""
+    kept: list[tuple[Frame, ...]] = []
+    in_python = False
+    for part in reversed(parts):
+        symbol = part[-1].symbol
+        if in_python and is_passage(symbol):
+            continue
+        in_python = in_python or is_python(symbol)
+        kept.append(part)
+    return kept[::-1]
 
 
 def is_wrapper(frames: tuple[Frame, ...]) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.symbols.elf import EMPTY, Elf, read_elf
+from iolens.symbols.generated import GENERATED, generated_line, generated_names
 from iolens.symbols.lines import Line, demangled, lines_of
 from iolens.symbols.places import object_file
 
@@ -22,8 +23,10 @@ PARTS = re.compile(r"\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)*")
 """What GCC adds to the name of a function that it cut or specialised."""
 
 
-def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] = ()) -> pd.DataFrame:
-    """The private tables `call_nodes` and `objects`, as a frame with a row per row of `nodes`.
+def resolve(
+    nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] = (), generated: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """The private tables `call_nodes`, `objects` and `generated_code`, as a frame with a row per row of `nodes`.
 
     `rank`, `node`, `parent`, `leaf` as there; `object` (path, "" when not known), `address` in it; `function`,
     `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
@@ -31,6 +34,7 @@ def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] =
     is known (a stripped or missing file, or one that was built anew since), `function` reads "address (name)", of the
     function's begin where the file tells that, `source` and `symbol` are "", `line` is 0. `search`: folders with
     objects or their debug files. Files are read once, and each address is looked up once however many ranks have it.
+    Of a function that the program generated, `object` is its source, and `symbol` the whole name that it was given.
     """
     import pandas as pd
 
@@ -44,16 +48,20 @@ def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] =
     for (path, build_id), group in pd.DataFrame(set(keys)).groupby([0, 1]) if keys else ():
         places = lookup(path, build_id, group[2].tolist(), search)
         found |= {(path, build_id, address): place for address, place in places.items()}
-    chains = [found[key].chain for key in keys]
+    names = generated_names(generated, merged["rank"].tolist(), wanted.tolist())
+    placed = [
+        generated_place(name) if name and not key[0] else found[key] for key, name in zip(keys, names, strict=True)
+    ]
+    chains = [place.chain for place in placed]
     return pd.DataFrame(
         {
             **{name: merged[name] for name in ("rank", "node", "parent", "leaf")},
-            "object": merged["path"],
+            "object": [place.object for place in placed],
             "address": merged["offset"],
             "function": [chain[0].function for chain in chains],
             "source": [chain[0].source for chain in chains],
             "line": [chain[0].line for chain in chains],
-            "symbol": [found[key].symbol for key in keys],
+            "symbol": [place.symbol for place in placed],
             "inlined": pd.Series([chain[1:] for chain in chains], index=merged.index, dtype=object),
         }
     )
@@ -61,10 +69,17 @@ def resolve(nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] =
 
 @dataclass(frozen=True)
 class Place:
-    """The linker's name of the code at an address, and the functions there, innermost first."""
+    """The object that an address is in, the linker's name of the code there, and the functions, innermost first."""
 
+    object: str
     symbol: str
     chain: tuple[Line, ...]
+
+
+def generated_place(name: str) -> Place:
+    """Code that the program generated, under the name that its compiler gave it."""
+    line = generated_line(name)
+    return Place(line.source or GENERATED, name, (line,))
 
 
 def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]) -> Mapping[int, Place]:
@@ -81,7 +96,7 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
         if chain[-1].function.startswith("_") or not chain[-1].function:
             # A library's inner name for what its symbols have under the name that is called.
             chain[-1] = Line(name, chain[-1].source, chain[-1].line)
-        found[address] = Place(PARTS.sub("", named[address]), tuple(chain))
+        found[address] = Place(path, PARTS.sub("", named[address]), tuple(chain))
     return found
 
 

@@ -9,6 +9,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.groups import mpi_name
 from iolens.metrics.processor.private import table
 from iolens.symbols.chains import Frame, call_chains
+from iolens.symbols.generated import is_python
 from iolens.symbols.resolve import resolve
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
     if rows is None:
         return {}
     objects = pd.DataFrame(columns=list(NO_OBJECTS)) if objects is None else objects
-    return {key: from_main(chain) for key, chain in call_chains(resolve(rows, objects)).items()}
+    resolved = resolve(rows, objects, generated=table(job, "generated_code"))
+    return {key: from_main(chain) for key, chain in call_chains(resolved).items()}
 
 
 def from_main(chain: Chain) -> Chain:
     """The chain without what called the innermost of ROOTS."""
-    return chain[max((place for place, frame in enumerate(chain) if frame.function in ROOTS), default=0) :]
+    roots = (place for place, frame in enumerate(chain) if frame.function in ROOTS and not is_python(frame.symbol))
+    return chain[max(roots, default=0) :]
 
 
 def said(frame: Frame) -> str:

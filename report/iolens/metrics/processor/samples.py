@@ -32,6 +32,7 @@ from iolens.metrics.processor.nodes import Chain, chains, said, spread
 from iolens.metrics.processor.private import table
 from iolens.metrics.processor.regions import region_paths
 from iolens.symbols.chains import RECORDER, of_a_wait
+from iolens.symbols.generated import is_interpreter, is_python
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,12 +176,18 @@ NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), True)
 
 @lru_cache(maxsize=1 << 16)
 def place_of(chain: Chain, waits: bool) -> Place:
-    """The place of a chain's samples; `waits`: in a system call."""
+    """The place of a chain's samples; `waits`: in a system call.
+
+    What the interpreter does for a Python function whose name is known belongs to that function.
+    """
     chain = of_a_wait(chain) if waits else chain
     if not chain:
         return NOWHERE
-    group, owner, own = "", 0, False
+    group, owner, own, in_python = "", 0, False, False
     for number, frame in enumerate(chain):
+        if in_python and is_interpreter(frame.object):
+            continue
+        in_python = in_python or is_python(frame.symbol)
         one = TOOL if frame.function == RECORDER else group_of(frame.function, frame.object)
         own = own or one == USER
         keeps = group in HELD or (group in ENTRY and one not in HELD)
@@ -190,5 +197,5 @@ def place_of(chain: Chain, waits: bool) -> Place:
     path = tuple(said(each) for each in chain[: owner + 1])
     if group != USER:
         return Place(group, said(frame), "", "", path, own)
-    place = (PurePosixPath(frame.source).name, f"line {frame.line}") if frame.source else ("", "")
+    place = (PurePosixPath(frame.source).name, f"line {frame.line}" if frame.line else "")
     return Place(group, said(frame), *place, path, own, frame.symbol, frame.object)

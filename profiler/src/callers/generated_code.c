@@ -1,0 +1,234 @@
+/* Functions that the program generated while it ran, as compilers of scripts do: their names are in no
+ * object, but in a file that such compilers write when asked to (for Linux perf:
+ * tools/perf/Documentation/jit-interface.txt in the kernel's source): /tmp/perf-PID.map, a line "BEGIN SIZE
+ * NAME" for each, both numbers in hex. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../runtime/context.h"
+#include "../system/file_info.h"
+#include "../tables/process_table.h"
+#include "call_nodes.h"
+#include "objects.h"
+
+enum { NAME_BYTES = 256, PATH_ROOM = 64, CHUNK = 65536, MOST_BYTES = 64 * 1024 * 1024, HEX_DIGITS = 16 };
+
+struct row {
+    int64_t rank;
+    uint64_t begin, bytes;
+    char name[NAME_BYTES];
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that generated it"),
+    COLUMN(begin, "<u8", "address", "where it begins in memory"),
+    COLUMN(bytes, "<u8", "B", "its size"),
+    TEXT(name, "S256", "its name, as its compiler wrote it; of Python `py::FUNCTION:FILE`; cut at 256 bytes",
+         TEXT_NAME),
+};
+
+/* An address that the log has, and where the file has the line of its function; -1: nowhere. */
+struct wanted {
+    uint64_t address;
+    int64_t line;
+};
+
+struct addresses {
+    struct wanted *first;
+    size_t count;
+};
+
+static void want(uint64_t address, bool leaf, void *context)
+{
+    const struct wanted wanted = {.address = address - !leaf, .line = -1};
+    if (object_place(address).object < 0)
+        buffer_put(context, &wanted, sizeof wanted);
+}
+
+/* Shell's method with Knuth's distances: unlike qsort it takes no memory, which may not be safe here. */
+static void sort(struct addresses addresses)
+{
+    struct wanted *all = addresses.first;
+    size_t gap = 1;
+    while (gap < addresses.count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (size_t i = gap; i < addresses.count; i++) {
+            struct wanted moved = all[i];
+            size_t to = i;
+            for (; to >= gap && all[to - gap].address > moved.address; to -= gap)
+                all[to] = all[to - gap];
+            all[to] = moved;
+        }
+}
+
+static size_t first_from(struct addresses addresses, uint64_t address)
+{
+    size_t low = 0, high = addresses.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (addresses.first[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int digit_of(char text)
+{
+    if (text >= '0' && text <= '9')
+        return text - '0';
+    char small = (char)(text | ('a' ^ 'A'));
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+/* A number in hex with the blank behind it; where that ends, or NULL when there is none. */
+static const char *number_in(const char *text, const char *end, uint64_t *number)
+{
+    const char *at = text;
+    *number = 0;
+    for (; at < end && at - text < HEX_DIGITS && digit_of(*at) >= 0; at++)
+        *number = *number << 4 | (uint64_t)digit_of(*at);
+    return at > text && at < end && *at == ' ' ? at + 1 : NULL;
+}
+
+/* False where the line has another form. */
+static bool read_line(const char *text, const char *end, struct row *row)
+{
+    const char *name = number_in(text, end, &row->begin);
+    name = name ? number_in(name, end, &row->bytes) : NULL;
+    if (!name || name == end || row->bytes == 0)
+        return false;
+    size_t length = (size_t)(end - name);
+    memset(row->name, 0, sizeof row->name);
+    memcpy(row->name, name, length < sizeof row->name ? length : sizeof row->name);
+    return true;
+}
+
+/* What was generated later at the same place takes the place of the earlier. */
+static void note_line(struct addresses addresses, const char *text, const char *end, int64_t line)
+{
+    struct row row;
+    if (!read_line(text, end, &row))
+        return;
+    for (size_t i = first_from(addresses, row.begin); i < addresses.count; i++) {
+        if (addresses.first[i].address - row.begin >= row.bytes)
+            break;
+        addresses.first[i].line = line;
+    }
+}
+
+static ssize_t read_at(int fd, char *text, size_t most, int64_t at)
+{
+    return (ssize_t)syscall(SYS_pread64, fd, text, most, at);
+}
+
+/* Whole lines alone: a process that was killed may have left part of one. */
+static void note_lines(int fd, char *text, struct addresses addresses)
+{
+    int64_t at = 0, before = -1;
+    while (addresses.count > 0 && at < MOST_BYTES && at > before) {
+        ssize_t bytes = read_at(fd, text, CHUNK, at);
+        const char *line = text, *end;
+        before = at;
+        while (bytes > 0 && (end = memchr(line, '\n', (size_t)(text + bytes - line)))) {
+            note_line(addresses, line, end, before + (line - text));
+            line = end + 1;
+        }
+        at += line - text;
+    }
+}
+
+/* Each line that was noted becomes a row, once: its addresses follow one another. Those without stay. */
+static void put_rows(int fd, char *text, struct addresses *addresses, int rank, struct buffer *rows)
+{
+    int64_t last = -1;
+    size_t stay = 0;
+    for (size_t i = 0; i < addresses->count; i++) {
+        int64_t line = addresses->first[i].line;
+        struct row row = {.rank = rank};
+        if (line < 0)
+            addresses->first[stay++] = addresses->first[i];
+        if (line < 0 || line == last)
+            continue;
+        last = line;
+        ssize_t bytes = read_at(fd, text, CHUNK, line);
+        const char *end = bytes > 0 ? memchr(text, '\n', (size_t)bytes) : NULL;
+        if (end && read_line(text, end, &row))
+            buffer_put(rows, &row, sizeof row);
+    }
+    addresses->count = stay;
+}
+
+/* A plain file of the user's, written to since then: numbers of processes come again. -1: none. */
+static int open_map(int64_t pid, time_t since)
+{
+    char path[PATH_ROOM];
+    struct stat info;
+    snprintf(path, sizeof path, "/tmp/perf-%lld.map", (long long)pid);
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
+    if (fd < 0)
+        return -1;
+    if (file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
+        info.st_mtim.tv_sec >= since)
+        return fd;
+    syscall(SYS_close, fd);
+    return -1;
+}
+
+struct maps {
+    int own, parents;
+};
+
+/* A child of fork runs, further out, what its parent generated and named. */
+static struct maps open_maps(void)
+{
+    return (struct maps){
+        open_map(iolens.origin.pid, iolens.clock.realtime.tv_sec),
+        iolens.fork_parent > 0 ? open_map(iolens.fork_parent, 0) : -1,
+    };
+}
+
+static void name_by(int map, char *text, struct addresses *addresses, int rank, struct buffer *rows)
+{
+    if (map < 0)
+        return;
+    note_lines(map, text, *addresses);
+    put_rows(map, text, addresses, rank, rows);
+    syscall(SYS_close, map);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct buffer wanted = {0}, text = {0};
+    struct maps maps = table_state_known(TABLE_call_nodes) ? open_maps() : (struct maps){-1, -1};
+    if (maps.own < 0 && maps.parents < 0)
+        return;
+    call_nodes_each(want, &wanted);
+    struct addresses addresses = {(struct wanted *)wanted.data, wanted.used / sizeof(struct wanted)};
+    char *room = buffer_add(&text, CHUNK);
+    addresses.count = room ? addresses.count : 0;
+    sort(addresses);
+    name_by(maps.own, room, &addresses, transport->rank, rows);
+    name_by(maps.parents, room, &addresses, transport->rank, rows);
+    rows->failed = rows->failed || wanted.failed || text.failed;
+    buffer_free(&wanted);
+    buffer_free(&text);
+}
+
+const struct process_table table_generated_code = {
+    .name = "generated_code",
+    .meaning = "A function that the program generated while it ran, and that an address in `call_nodes` "
+               "without an object "
+               "lies in, from the file /tmp/perf-PID.map that the compiler of a script writes when asked to",
+    TABLE_ROWS(COLUMNS),
+    .on_demand = true,
+    .state_of = TABLE_call_nodes,
+    .collect = collect,
+};

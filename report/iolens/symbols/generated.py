@@ -1,0 +1,76 @@
+"""Functions that a program generated while it ran, by the names that their compiler gave them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from iolens.symbols.lines import Line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PYTHON = "py::"
+"""How the name of a Python function begins: `py::FUNCTION:FILE`."""
+
+PASSAGE = re.compile(
+    r"_PyEval_(EvalFrameDefault|Vector)|_TAIL_CALL_\w+|py_trampoline_evaluator|_?PyObject_(Call|Vectorcall|FastCall)\w*"
+    r"|_Py(Function_Vectorcall|Vectorcall_Call)|method_vectorcall|cfunction_vectorcall_\w+|PyEval_EvalCode"
+)
+"""CPython's functions that execute the instructions of a Python function, and that lead from there to what it calls."""
+
+INTERPRETER = re.compile(r"(lib)?python\d?([.]\d+)?[dmtu]*([.]so.*)?")
+"""Names of the file that holds CPython: its library, or the program where that is linked into it."""
+
+GENERATED = "[generated]"
+"""Stands for the file of a function whose source is not known."""
+
+
+def generated_names(generated: pd.DataFrame | None, ranks: Sequence[int], addresses: Sequence[int]) -> list[str]:
+    """For each address of a rank the name of the function of the private table `generated_code` that it lies in; ""
+    where there is none."""
+    if generated is None or generated.empty:
+        return [""] * len(addresses)
+    functions: dict[int, list[tuple[int, int, str]]] = {}
+    columns = (generated[name].tolist() for name in ("rank", "begin", "bytes", "name"))
+    for rank, begin, size, name in sorted(zip(*columns, strict=True)):
+        functions.setdefault(rank, []).append((begin, begin + size, name))
+    begins = {rank: [begin for begin, _, _ in known] for rank, known in functions.items()}
+    found = []
+    for rank, address in zip(ranks, addresses, strict=True):
+        at = bisect_right(begins.get(rank, []), address) - 1
+        _, end, name = functions[rank][at] if at >= 0 else (0, 0, "")
+        found.append(name if address < end else "")
+    return found
+
+
+def generated_line(name: str) -> Line:
+    """The function of that name, and where its source is.
+
+    CPython tells the file and not the line; what has no name of its own there (`<module>`, `<lambda>`) is told apart by
+    the file. Other compilers have names of their own kinds, which are shown as they are.
+    """
+    if not name.startswith(PYTHON):
+        return Line(name)
+    function, _, source = name.removeprefix(PYTHON).partition(":")
+    if not function:
+        return Line(name, source)
+    return Line(f"{function} of {PurePosixPath(source).name}" if function.startswith("<") else function, source)
+
+
+def is_python(symbol: str) -> bool:
+    """Whether code of this name is a Python function's own."""
+    return symbol.startswith(PYTHON)
+
+
+def is_passage(symbol: str) -> bool:
+    """Whether code of this name leads from one Python function to the next."""
+    return PASSAGE.fullmatch(symbol) is not None
+
+
+def is_interpreter(path: str) -> bool:
+    """Whether an object is CPython itself, and no module of it."""
+    return INTERPRETER.fullmatch(PurePosixPath(path).name) is not None

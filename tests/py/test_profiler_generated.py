@@ -1,0 +1,173 @@
+"""Sampling of code that a program generates, as interpreters and compilers of scripts do: its callers and names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import profiler_harness as harness
+import pytest
+from iolens.exports.stacks import stacks
+from iolens.log.reader import read_log
+from iolens.metrics.processor.own_functions import own_functions
+from iolens.metrics.processor.samples import sample_rows
+from iolens.symbols.chains import Frame
+from iolens.symbols.generated import generated_line, generated_names
+from iolens.symbols.lines import Line
+
+SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def generated(folder: Path, how: str, seconds: float, **settings: str) -> tuple[list[float], str]:
+    """The seconds of both functions, and standard error."""
+    done = harness.run(
+        harness.build_program("sampling_generated"), how, str(seconds), folder=folder, **SAMPLED, **settings
+    )
+    pid, *took = done.stdout.split()
+    for left in Path("/tmp").glob(f"perf-{pid}.map*"):
+        left.unlink()
+    return [float(each) for each in took], done.stderr
+
+
+def met(log: Path) -> Counter[Frame]:
+    """Samples by function in whose chain they are."""
+    found: Counter[Frame] = Counter()
+    for stack in stacks(read_log(log)):
+        for frame in set(stack.frames):
+            found[frame] += stack.periods
+    return found
+
+
+def has_both(log: Path, took: list[float]) -> None:
+    """Functions of generated code, with the share of the samples that they had of the time."""
+    found = {frame.function: (frame, count) for frame, count in met(log).items()}
+    seventy, thirty = "Solver.seventy", "JS:*thirty " + 245 * "0"
+    assert found[seventy][0].source == "/some where/app.py"
+    assert found[thirty][0].object == "[generated]"
+    share = found[seventy][1] / (found[seventy][1] + found[thirty][1])
+    assert share == pytest.approx(took[0] / sum(took), abs=0.05)
+    assert found["main"][1] >= found[seventy][1] + found[thirty][1] > 0.8 * found["busy"][1]
+    assert not any("unknown" in name or name == "earlier" for name in found)
+
+
+def test_generated_functions_are_found_and_named(tmp_path: Path) -> None:
+    """With lines that are damaged, cut off, too long, or of what was generated there earlier, in the file of names."""
+    took, said = generated(tmp_path, "kept", 0.6)
+    (log,) = harness.logs(tmp_path)
+    assert said == ""
+    has_both(log, took)
+    rows = read_log(log).private["generated_code"]
+    assert rows["bytes"].nunique() == 1
+    assert len(rows) == 2
+    own = own_functions(read_log(log))
+    assert own is not None
+    assert "busy" in set(own["symbol"]) <= {"busy", "now"}  # what could be traced by name
+
+
+def test_a_child_of_fork_has_what_its_parent_generated(tmp_path: Path) -> None:
+    took, said = generated(tmp_path, "child", 0.3)
+    assert said == ""
+    has_both(max(harness.logs(tmp_path), key=lambda path: path.stat().st_size), took)
+
+
+def test_a_killed_process_leaves_the_names(tmp_path: Path) -> None:
+    program = harness.build_program("sampling_generated")
+    done = harness.run(program, "killed", "0.3", folder=tmp_path, **SAMPLED, IOLENS_SPOOL=str(tmp_path))
+    pid, *took = done.stdout.split()
+    (spool,) = tmp_path.glob("iolens-*/*.spool")
+    merge = [harness.BUILD / "bin/iolens-recover", "merge", spool]
+    subprocess.run(merge, check=True, stdout=subprocess.DEVNULL)
+    Path(f"/tmp/perf-{pid}.map").unlink()
+    has_both(harness.logs(tmp_path)[0], [float(each) for each in took])
+
+
+@pytest.mark.parametrize("how", ["link", "pipe", "older", "other"])
+def test_a_file_that_need_not_be_the_processs_own_names_nothing(how: str, tmp_path: Path) -> None:
+    if how == "other" and os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    _, said = generated(tmp_path, how, 0.05)
+    private = read_log(harness.logs(tmp_path)[0]).private
+    assert said == ""
+    assert "call_nodes" in private
+    assert "generated_code" not in private
+
+
+TRIAL = "import sys; sys.activate_stack_trampoline('perf')"
+
+
+@cache
+def python_with_trampolines() -> str:
+    """A Python that names its functions for profilers: 3.12 or later, on Linux for x86-64 and aarch64; "" for none."""
+    names = [f"python3.{minor}" for minor in range(12, 20)]
+    installed = Path.home().glob(".pyenv/versions/3.*/bin/python")
+    for path in filter(None, (sys.executable, *map(shutil.which, names), *map(str, sorted(installed)))):
+        if subprocess.run([path, "-c", TRIAL], capture_output=True, check=False).returncode == 0:
+            return path
+    return ""
+
+
+@pytest.fixture
+def python() -> Iterator[str]:
+    found = python_with_trampolines()
+    if not found:
+        pytest.skip("needs CPython 3.12 or later with perf trampolines")
+    before = set(Path("/tmp").glob("perf-*.map"))
+    yield found
+    for path in set(Path("/tmp").glob("perf-*.map")) - before:
+        path.unlink()
+
+
+def test_functions_of_a_threaded_python_program_have_their_shares(python: str, tmp_path: Path) -> None:
+    """In its profile, too, where the interpreter's work for a function is the function's."""
+    program = str(harness.ROOT / "tests/c/sampling_python.py")
+    done = harness.run(python, program, "0.4", folder=tmp_path, IOLENS_SAMPLE="1000", PYTHONPERFSUPPORT="1")
+    log = max(harness.logs(tmp_path), key=lambda path: path.stat().st_size)
+    took = {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+    found = {frame.function: count for frame, count in met(log).items() if frame.source == program}
+    share = found["seventy"] / (found["seventy"] + found["thirty"])
+    assert found["seventy"] + found["thirty"] > 500
+    assert share == pytest.approx(took["seventy"] / sum(took.values()), abs=0.05)
+    assert found["count"] >= 0.9 * (found["seventy"] + found["thirty"])
+    assert read_log(log).private["sampling"]["cut"].sum() < 10
+    rows = sample_rows(read_log(log))
+    assert rows is not None
+    running = rows[rows["state"] == "running"].groupby("function")["samples"].sum()
+    assert running.idxmax() == "count"
+
+
+def test_an_address_has_the_name_of_the_function_that_it_lies_in() -> None:
+    rows = [(0, 100, 10, "a"), (0, 120, 10, "b"), (1, 105, 10, "c"), (0, 1 << 63, 10, "high")]
+    known = pd.DataFrame(rows, columns=["rank", "begin", "bytes", "name"])
+    wanted = {(0, 99): "", (0, 100): "a", (0, 109): "a", (0, 110): "", (0, 125): "b", (1, 100): "", (1, 114): "c"}
+    wanted |= {(2, 105): "", (0, (1 << 63) + 1): "high"}
+    ranks, addresses = zip(*wanted, strict=True)
+    assert generated_names(known, ranks, addresses) == list(wanted.values())
+    assert generated_names(None, ranks, addresses) == generated_names(known[:0], ranks, addresses) == [""] * len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("py::C.work:/a/b:c.py", Line("C.work", "/a/b:c.py")),
+        ("py::<module>:/a/b.py", Line("<module> of b.py", "/a/b.py")),
+        ("py::<module>:<frozen os>", Line("<module> of <frozen os>", "<frozen os>")),
+        ("py::cut", Line("cut")),
+        ("py::", Line("py::")),
+        ("py:::/a.py", Line("py:::/a.py", "/a.py")),
+        ("LazyCompile:*f /a/b.js:1:2", Line("LazyCompile:*f /a/b.js:1:2")),
+    ],
+)
+def test_names_of_generated_functions_are_taken_apart(name: str, line: Line) -> None:
+    assert generated_line(name) == line
