@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,14 @@ ON_ONE_MACHINE = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
 }
 """The nodes have host names of their own and one network interface."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def programs_can_be_interrupted() -> None:
+    """A shell without job control starts background commands, such as these tests, with SIGINT ignored, and their
+    children would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -56,8 +55,6 @@ def begin(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # What a script starts in the background ignores SIGINT, and so do its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -34,13 +34,11 @@ SWEEP = [
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
-    # A shell without job control starts background commands, such as these tests, with Ctrl-C ignored.
     return subprocess.Popen(
         [*IOLENS, *SWEEP, "--results", str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
