@@ -7,6 +7,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from iolens.log.reader import read_log
 
 HOW = (
     "no_descriptors closed little_stack small_files no_address_space no_processes handler handler_threads fork_threads "
@@ -89,3 +90,10 @@ def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
     needed = {line.split()[-1].partition("@")[0].removesuffix("64") for line in listing.splitlines()}
     assert "sigaddset" in needed
     assert needed.isdisjoint(CANCELLATION_POINTS)
+
+
+def test_a_zlib_of_the_programs_own_is_not_mixed_with_the_systems(tmp_path: Path) -> None:
+    done = harness.run(harness.build_program("harm_zlib", "-rdynamic"), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "")
+    (log,) = harness.logs(tmp_path)
+    assert read_log(log).frames["STDIO"]["STDIO_BYTES_WRITTEN"].sum() == 4

@@ -21,11 +21,24 @@ enum { MEMORY_BYTES = 1 << 20, ALIGNMENT = 64 };
 
 enum { LONGEST_STORED = 65535 };
 
+/* zlib's functions find one another by name, and a program that exports a zlib of its own (Node.js does)
+ * takes the place of some: two versions would then work on the same state. */
+static bool is_mixed(void *library)
+{
+    static const char *const called_inside[] = {"deflateInit2_", "deflateReset", "deflateResetKeep"};
+    for (size_t i = 0; i < sizeof called_inside / sizeof *called_inside; i++) {
+        const void *found = dlsym(RTLD_DEFAULT, called_inside[i]);
+        if (found && found != dlsym(library, called_inside[i]))
+            return true;
+    }
+    return false;
+}
+
 void compress_load(void)
 {
     struct zlib *zlib = &iolens_compressor.zlib;
     void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    if (!library || is_mixed(library))
         return;
     zlib->deflateInit_ = (__typeof__(zlib->deflateInit_))dlsym(library, "deflateInit_");
     zlib->deflate = (__typeof__(zlib->deflate))dlsym(library, "deflate");

@@ -1,4 +1,5 @@
-/* From bytes to zlib streams: by zlib where there is one, else as they are, in blocks that are only stored.
+/* From bytes to zlib streams: by zlib where there is one of one piece, else as they are, in blocks that are
+ * only stored.
  */
 #ifndef IOLENS_COMPRESS_H
 #define IOLENS_COMPRESS_H
