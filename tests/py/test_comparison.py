@@ -415,6 +415,19 @@ def test_the_remedy_of_a_program_without_mpi_speaks_of_no_library(tmp_path: Path
     assert found.holds_for.startswith("It holds for this program on this file system")
 
 
+def test_no_driver_is_named_where_no_data_went_through_mpiio(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, observed={"mpi_io": False})
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert driver_marks(results.runs) == driver_notes(results.runs) == []
+    assert "ROMIO" not in words.subtitle(results, comparison)
+    found = remedy(results, comparison)
+    assert found is not None
+    assert found.holds_for.endswith("no data went through MPI-IO.")
+
+
 def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
     for run in folder.rglob("run.json"):

@@ -12,15 +12,16 @@ from iolens.advise import Finding
 from iolens.log import Job, Mount, read_log
 from iolens.log.layouts import MODULES
 from iolens.metrics.gauges import gauges
-from iolens.metrics.mpiio import byte_ratios, unseen
+from iolens.metrics.mpiio import byte_ratios, collective_time, unseen
 from iolens.metrics.share import io_seconds
 from iolens.metrics.timespans import rank_spans
 from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
-from iolens.pages.blocks import Row, Table, Text
-from iolens.pages.exhibits.cost import PERFORMANCE
+from iolens.pages.blocks import FigureBlock, Row, Table, Text
+from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
 from iolens.pages.exhibits.overview import said as said_of
+from iolens.pages.exhibits.timeline import mapped_layers
 from iolens.pages.flow import GAP, side_by_side
 from iolens.pages.job import PAGES, meeting_ranks, write_job
 from iolens.pages.job_words import facts, main_file_system, verdicts
@@ -239,6 +240,8 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
     short = unknown(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).set_index("what")["why"]
     assert short["when bytes moved"] == "the run was too short for the bins of its heat map, of 0.1 s each"
     assert "when bytes moved" not in set(unknown(read_log(DATA / "empty_log.darshan"))["what"])
+    seconds = unknown(read_log(DATA / "mpi-io-test-x86_64-3.4.0.darshan")).set_index("what")["why"]
+    assert "heat map ends within its first 2 bins" in seconds["when bytes moved"]
 
 
 def test_a_striped_file_that_opens_slowly_is_no_pipe() -> None:
@@ -307,3 +310,34 @@ def test_any_number_of_ranks_has_a_report(ranks: int, tmp_path: Path) -> None:
     heat = pd.concat([heat, heat.assign(bin=1, written=0)], ignore_index=True)
     write_job(job({"POSIX": many, "HEATMAP": heat}, nprocs=ranks), tmp_path / "job.pdf")
     assert (tmp_path / "job.pdf").stat().st_size < 1 << 20
+
+
+def test_a_share_of_a_run_of_whole_seconds_is_about_so_much() -> None:
+    for version, value in (("3.4.0", "≈ 3.5 %"), ("3.4.4", "86.3 %")):
+        (drawn,) = GAUGES.figures(read_log(DATA / f"mpi-io-test-x86_64-{version}.darshan"))
+        assert isinstance(drawn, FigureBlock)
+        assert value in [text.get_text() for text in drawn.figure.texts]
+
+
+def test_calls_that_took_longer_than_the_run_are_explained() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    for name, explained in (("dxt", True), ("narrow", False)):
+        (drawn,) = IO_COST.figures(read_log(logs / f"{name}.darshan"))
+        assert isinstance(drawn, FigureBlock)
+        assert ("Calls of threads overlap" in drawn.caption) is explained
+
+
+def test_time_that_posix_did_not_see_is_no_exchange() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    found = collective_time(read_log(logs / "blind.darshan"))
+    assert found is not None
+    assert list(found["who"]) == ["all ranks"]
+    assert found[["access", "exchange"]].isna().all(axis=None)
+    (cost,) = IO_COST.figures(read_log(logs / "blind.darshan"))
+    assert isinstance(cost, FigureBlock)
+    assert "POSIX" not in cost.caption
+
+
+def test_a_layer_that_moved_next_to_nothing_has_no_map() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    assert mapped_layers(read_log(logs / "x-healthy-hdf5.darshan")) == ["POSIX"]

@@ -177,15 +177,17 @@ def collective_time(job: Job) -> pd.DataFrame | None:
     """Where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the others.
 
     Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and mean seconds of a rank:
-    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). None where
-    the log does not record it.
+    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). Of a file
+    that POSIX saw no rank access, `all ranks`, without access and exchange. None where the log does not record it.
     """
     import pandas as pd
 
     found = job.private.get("mpiio_collectives")
     if not isinstance(found, pd.DataFrame) or found.empty:
         return None
-    who = found["access"].gt(0).map({True: "aggregators", False: "other ranks"})
+    seen = found.groupby("file")["access"].transform("sum") > 0
+    who = found["access"].gt(0).map({True: "aggregators", False: "other ranks"}).where(seen, "all ranks")
+    found = found.assign(access=found["access"].where(seen), exchange=found["exchange"].where(seen))
     groups = found.assign(who=who, path=paths(job, found["file"])).groupby(["path", "who"], sort=False)
     table = groups[["calls", "seconds", "waiting", "access", "exchange"]].agg(lambda part: part.mean(skipna=False))
     table.insert(0, "ranks", groups["rank"].nunique())

@@ -47,8 +47,10 @@ def no_heatmap(job: Job) -> tuple[str, bool]:
     printed = "STDIO" in job.frames and not file_bytes(job, "STDIO")
     files = heat[heat["module"] != "STDIO"] if printed else heat
     width = float(heat["width"].iloc[0]) if len(heat) else 0.0
-    short = len(files) > 0 and job.run_time <= (FEWEST_BINS - 1) * width
-    return f"the run was too short for the bins of its heat map, of {width:g} s each", short
+    if len(files) and job.run_time <= (FEWEST_BINS - 1) * width:
+        return f"the run was too short for the bins of its heat map, of {width:g} s each", True
+    few = len(files) > 0 and int(files["bin"].max()) + 1 < FEWEST_BINS
+    return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, of {width:g} s each", few
 
 
 def gaps(job: Job) -> list[tuple[str, str, bool]]:

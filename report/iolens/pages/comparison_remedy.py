@@ -92,6 +92,8 @@ def holds_for(run: Mapping[str, Any]) -> str:
         text = f"It holds for {DRIVERS[run['driver']].name}{library}, with which it was measured."
     elif not any(isinstance(run[key], str) and run[key] for key in ("mpi", "io_component")):
         text = "It holds for this program on this file system: no MPI library is known of these runs."
+    elif run.get("observed.mpi_io") in (False, 0):
+        text = "It holds for this program on this file system: no data went through MPI-IO."
     else:
         text = f"Measured with {run['io_component'] or 'the default MPI-IO of the MPI library'}"
         text += ", whose driver is not known: it holds for this MPI library and file system."

@@ -25,8 +25,8 @@ def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page
         return []
     named = "; ".join(f"{letter}: {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
     intro = f"{named}. Of each the job whose bandwidth came nearest to the typical value."
-    blocks: list[Block] = [Text(intro, "note"), *TIMES.figures(subjects), *activity_figure(subjects)]
-    blocks += [*SIZES.figures(subjects), *FINDINGS.tables(subjects)]
+    blocks: list[Block] = [Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
+    blocks += [*activity_figure(subjects), *SIZES.figures(subjects)]
     return [Page("Baseline, best and worst side by side", blocks)]
 
 

@@ -14,22 +14,22 @@ from iolens.metrics.operations import syncs
 def observed(log: Path) -> dict[str, Any]:
     """Aggregators of the file with the most bytes written through MPI-IO: ranks that wrote it at the POSIX level.
 
-    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), those of
-    `spread`, and `syncs`, the calls that sent data to the storage. Empty when the log holds no such table (another
-    profiler, or one rank), or not of all ranks.
+    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), those of `spread`,
+    and `syncs`, the calls that sent data to the storage. That of `through_mpiio` alone when the log holds no such table
+    (another profiler, or one rank), or not of all ranks.
     """
     job = read_log(log)
-    ranks = file_ranks(job)
+    moved, ranks = through_mpiio(job), file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
-        return {}
+        return moved
     totals = ranks.groupby("file")["bytes_written"].sum()
     shared = set(job.frames["MPI-IO"]["id"]) if "MPI-IO" in job.frames else set()
     totals = totals[totals.index.isin(shared)] if shared else totals
     if totals.empty or totals.max() == 0:
-        return {}
+        return moved
     rows = ranks[(ranks["file"] == totals.idxmax()) & (ranks["writes"] > 0)]
     commonest = rows.loc[rows["common_write_count"].idxmax(), "common_write"]
-    return {
+    return moved | {
         "aggregators": len(rows),
         "aggregator_ranks": sorted(int(rank) for rank in rows["rank"]),
         "largest_write": int(rows["largest_write"].max()),
@@ -56,3 +56,13 @@ def spread(job: Job, shared: set[int]) -> dict[str, Any]:
         "file_share": float(files.max() / files.sum()),
         "writers": len({*wrote["rank"][wrote["rank"] >= 0], *known}),
     }
+
+
+def through_mpiio(job: Job) -> dict[str, bool]:
+    """`mpi_io`: whether any bytes went through MPI-IO; nothing where POSIX saw none, as nobody knows their way then."""
+    moved = {
+        name: name in job.frames
+        and bool((job.frames[name][[f"{prefix}_BYTES_READ", f"{prefix}_BYTES_WRITTEN"]] > 0).to_numpy().any())
+        for name, prefix in (("MPI-IO", "MPIIO"), ("POSIX", "POSIX"))
+    }
+    return {"mpi_io": moved["MPI-IO"]} if any(moved.values()) else {}

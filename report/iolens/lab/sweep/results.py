@@ -190,6 +190,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     point = dict(run["point"] or {})
     repetition = int(point.pop("repetition", 1))
     storage, mpi, observed = (run.get(key) or {} for key in ("storage", "mpi", "observed"))
+    used = mpi if moves_data(mpi, observed) else {}
     took_effect = run.get("took_effect") or {}
     ignored = tuple(key for key, value in took_effect.items() if value is False)
     sound = run["status"] == "ok" or (run["status"] == "invalid" and bool(ignored))
@@ -206,8 +207,8 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "confirmed": bool(took_effect) and all(value is True for value in took_effect.values()),
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
-        "io_component": mpi.get("io_component"),
-        "driver": driver_of(mpi, storage),
+        "io_component": used.get("io_component"),
+        "driver": driver_of(used, storage),
         "mpi": mpi.get("library"),
         "below": storage.get("below"),
         "storage.cached_before_read": storage.get("cached_before_read"),
@@ -225,6 +226,12 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     row |= {f"observed.{key}": value for key, value in observed.items()}
     row |= {f"machine.{key}": value for key, value in (run.get("machine") or {}).items()}
     return row | read_phase(path.parent / (run.get("result") or "result.json"), operation)
+
+
+def moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
+    """Whether MPI-IO may have moved the data: the log of a run says when it did not, but has no records of our own
+    transfers."""
+    return observed.get("mpi_io") is not False or mpi.get("io_component") == "two-phase"
 
 
 def driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:

@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+MORE = 1.01
+"""Times of the run that calls take together, from which on they overlapped: below, the clocks were read apart."""
+
+
 def cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Shares of the run time."""
     from iolens.figures.cost import cost_bars
 
     caption = "Share of the run time of an average process; at the right that of read, write and metadata together."
-    if "MPI-IO" in set(found["module"]):
+    if {"MPI-IO", "POSIX"} <= set(found["module"]):
         caption += " MPI-IO contains the POSIX time below it."
+    if (found[["read", "write", "meta"]].sum(axis=1) > MORE * job.run_time).any():
+        caption += " Calls of threads overlap: together they took longer than the run, and the bar shows their parts."
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
 
 

@@ -40,7 +40,8 @@ def size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     total = found.iloc[0]
     if total["messages"]:
         counts = dict(zip(BINS, (float(total[name]) for name in mpi.SIZES), strict=True))
-        yield FigureBlock(message_bars(counts), "Of an average rank.", title="Messages by size")
+        caption = "Of an average rank. Look for many on the left: each has a price, however little it carries."
+        yield FigureBlock(message_bars(counts), caption, title="Messages by size")
 
 
 def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -48,7 +49,8 @@ def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.peers import peer_map
 
     matrix, group = peers.peer_matrix(job)
-    caption = "" if group == 1 else f"A row and a column stand for {group} ranks."
+    caption = "" if group == 1 else f"A row and a column stand for {group} ranks. "
+    caption += "Look for pairs with far more than the others."
     yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver")
 
 
@@ -56,7 +58,8 @@ def distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Bytes over the distance of ranks."""
     from iolens.figures.messages import distance_bars
 
-    yield FigureBlock(distance_bars(found), "Distance: |receiver - sender|.", title="Bytes by distance of the ranks")
+    caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."
+    yield FigureBlock(distance_bars(found), caption, title="Bytes by distance of the ranks")
 
 
 def peer(number: int) -> str:

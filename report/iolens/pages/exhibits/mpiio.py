@@ -72,7 +72,7 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
     ],
     note="Means over these ranks. Waiting: until the last rank had entered the call; file access: POSIX time "
     "meanwhile; exchange: the rest. Aggregators: ranks that accessed the file. n/a: ranks made different numbers of "
-    "calls.",
+    "calls, or POSIX saw none of them access the file.",
 )
 
 OTHER_MPIIO_CALLS: Exhibit[Job] = Exhibit(

@@ -101,7 +101,7 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     drawn = [
         Gauge(
             TITLES[row.gauge],
-            said(row.gauge, row.value),
+            ("≈ " if row.gauge == "share" and job.coarse else "") + said(row.gauge, row.value),
             bounded(row.gauge, row.bound, row.good) if row.value == row.value else row.reason,
             place(row.gauge, row.value, row.bound),
             place(row.gauge, row.bound, row.bound) if row.value == row.value else None,

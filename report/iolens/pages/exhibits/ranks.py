@@ -38,8 +38,9 @@ def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
     each = processes.rank_usage(job)
     if each is not None and len(each) == job.nprocs > 1:
-        yield FigureBlock(memory_bars(each), title="Largest resident set of each rank")
-        yield FigureBlock(processor_bars(each), title="Processor time of each rank")
+        caption = "Look for ranks far above the mean."
+        yield FigureBlock(memory_bars(each), caption, title="Largest resident set of each rank")
+        yield FigureBlock(processor_bars(each), caption, title="Processor time of each rank")
 
 
 def amount(value: float, unit: str) -> str:

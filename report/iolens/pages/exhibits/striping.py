@@ -21,7 +21,8 @@ def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.targets import target_bars
 
     if len(found) > 1 and ost.target_rows(job) is None:
-        yield FigureBlock(target_bars(found), "Files that have a stripe on each target.", title="Targets in use")
+        caption = "Files that have a stripe on each target. Look for targets with more than the others, and idle ones."
+        yield FigureBlock(target_bars(found), caption, title="Targets in use")
 
 
 def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+LEAST_PART = 0.001
+"""Of the bytes of the layer that moved most: with less, a layer has no map of its own."""
+
+
 def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """A map a layer."""
     yield from (activity_figure(job, module) for module in mapped_layers(job))
@@ -72,9 +76,11 @@ def other_activity(job: Job) -> list[Block]:
 def mapped_layers(job: Job) -> list[str]:
     """The layers whose bytes over time are worth a map, that which moved most bytes first.
 
-    Standard streams alone are not worth one, nor are a few bins or none with bytes.
+    Standard streams alone are not worth one, nor are a few bins or none with bytes, nor is a layer that moved next to
+    none of what another did.
     """
-    moved, found = cost.moved_once(job), []
+    moved = cost.moved_once(job)
+    found: dict[str, float] = {}
     for module in sorted(timespans.mapped(job), key=lambda name: -moved.get(name, 0)):
         grids = timespans.activity(job, module)
         streams = module == "STDIO" and "STDIO" in job.frames and not operations.file_bytes(job, module)
@@ -84,8 +90,8 @@ def mapped_layers(job: Job) -> list[str]:
             and (grids[0].any() or grids[1].any())
             and not streams
         ):
-            found.append(module)
-    return found
+            found[module] = float(grids[0].sum() + grids[1].sum())
+    return [module for module, bytes_moved in found.items() if bytes_moved >= LEAST_PART * max(found.values())]
 
 
 def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -102,6 +108,7 @@ def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             caption += " Accesses through a view are drawn in one piece from their first byte on."
         if one.begin > 0:
             caption += " Only the time of these calls is shown."
+        caption += " Look for jumps back, and for places that are moved again."
         figure = place_map(one.written, one.read, one.end, one.begin, one.seconds)
         yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time")
 
