@@ -97,7 +97,7 @@ void config_read(const char *path, struct arena *memory)
 
 const char *config_value(const char *variable, struct arena *memory)
 {
-    char joined[LARGEST] = "";
+    char joined[LARGEST];
     size_t used = 0;
     for (int i = 0; variable && i < line_count; i++) {
         if (strcmp(bare(variable), lines[i].key) != 0)
