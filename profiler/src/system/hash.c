@@ -1,5 +1,8 @@
 #include "hash.h"
 
+#include <endian.h>
+#include <string.h>
+
 struct lanes {
     uint64_t a, b, c;
 };
@@ -8,6 +11,7 @@ struct lanes {
 static void mix(struct lanes *s)
 {
     static const unsigned char shift[4][3] = {{43, 9, 8}, {38, 23, 5}, {35, 49, 11}, {12, 18, 22}};
+#pragma GCC unroll 4
     for (int round = 0; round < 4; round++) {
         s->a = (s->a - s->b - s->c) ^ (s->c >> shift[round][0]);
         s->b = (s->b - s->c - s->a) ^ (s->a << shift[round][1]);
@@ -15,15 +19,12 @@ static void mix(struct lanes *s)
     }
 }
 
-static uint64_t little_endian(const unsigned char *bytes, size_t count)
+static uint64_t little_endian(const unsigned char bytes[8])
 {
-    uint64_t word = 0;
-    for (size_t i = 0; i < count; i++)
-        word |= (uint64_t)bytes[i] << (8 * i);
-    return word;
+    uint64_t word;
+    __builtin_memcpy(&word, bytes, sizeof word); /* memcpy is a call: built without builtins */
+    return le64toh(word);
 }
-
-static size_t at_most(size_t value, size_t limit) { return value < limit ? value : limit; }
 
 uint64_t record_id(const char *name, size_t bytes)
 {
@@ -31,15 +32,17 @@ uint64_t record_id(const char *name, size_t bytes)
     struct lanes s = {0, 0, 0x9e3779b97f4a7c13u};
     size_t left = bytes;
     for (; left >= 24; key += 24, left -= 24) {
-        s.a += little_endian(key, 8);
-        s.b += little_endian(key + 8, 8);
-        s.c += little_endian(key + 16, 8);
+        s.a += little_endian(key);
+        s.b += little_endian(key + 8);
+        s.c += little_endian(key + 16);
         mix(&s);
     }
     /* The last block: the lowest byte of c holds the length, so only seven of its bytes come from the key. */
-    s.a += little_endian(key, at_most(left, 8));
-    s.b += left > 8 ? little_endian(key + 8, at_most(left - 8, 8)) : 0;
-    s.c += bytes + (left > 16 ? little_endian(key + 16, left - 16) << 8 : 0);
+    unsigned char last[24] = {0};
+    memcpy(last, key, left);
+    s.a += little_endian(last);
+    s.b += little_endian(last + 8);
+    s.c += bytes + (little_endian(last + 16) << 8);
     mix(&s);
     return s.c;
 }
