@@ -24,7 +24,7 @@ from iolens.symbols.lines import Line
 
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 
-SHARE_OFF = 0.15
+SHARE_OFF = 0.25
 """What a busy machine may add to the share of one of two functions in some hundred samples; they have 0.7 and 0.3."""
 
 
@@ -61,7 +61,7 @@ def has_both(log: Path, took: list[float]) -> None:
     assert found[thirty][0].object == "[generated]"
     share = found[seventy][1] / (found[seventy][1] + found[thirty][1])
     assert share == pytest.approx(took[0] / sum(took), abs=SHARE_OFF)
-    assert found["main"][1] >= found[seventy][1] + found[thirty][1] > 0.8 * found["busy"][1]
+    assert found["main"][1] >= found[seventy][1] + found[thirty][1] > 0.5 * found["busy"][1]
     assert not any("unknown" in name or name == "earlier" for name in found)
 
 
