@@ -28,12 +28,15 @@ SIZE, SHARDS, EPOCHS, WORKERS = 3000, 4, 3, 2
 
 LOADER = f"""
 import multiprocessing, sys
+def meet_at(barrier):
+    read.barrier = barrier
 def read(shard):
+    read.barrier.wait()  # no worker takes the tasks of another, however late that one starts
     with open(f"data/shard{{shard}}", "rb", buffering=0) as file:
         return len(file.read(10 * {SIZE}))
 if __name__ == "__main__":
     context = multiprocessing.get_context(sys.argv[1])
-    pool = context.Pool({WORKERS})
+    pool = context.Pool({WORKERS}, meet_at, [context.Barrier({WORKERS})])
     for epoch in range({EPOCHS}):
         assert sum(pool.map(read, range({SHARDS}), 1)) == {SHARDS * SIZE}
     pool.close()
