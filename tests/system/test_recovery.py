@@ -73,6 +73,16 @@ def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None
     check_messages(read_log(log))
 
 
+def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
+    """Ranks that kill themselves at once after a message, long before their next sign of life."""
+    done = finish(begin(tmp_path, command("all"), ("--trace", "mpi,io", "--timeline")))
+    (log,) = tmp_path.glob("*.darshan")
+    job = read_log(log)
+    ends = job.private["mpi_events"]["end"]
+    assert (done.returncode != 0, "MPI_Barrier" in set(job.private["mpi_events"]["function"])) == (True, True)
+    assert ends.max() <= job.run_time
+
+
 def check_messages(job: Job) -> None:
     """What MPI did until ranks were killed: single calls, and Darshan's records."""
     events, calls = job.private["mpi_events"], job.private["mpi_calls"]

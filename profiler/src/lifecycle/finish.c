@@ -58,8 +58,9 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     double shift = latest[0] - mine;
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    return (struct job_times){start, start + (int64_t)(iolens.timeline.end * 1e9), (size_t)latest[2],
-                              latest[3] > 0};
+    /* The first whole nanosecond behind all times, so that none lies beyond the end. */
+    int64_t end = start + (int64_t)(iolens.timeline.end * 1e9) + 1;
+    return (struct job_times){start, end, (size_t)latest[2], latest[3] > 0};
 }
 
 static void add_job(struct writer *writer, const struct iolens_transport *transport, struct job_times times)

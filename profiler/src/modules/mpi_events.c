@@ -135,6 +135,16 @@ static bool validate(const void *state, const struct area *area)
     return true;
 }
 
+static double latest(const void *state)
+{
+    double end = 0;
+    for (const struct chunk *chunk = ((const struct mpi_events *)state)->newest; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < in_chunk(chunk); i++)
+            if (chunk->event[i].whole && chunk->event[i].end > end)
+                end = chunk->event[i].end;
+    return end;
+}
+
 static void put(struct buffer *rows, const struct event *event, int rank)
 {
     struct row row = {.rank = rank,
@@ -177,6 +187,7 @@ const struct process_table table_mpi_events = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct mpi_events),
     .validate = validate,
+    .latest = latest,
     .start = start,
     .on_demand = true,
     .state_of = TABLE_mpi_events,

@@ -36,6 +36,17 @@ static bool validate(const void *state, const struct area *area)
     return true;
 }
 
+static double latest(const void *state)
+{
+    const struct sample_times *times = state;
+    double end = 0;
+    for (const struct sample_times_chunk *chunk = times->newest; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < sample_times_in(chunk); i++)
+            if (chunk->entry[i].time > end)
+                end = chunk->entry[i].time;
+    return end;
+}
+
 static void put(struct buffer *rows, const struct sample_time *entry, int rank)
 {
     struct row row = {.rank = rank,
@@ -76,6 +87,7 @@ const struct process_table table_sample_times = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct sample_times),
     .validate = validate,
+    .latest = latest,
     .on_demand = true,
     .state_of = TABLE_sample_times,
     .count = count,

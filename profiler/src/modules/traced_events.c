@@ -98,6 +98,17 @@ static bool validate(const void *state, const struct area *area)
     return true;
 }
 
+static double latest(const void *state)
+{
+    const struct traced_events *events = state;
+    double end = 0;
+    for (const struct chunk *chunk = events->newest; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < chunk->used; i++)
+            if (chunk->event[i].t1 > end)
+                end = chunk->event[i].t1;
+    return end;
+}
+
 static void put(struct buffer *rows, const struct event *event, int rank)
 {
     struct row row = {.file = event->file,
@@ -138,6 +149,7 @@ const struct process_table table_traced_events = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct traced_events),
     .validate = validate,
+    .latest = latest,
     .on_demand = true,
     .state_of = TABLE_traced_events,
     .count = count,

@@ -250,7 +250,6 @@ bool load_spool(const char *path, bool running)
 {
     struct spool_header header;
     struct area area;
-    double last = 0;
     if (!load_header(path, &header))
         return false;
     if (!map_spool(path, header.base, running, &area)) {
@@ -264,7 +263,7 @@ bool load_spool(const char *path, bool running)
     recording_start();
     recording_reset();
     iolens_registry.partial = header.partial;
-    tables_load(&header, &area);
+    double last = tables_load(&header, &area);
     load_files(header.first, &area, &last);
     pages_free(area.claimed, (size_t)(area.end - (const char *)mapped) / AREA_GRAIN);
     load_end(&header, running, last);

@@ -114,15 +114,20 @@ static bool validate(const struct process_table *type, void *state, const struct
     return !type->validate || type->validate(state, area);
 }
 
-void tables_load(const struct spool_header *header, const struct area *area)
+double tables_load(const struct spool_header *header, const struct area *area)
 {
+    double latest = 0;
     for (int t = 0; t < TABLE_COUNT; t++) {
         const struct process_table *type = process_tables[t];
         void *state = header->tables[t];
         bool whole = state && type->state_bytes > 0 && area_holds(area, state, type->state_bytes, 1) &&
                      validate(type, state, area);
         iolens_tables.state[t] = whole ? state : NULL;
+        double known = whole && type->latest ? type->latest(state) : 0;
+        if (latest < known)
+            latest = known;
     }
+    return latest;
 }
 
 /* The list ends where something is wrong. No entry is taken twice, so that it cannot be a ring. */

@@ -39,6 +39,9 @@ struct process_table {
      * (may be NULL). In place of `validate`. */
     const struct keyed_shape *keyed;
     bool (*sound)(const void *key, const void *value);
+    /* The latest time in a valid state from a spool, in seconds: the process was still there then. NULL: it
+     * keeps no times. */
+    double (*latest)(const void *state);
     void (*start)(void); /* the settings are known, from the environment or a spool; may be NULL */
     void (*begin)(void); /* the job has begun and ranks are known; may be NULL */
     void (*reset)(void); /* forget what is kept elsewhere: the process is a child of fork; may be NULL */
@@ -94,8 +97,9 @@ void tables_begin(void);
 void tables_beat(void);
 void tables_reset(void);
 
-/* Take what is whole of the states in a spool, of the process and of one of its files. */
-void tables_load(const struct spool_header *header, const struct area *area);
+/* Take what is whole of the states in a spool, of the process and of one of its files. Of the process: the
+ * latest time that they know, in seconds; 0: none. */
+double tables_load(const struct spool_header *header, const struct area *area);
 void tables_load_file(struct file *file, const struct area *area);
 
 /* How many rows a table of ranks may have (IOLENS_FILE_RANKS); a value of no use is said when `speaks`. */
