@@ -7,6 +7,8 @@
  *   w,RANK,FILE,OFFSET,BYTES    write; r reads
  *   f,RANK,FILE                 wait until what the rank's client wrote to the file is on the targets
  *   m,RANK,PLACE,RANKS          wait until so many ranks are at this place; each place is met once
+ *   p,RANK,PLACE                come to this place without waiting, and take the next step at once
+ *   b,RANK,PLACE,RANKS          wait until so many other ranks have come to this place
  *   k,RANK,TAG                  print TAG,RANK,SECONDS
  * Printed are the marks, then `end,-1,SECONDS`: when the last rank is through.
  *
@@ -113,8 +115,11 @@ static bool parse_step(const struct replay *replay, const char *line, int64_t *r
     case 'f':
         return sscanf(line, ",%" SCNd64, &number[0]) == 1 && known_file(replay, number[0]);
     case 'm':
+    case 'b':
         return sscanf(line, ",%" SCNd64 ",%" SCNd64, &number[0], &number[1]) == 2 && number[0] >= 0 &&
                number[0] < PLACES_MAX;
+    case 'p':
+        return sscanf(line, ",%" SCNd64, &number[0]) == 1 && number[0] >= 0 && number[0] < PLACES_MAX;
     case 'k':
         return sscanf(line, ",%" SCNd64, &number[0]) == 1;
     default:
@@ -129,7 +134,7 @@ static bool add_step(struct replay *replay, const char *line)
     if (!parse_step(replay, line, &rank, &step) || rank / replay->params.ranks_per_client >= OST_MAX_CLIENTS)
         return false;
     replay->ranks = room_for(replay->ranks, &replay->rank_count, rank, sizeof *replay->ranks);
-    if (step.kind == 'm')
+    if (step.kind == 'm' || step.kind == 'b' || step.kind == 'p')
         replay->places =
             room_for(replay->places, &replay->place_count, step.number[0], sizeof *replay->places);
     struct rank *at = &replay->ranks[rank];
@@ -179,23 +184,34 @@ static double flushed(struct replay *replay, int64_t file, int client, double no
     return now;
 }
 
-/* The last one to come lets the others go on. */
-static void meet(struct replay *replay, struct rank *rank, const struct step *step)
+static bool is_met(const struct replay *replay, const struct step *step)
 {
-    struct place *place = &replay->places[step->number[0]];
+    return replay->places[step->number[0]].came >= step->number[1];
+}
+
+/* Ranks that wait here for no more than have come go on. */
+static void come(struct replay *replay, struct rank *rank, int64_t number)
+{
+    struct place *place = &replay->places[number];
     place->came++;
     place->last = later(place->last, rank->now);
-    rank->waits = place->came < step->number[1];
-    if (rank->waits)
-        return;
-    rank->now = place->last;
     for (int64_t other = 0; other < replay->rank_count; other++) {
         struct rank *waiting = &replay->ranks[other];
-        if (waiting->waits && waiting->steps[waiting->next - 1].number[0] == step->number[0]) {
+        if (!waiting->waits)
+            continue;
+        const struct step *step = &waiting->steps[waiting->next - 1];
+        if (step->number[0] == number && is_met(replay, step)) {
             waiting->waits = false;
-            waiting->now = place->last;
+            waiting->now = later(waiting->now, place->last);
         }
     }
+}
+
+static void await(struct replay *replay, struct rank *rank, const struct step *step)
+{
+    rank->waits = !is_met(replay, step);
+    if (!rank->waits)
+        rank->now = later(rank->now, replay->places[step->number[0]].last);
 }
 
 static void take_step(struct replay *replay, int64_t number)
@@ -211,7 +227,16 @@ static void take_step(struct replay *replay, int64_t number)
         rank->now = flushed(replay, step->number[0], client, rank->now);
         break;
     case 'm':
-        meet(replay, rank, step);
+        come(replay, rank, step->number[0]);
+        await(replay, rank, step);
+        break;
+    case 'b':
+        await(replay, rank, step);
+        break;
+    case 'p':
+        come(replay, rank, step->number[0]);
+        if (rank->next < rank->count)
+            take_step(replay, number);
         break;
     case 'k':
         printf("%" PRId64 ",%" PRId64 ",%.9f\n", step->number[0], number, rank->now);

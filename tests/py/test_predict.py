@@ -19,7 +19,8 @@ from iolens.lab.predict.predict import predict, recorded_times
 from iolens.lab.predict.recorded import read_recorded
 from iolens.lab.predict.settings import Settings
 from iolens.lab.predict.steps import Program, play
-from iolens.lab.predict.two_phase import Collective, aggregators_in_use, is_interleaved, places, rounds
+from iolens.lab.predict.turns import ahead
+from iolens.lab.predict.two_phase import Collective, Move, aggregators_in_use, is_interleaved, places, rounds
 from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.plain import PLAIN
@@ -129,7 +130,41 @@ def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int])
     assert play(program, MODEL, 5) == play(program, MODEL, 5)
 
 
-@pytest.mark.parametrize("line", ["w,0,0,0,1", "x,0,1", "t,0,-1", "t,-1,1", "file,0,99,65536,0", "m,0,-1,2"])
+def test_a_rank_goes_behind_those_ahead_of_it() -> None:
+    """Rank 1 of two begins first, whatever the seed: the other one waits for its lock, never the other way round."""
+    program = Program({1: Layout(1, MIB, 0)})
+    program.meet(range(2))
+    places = program.in_turn({0: [1], 1: []})
+    for rank in (0, 1):
+        if rank in places:
+            program.begin(rank, places[rank])
+        program.move(rank, 1, True, rank * 4096, 4096)
+        program.mark(rank, 0)
+    ends = {tuple(marks[0][1] for _, marks in sorted(play(program, MODEL, seed).marks.items())) for seed in range(1, 9)}
+    assert len(ends) == 1
+    behind, first = ends.pop()
+    assert first < behind < first + 0.01, "it begins behind the other one, not when that has ended"
+
+
+def test_an_aggregator_writes_behind_those_to_which_it_sends() -> None:
+    """Rank 1 sends to rank 0 and not the other way: rank 0 is ahead. Short messages, those of ranks that send to each
+    other, and those of three in a ring say nothing."""
+
+    def turns(*wanted: tuple[int, int]) -> dict[int, list[int]]:
+        moves = [Move(rank, rank * MIB, (rank + 1) * MIB, False) for rank in range(3)]
+        return ahead(moves, {rank: piece(*each) for rank, each in enumerate(wanted)})
+
+    nothing = (0, 0)
+    assert turns((0, MIB // 2), (MIB // 2, MIB), nothing) == {0: [], 1: [0], 2: []}
+    assert turns((0, MIB // 2), (MIB - 4096, MIB), nothing) == {0: [], 1: [], 2: []}
+    assert turns((0, 2 * MIB), (0, 2 * MIB), nothing) == {0: [], 1: [], 2: []}
+    assert turns((0, 2 * MIB), (MIB, 2 * MIB), (0, 8192)) == {0: [], 1: [], 2: []}
+    assert turns(nothing, (0, MIB), (MIB, MIB)) == {0: [], 1: [0], 2: [1]}
+
+
+@pytest.mark.parametrize(
+    "line", ["w,0,0,0,1", "x,0,1", "t,0,-1", "t,-1,1", "file,0,99,65536,0", "m,0,-1,2", "b,0,-1,2", "p,0,-1"]
+)
 def test_a_wrong_step_is_named(line: str) -> None:
     done = subprocess.run(
         [ROOT / "build" / "bin" / "ost-replay", MODEL], input=line + "\n", capture_output=True, text=True, check=False

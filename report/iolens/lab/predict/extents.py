@@ -27,6 +27,19 @@ class Extents:
         """Of all pieces together."""
         return int(self.length.sum())
 
+    @cached_property
+    def through(self) -> np.ndarray:
+        """Bytes of the pieces before each piece, and at last of all of them."""
+        return np.concatenate([[0], np.cumsum(self.length)])
+
+    def before(self, places: np.ndarray) -> np.ndarray:
+        """How many bytes of the pieces lie before each of these places of the file."""
+        if not len(self.begin):
+            return np.zeros(len(places), np.int64)
+        at = np.maximum(np.searchsorted(self.begin, places, side="right") - 1, 0)
+        found: np.ndarray = self.through[at] + np.clip(places - self.begin[at], 0, self.length[at])
+        return found
+
     def clip(self, begin: int, end: int) -> Extents:
         """The parts that lie in [begin, end)."""
         first = int(np.searchsorted(self.end, begin, side="right"))
@@ -66,11 +79,6 @@ class View:
     extent: int
     pieces: Extents
 
-    @cached_property
-    def before(self) -> np.ndarray:
-        """Bytes that the file type lets through before each piece, and at last all of them."""
-        return np.concatenate([[0], np.cumsum(self.pieces.length)])
-
     def place(self, offset: int) -> int:
         """How many bytes the view lets through before the byte of the file at `offset`."""
         first = int(self.pieces.begin[0])
@@ -78,17 +86,17 @@ class View:
         within += first
         at = max(0, int(np.searchsorted(self.pieces.begin, within, side="right")) - 1)
         inside = min(max(0, within - int(self.pieces.begin[at])), int(self.pieces.length[at]))
-        return int(tile * self.before[-1] + self.before[at] + inside)
+        return int(tile * self.pieces.through[-1] + self.pieces.through[at] + inside)
 
     def extents(self, offset: int, length: int) -> Extents:
         """The pieces of `length` bytes of data of which the first lies at `offset`."""
         if length <= 0 or not len(self.pieces.begin):
             return NOTHING
         first = self.place(offset)
-        size = int(self.before[-1])
+        size = int(self.pieces.through[-1])
         tiles = np.arange(first // size, (first + length - 1) // size + 1)
         begin = (self.displacement + tiles[:, None] * self.extent + self.pieces.begin).ravel()
-        through = (tiles[:, None] * size + self.before[:-1]).ravel()
+        through = (tiles[:, None] * size + self.pieces.through[:-1]).ravel()
         lengths = np.tile(self.pieces.length, len(tiles))
         low = np.clip(first - through, 0, lengths)
         high = np.clip(first + length - through, 0, lengths)

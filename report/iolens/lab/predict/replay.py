@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.predict.extents import Extents, union
+from iolens.lab.predict.extents import NOTHING, Extents, union
 from iolens.lab.predict.recorded import CLOSE, COLLECTIVE, FLUSH, OPEN, Call, Recorded
 from iolens.lab.predict.settings import Settings, collective, uses_two_phases
 from iolens.lab.predict.steps import Program
+from iolens.lab.predict.turns import ahead
 from iolens.lab.predict.two_phase import is_interleaved, rounds
 from iolens.lab.storage.layout import Layout
 
@@ -234,15 +235,20 @@ def add_apart(program: Program, group: Group) -> None:
 
 def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
     """A collective call through aggregators: in every round all ranks exchange data, and aggregators access the file; a
-    part with holes is read before it is written."""
+    part with holes is read before it is written. Aggregators write in no particular order, but behind those to which
+    they send."""
     first = group.calls[0]
     how = collective(recorded, plan.settings, first.file, plan.layouts[first.file])
+    wanted = {call.rank: call.wanted or NOTHING for call in group.calls}
     for one in rounds(how, group.wanted, first.writing):
         seconds = one.bytes / plan.exchange if plan.exchange else 0.0
         program.meet(group.ranks)
         if first.writing:
             wait_all(program, group, seconds)
+        turns = program.in_turn(ahead(one.moves, wanted)) if first.writing and len(one.moves) > 1 else {}
         for move in one.moves:
+            if move.rank in turns:
+                program.begin(move.rank, turns[move.rank])
             if move.holes and first.writing:
                 program.move(move.rank, first.file, False, move.begin, move.end - move.begin)
             program.move(move.rank, first.file, first.writing, move.begin, move.end - move.begin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +47,20 @@ class Program:
         if len(group) > 1:
             self.lines += [f"m,{rank},{self.met},{len(group)}" for rank in group]
             self.met += 1
+
+    def in_turn(self, ahead: Mapping[int, Sequence[int]]) -> dict[int, int]:
+        """Let each rank wait until those ahead of it begin what they do next, which they say with `begin`. Returns the
+        places that these come to, by rank."""
+        awaited = sorted({other for others in ahead.values() for other in others})
+        places = {rank: self.met + number for number, rank in enumerate(awaited)}
+        self.met += len(places)
+        for rank, others in ahead.items():
+            self.lines += [f"b,{rank},{places[other]},1" for other in others]
+        return places
+
+    def begin(self, rank: int, place: int) -> None:
+        """What the rank does next is begun before those that wait for it at the place go on."""
+        self.lines.append(f"p,{rank},{place}")
 
     def mark(self, rank: int, tag: int) -> None:
         """Note the time."""

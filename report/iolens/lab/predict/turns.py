@@ -1,0 +1,31 @@
+"""Which aggregators of a round come to the file behind which others.
+
+In a round ROMIO's ranks wait for all that they send and receive (MPI_Waitall in ADIOI_W_Exchange_data). A message
+above the MPI library's eager limit is sent when its receiver has fetched it. So an aggregator that sends to another one
+writes behind that one, unless that one in turn depends on what the first receives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from iolens.lab.predict.extents import Extents
+from iolens.lab.predict.two_phase import Move
+
+EAGER = 4096
+"""Bytes; a shorter message is sent before it is received (Open MPI's `btl_vader_eager_limit`, `btl_sm_eager_limit`)."""
+
+
+def ahead(moves: Sequence[Move], wanted: Mapping[int, Extents]) -> dict[int, list[int]]:
+    """By rank of a move, in which it writes what all ranks' `wanted` have there: the ranks that write before it."""
+    begin, end = np.array([(move.begin, move.end) for move in moves], dtype=np.int64).T
+    ranks = [move.rank for move in moves]
+    sent = np.array([wanted[rank].before(end) - wanted[rank].before(begin) for rank in ranks])
+    depends = (sent > EAGER) & ~np.eye(len(ranks), dtype=bool)
+    through = depends
+    for _ in range(len(ranks).bit_length()):
+        through = through | (through @ through)
+    first = depends & ~through.T
+    return {rank: [ranks[other] for other in np.flatnonzero(row)] for rank, row in zip(ranks, first, strict=True)}
