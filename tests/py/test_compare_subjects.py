@@ -130,6 +130,24 @@ def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:
     assert tables["Run"].note == ""
 
 
+@pytest.mark.parametrize(
+    ("names", "said", "unsaid"),
+    [
+        (("npb_bt_full.out", "npb_bt_3.4.out"), "2 numbers of processes (4, 5)", "benchmarks"),
+        (("npb_bt_3.4.out", "npb_ft_omp.out"), "2 benchmarks (NPB BT, NPB FT)", "nothing in common"),
+        (("mapl_checkpoint.out", "osu_bw_host.out"), "they have no number in common", "none of the numbers"),
+        (("osu_allreduce_5.7.out", "osu_allreduce_7.5.out"), "MPI Allreduce Latency", "like against like"),
+    ],
+)
+def test_unlike_outputs_are_told_apart(
+    names: tuple[str, ...], said: str, unsaid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(DATA / "outputs" / name) for name in names]
+    assert main(["compare", *paths, "-o", str(tmp_path / "out.pdf")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert (said in printed, unsaid in printed) == (True, False)
+
+
 def test_a_bound_below_nothing_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(LOGS[0]), str(LOGS[1]), "--device-rate", "-1"]) == 2
     assert "more than 0" in capsys.readouterr().err

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.aligned import ABSENT, SAME, UNSURE, aligned
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.metrics.subject_facts import facts_of
 from iolens.metrics.subject_values import RUN
 from iolens.metrics.subjects import Subject, Subjects
 from iolens.pages import words
@@ -27,6 +29,9 @@ HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 
 NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
 """What stands before the names of rows, where it is not their group."""
+
+VERSION = re.compile(r" \d[\w.+-]*$")
+"""At the end of a benchmark's name."""
 
 NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""
@@ -50,11 +55,11 @@ def amount(value: float, unit: str) -> str:
 
 
 def spent(value: float) -> str:
-    """Seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s."""
+    """Seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s, 1,479 s."""
     if value >= 10_000:
         return words.duration(value)
     if value >= 100:
-        return f"{value:,.1f} s"
+        return f"{value:,.1f}".removesuffix(".0") + " s"
     for scale, unit in ((1.0, "s"), (1e-3, "ms")):
         if value >= scale:
             return f"{words.digits(value / scale)} {unit}"
@@ -90,10 +95,19 @@ def headline(subjects: Subjects) -> list[str]:
         parts = [part for group in HEADLINE for part in named(rows[rows["group"] == group], group, first, letter)]
         parts += [summed(group, each, letter) for group, each in sized_groups(rows, letter)]
         text = "; ".join(part for part in parts if part)
-        nothing = "none of the numbers that matter most differs" if len(rows) else "there is no number in either"
+        nothing = nothing_said(rows, letter)
         name = subject.label if len(subject.label) <= LABEL else middle(subject.label, LABEL)
         said.append(f"{letter} ({name}) against {first}: {text or nothing}.")
     return said
+
+
+def nothing_said(rows: pd.DataFrame, letter: str) -> str:
+    """Why the headline names no number."""
+    if rows.empty:
+        return "there is no number in either"
+    if (rows[f"standing {letter}"] == ABSENT).all():
+        return "they have no number in common"
+    return "none of the numbers that matter most differs"
 
 
 def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
@@ -166,13 +180,23 @@ def repeats_within(subject: Subject) -> bool:
     return len(set(names)) < len(names)
 
 
+UNLIKE = {"program": "programs", "benchmark": "benchmarks", "class": "classes", "processes": "numbers of processes"}
+"""Facts that change how much work a run is, as several of them are called."""
+
+
 def unlike(subjects: Subjects) -> str:
-    """That the subjects are of different programs or sizes, so that their numbers are of different work."""
-    programs = {job.exe.rpartition("/")[2] for subject in subjects.all for job in subject.jobs}
-    sizes = {job.nprocs for subject in subjects.all for job in subject.jobs}
-    parts = [f"{len(programs)} programs ({', '.join(sorted(programs)[:4])})"] if len(programs) > 1 else []
-    parts += [f"{len(sizes)} numbers of processes ({', '.join(map(str, sorted(sizes)))})"] if len(sizes) > 1 else []
-    return f"These are runs of {' and '.join(parts)}: a ratio is of different work." if parts else ""
+    """That the subjects are of different programs or sizes, so that their numbers are of different work.
+
+    What only some of the runs tell says nothing, and neither does the version of a benchmark.
+    """
+    facts = [facts_of(trial) for subject in subjects.all for trial in subject.trials]
+    known = {name: [VERSION.sub("", each[name]) for each in facts if name in each] for name in UNLIKE}
+    parts = [
+        f"{len(found)} {UNLIKE[name]} ({', '.join(found[:MANY])})"
+        for name, values in known.items()
+        if len(values) == len(facts) and len(found := list(dict.fromkeys(values))) > 1
+    ]
+    return f"These are runs of {' and '.join(parts)}: a ratio does not hold like against like." if parts else ""
 
 
 def whole_seconds(subjects: Subjects) -> str:
