@@ -8,22 +8,38 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Says that all ranks are this far; returns when somebody makes the file "go", or after a minute. */
-static void wait_for_the_end(int rank)
+static void make(const char *name) { close(open(name, O_CREAT | O_WRONLY, 0644)); }
+
+/* Returns when somebody has made the file, or after a quarter of an hour. */
+static void wait_for(const char *name)
 {
-    if (rank == 0)
-        close(open("ready", O_CREAT | O_WRONLY, 0644));
-    for (int i = 0; i < 3000 && access("go", F_OK) != 0; i++)
+    for (int i = 0; i < 45000 && access(name, F_OK) != 0; i++)
         usleep(20000);
+}
+
+/* Says that all ranks are this far, behind their last MPI call; returns when somebody makes the file "go". */
+static void wait_for_the_end(int rank, int ranks)
+{
+    char name[32];
+    snprintf(name, sizeof name, "here%d", rank);
+    make(name);
+    for (int other = 0; rank == 0 && other < ranks; other++) {
+        snprintf(name, sizeof name, "here%d", other);
+        wait_for(name);
+    }
+    if (rank == 0)
+        make("ready");
+    wait_for("go");
 }
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, ranks;
     char name[32];
     const char *how = argc > 1 ? argv[1] : "";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     snprintf(name, sizeof name, "own%d", rank);
     int shared = open("shared", O_CREAT | O_WRONLY, 0644), own = open(name, O_CREAT | O_WRONLY, 0644);
     int wrong = pwrite(shared, "12345678", 8, 8L * rank) != 8 || write(own, "12345678", 8) != 8;
@@ -37,7 +53,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "exit") == 0)
         _exit(wrong);
     if (strcmp(how, "wait") == 0)
-        wait_for_the_end(rank);
+        wait_for_the_end(rank, ranks);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return wrong;

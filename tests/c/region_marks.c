@@ -1,6 +1,7 @@
 /* Regions that are nested, repeated, entered by threads and by a child of fork, marked wrongly, and recording
- * that is switched off. Says nothing: the test knows what must be counted. region_marks [kill]: end by
- * SIGKILL inside a region */
+ * that is switched off. The test knows what must be counted, but for the seconds in `told.txt`: those around
+ * the region in which recording is off, and those while it is off. region_marks [kill]: end by SIGKILL inside
+ * a region */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../profiler/include/iolens.h"
@@ -23,6 +25,13 @@ enum {
     RECURSES = 8,
     REPEATS = 10
 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
+}
 
 static void write_bytes(const char *name, int bytes)
 {
@@ -89,8 +98,10 @@ static void off(void)
     if (write(moved, data, 10) != 10 || write(closed, data, 10) != 10)
         exit(1);
     FILE *stream = fopen("stream.txt", "w");
+    double around = now();
     iolens_region_begin(OFF, "off");
     iolens_record(0);
+    double within = now();
     iolens_region_begin(INNER, "inner");
     usleep(2000);
     iolens_region_end(INNER);
@@ -99,14 +110,19 @@ static void off(void)
     if (write(moved, data, 30) != 30 || close(closed) != 0)
         exit(1);
     int reused = open("reused.txt", O_CREAT | O_RDWR, 0600);
+    within = now() - within;
     iolens_record(1);
     iolens_region_end(OFF);
+    around = now() - around;
     fputs("seen", stream);
     fclose(stream);
     if (write(moved, data, 5) != 5 || write(reused, data, 7) != 7)
         exit(1);
     close(moved);
     close(reused);
+    FILE *told = fopen("told.txt", "w");
+    fprintf(told, "%.9f %.9f\n", around, within);
+    fclose(told);
 }
 
 static void child(void)

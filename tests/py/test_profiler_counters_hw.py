@@ -44,7 +44,7 @@ def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
     found, said = run(tmp_path, IOLENS_LOGFILE=str(tmp_path / "logs/a.darshan"))
     value = {event: row["value"] for (region, event), row in found.items() if region == "run"}
     assert 2 * PAGES < value["minor-faults"] < said["minor-faults"] - PAGES
-    assert 50 <= value["voluntary-switches"] <= said["voluntary-switches"] + 5
+    assert 0 < said["slept"] <= value["voluntary-switches"] <= said["voluntary-switches"] + 50
     assert value["peak-memory"] >= said["peak-memory"] > PAGES * 4096
     assert 0 < value["task-clock"] < said["task-clock"] + 1e8
     assert value["cpu-migrations"] == -1
@@ -52,11 +52,11 @@ def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
 
 
 def test_each_region_has_its_own_counts(tmp_path: Path) -> None:
-    found, _ = run(tmp_path)
+    found, said = run(tmp_path)
     assert PAGES <= found["touch", "minor-faults"]["value"] < PAGES + 100
     assert PAGES <= found["thread", "minor-faults"]["value"] < PAGES + 100
     assert found["sleep", "minor-faults"]["value"] < 100
-    assert found["sleep", "voluntary-switches"]["value"] >= 50
+    assert found["sleep", "voluntary-switches"]["value"] >= said["slept"] > 0
     assert ("touch", "peak-memory") not in found
     row = found["sleep", "task-clock"]
     assert row["value"] < row["time_running"] * 1e9, "it slept"

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -33,14 +32,19 @@ def library() -> Path:
     return harness.build_library()
 
 
+def forget_names(pid: int) -> None:
+    """Remove the file in which a process named what it generated: those of others are theirs."""
+    for left in Path("/tmp").glob(f"perf-{pid}.map*"):
+        left.unlink()
+
+
 def generated(folder: Path, how: str, seconds: float, **settings: str) -> tuple[list[float], str]:
     """The seconds of both functions, and standard error."""
     done = harness.run(
         harness.build_program("sampling_generated"), how, str(seconds), folder=folder, **SAMPLED, **settings
     )
     pid, *took = done.stdout.split()
-    for left in Path("/tmp").glob(f"perf-{pid}.map*"):
-        left.unlink()
+    forget_names(int(pid))
     return [float(each) for each in took], done.stderr
 
 
@@ -76,7 +80,7 @@ def test_generated_functions_are_found_and_named(tmp_path: Path) -> None:
     assert len(rows) == 2
     own = own_functions(read_log(log))
     assert own is not None
-    assert "busy" in set(own["symbol"]) <= {"busy", "now"}  # what could be traced by name
+    assert "busy" in set(own["symbol"]) <= {"busy", "now", "name", "main"}  # what could be traced by name
 
 
 def test_a_child_of_fork_has_what_its_parent_generated(tmp_path: Path) -> None:
@@ -92,7 +96,7 @@ def test_a_killed_process_leaves_the_names(tmp_path: Path) -> None:
     (spool,) = tmp_path.glob("iolens-*/*.spool")
     merge = [harness.BUILD / "bin/iolens-recover", "merge", spool]
     subprocess.run(merge, check=True, stdout=subprocess.DEVNULL)
-    Path(f"/tmp/perf-{pid}.map").unlink()
+    forget_names(int(pid))
     has_both(harness.logs(tmp_path)[0], [float(each) for each in took])
 
 
@@ -116,26 +120,25 @@ def python_with_trampolines() -> str:
     names = [f"python3.{minor}" for minor in range(12, 20)]
     installed = Path.home().glob(".pyenv/versions/3.*/bin/python")
     for path in filter(None, (sys.executable, *map(shutil.which, names), *map(str, sorted(installed)))):
-        if subprocess.run([path, "-c", TRIAL], capture_output=True, check=False).returncode == 0:
+        trial = subprocess.Popen([path, "-c", TRIAL], stderr=subprocess.DEVNULL)
+        code = trial.wait()
+        forget_names(trial.pid)
+        if code == 0:
             return path
     return ""
 
 
 @pytest.fixture
-def python() -> Iterator[str]:
-    found = python_with_trampolines()
-    if not found:
-        pytest.skip("needs CPython 3.12 or later with perf trampolines")
-    before = set(Path("/tmp").glob("perf-*.map"))
-    yield found
-    for path in set(Path("/tmp").glob("perf-*.map")) - before:
-        path.unlink()
+def python() -> str:
+    return python_with_trampolines() or pytest.skip("needs CPython 3.12 or later with perf trampolines")
 
 
 def test_functions_of_a_threaded_python_program_have_their_shares(python: str, tmp_path: Path) -> None:
     """In its profile, too, where the interpreter's work for a function is the function's."""
     program = str(harness.ROOT / "tests/c/sampling_python.py")
     done = harness.run(python, program, "0.4", folder=tmp_path, IOLENS_SAMPLE="1000", PYTHONPERFSUPPORT="1")
+    for each in harness.logs(tmp_path):
+        forget_names(harness.private_region(each, "job")["pid"])
     log = max(harness.logs(tmp_path), key=lambda path: path.stat().st_size)
     took = {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
     found = {frame.function: count for frame, count in met(log).items() if frame.source == program}
@@ -143,7 +146,8 @@ def test_functions_of_a_threaded_python_program_have_their_shares(python: str, t
     assert found["seventy"] + found["thirty"] > 500
     assert share == pytest.approx(took["seventy"] / sum(took.values()), abs=SHARE_OFF)
     assert found["count"] >= 0.9 * (found["seventy"] + found["thirty"])
-    assert read_log(log).private["sampling"]["cut"].sum() < 10
+    sampling = read_log(log).private["sampling"]
+    assert sampling["cut"].sum() < 10 + 0.01 * sampling["stacks"].sum()
     rows = sample_rows(read_log(log))
     assert rows is not None
     running = rows[rows["state"] == "running"].groupby("function")["samples"].sum()

@@ -100,7 +100,8 @@ def test_known_shares_are_found(shares: Path, tmp_path: Path) -> None:
     has_shares(done.stdout, found)
     busy = [chain for chain, count in found if "inlined" in chain]
     assert {chain[chain.index("inlined") - 1] for chain in busy} == {"fifty", "thirty", "twenty"}
-    assert table(log, "sampling")["cut"].sum() < 5  # of the loader's own code
+    sampling = table(log, "sampling")
+    assert sampling["cut"].sum() < 5 + 0.01 * sampling["stacks"].sum()  # of the loader's own code
 
 
 def test_a_killed_process_leaves_its_samples(shares: Path, tmp_path: Path) -> None:

@@ -264,14 +264,15 @@ def test_shared_records_can_stay_apart(programs: Path, tmp_path: Path) -> None:
 
 
 def test_collective_time_is_parted_into_waiting_access_and_exchange(programs: Path, tmp_path: Path) -> None:
-    done = start(tmp_path, 3, programs / "mpi_late", tmp_path)
+    done = start(tmp_path, 3, programs / "mpi_late", tmp_path, "say")
     assert done.returncode == 0, done.stderr
     job = read_log(the_log(tmp_path))
     table = job.private["mpiio_collectives"].set_index("rank").sort_index()
     assert table["calls"].tolist() == [5, 5, 5]
-    # Rank 1 comes 50 ms late to each call; a busy machine delays the others too, now and then.
-    assert (table.loc[[0, 2], "waiting"] > 2 * table.loc[1, "waiting"]).all()
-    assert (table.loc[[0, 2], "waiting"] > 0.1).all()
+    # Rank 1 comes 50 ms late to each call, and a busy machine delays the others too: the program knows by how much.
+    early = [float(line) for line in done.stdout.splitlines()]
+    assert sum(early) > 0
+    assert table["waiting"].to_list() == pytest.approx(early, abs=0.02)
     parts = table[["waiting", "access", "exchange"]].sum(axis=1)
     assert parts.to_numpy() == pytest.approx(table["seconds"].to_numpy(), rel=0.05)
     writers = set(job.private["file_ranks"].query("writes > 0")["rank"])

@@ -165,7 +165,8 @@ static void put_rows(int fd, char *text, struct addresses *addresses, int rank, 
     addresses->count = stay;
 }
 
-/* A plain file of the user's, written to since then: numbers of processes come again. -1: none. */
+/* A plain file of the user's, written to since then: numbers of processes come again. The kernel takes a
+ * file's times from its last tick, which may have been in the second before. -1: none. */
 static int open_map(int64_t pid, time_t since)
 {
     char path[PATH_ROOM];
@@ -176,7 +177,7 @@ static int open_map(int64_t pid, time_t since)
     if (fd < 0)
         return -1;
     if (file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
-        info.st_mtim.tv_sec >= since)
+        info.st_mtim.tv_sec + 1 >= since)
         return fd;
     syscall(SYS_close, fd);
     return -1;
