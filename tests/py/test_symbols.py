@@ -67,6 +67,17 @@ def test_an_inlined_function_is_named_with_the_one_that_it_is_in(program: Path) 
     assert (outer.function, outer.line) == ("outer", 7)
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_an_inlined_function_that_the_linker_never_knew_has_its_own_name(tmp_path: Path) -> None:
+    """GNU addr2line names it like the function that it is in, where C++ gives it no linkage name."""
+    (tmp_path / "source.cpp").write_text(SOURCE.replace("(void)", "()"))
+    subprocess.run(["g++", "-O1", "-g", "-Wl,--build-id", "-o", "program", "source.cpp"], cwd=tmp_path, check=True)
+    program = tmp_path / "program"
+    elf = read_elf(program)
+    row = resolved(program, elf.build_id, begin_of(program, "_Z5outeri"))
+    assert [row["function"], *(line.function for line in row["inlined"])] == ["inlined", "outer(int)"]
+
+
 def test_a_return_address_belongs_to_the_call_before_it(program: Path) -> None:
     """The call may be the last instruction of its function."""
     elf, begin = read_elf(program), begin_of(program, "outer")

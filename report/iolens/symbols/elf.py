@@ -104,13 +104,20 @@ def dynamic_symbols(path: Path) -> frozenset[str]:
 
 def named_sections(data: mmap.mmap) -> dict[str, Any]:
     """The section headers by name; the later of two of one name."""
-    (offset,) = struct.unpack_from("<Q", data, 0x28)
-    entry, count, strings = struct.unpack_from("<HHH", data, 0x3A)
-    if entry != SECTION.itemsize:
+    headers, _ = section_headers(data)
+    if not len(headers):
         return {}
-    headers = np.frombuffer(bytes(data[offset : offset + count * entry]), SECTION)
+    (strings,) = struct.unpack_from("<H", data, 0x3E)
     names = content(data, headers[strings])
     return {text_at(names, int(header["name"])): header for header in headers}
+
+
+def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
+    """The section headers, none where they have another size, and where in the file they begin."""
+    (offset,) = struct.unpack_from("<Q", data, 0x28)
+    entry, count = struct.unpack_from("<HH", data, 0x3A)
+    used = count * entry if entry == SECTION.itemsize else 0
+    return np.frombuffer(bytes(data[offset : offset + used]), SECTION), int(offset)
 
 
 def content(data: mmap.mmap, section: Any) -> bytes:

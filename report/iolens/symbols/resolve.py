@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from iolens.symbols.elf import EMPTY, Elf, read_elf
 from iolens.symbols.generated import GENERATED, generated_line, generated_names
 from iolens.symbols.lines import Line, demangled, lines_of
+from iolens.symbols.nameless import without_symbols
 from iolens.symbols.places import object_file
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
     """The functions at some addresses of one object."""
     file = object_file(path, build_id, search) if path else None
     elf = read_elf(file) if file else EMPTY
-    lines = lines_of(file, addresses) if file and elf.lines else {}
     named = {address: elf.function_at(address) for address in addresses}
+    lines = lines_by_own_names(file, addresses, named) if file and elf.lines else {}
     plain = demangled([*named.values(), *functions(lines.values())])
     found = {}
     for address in addresses:
@@ -98,6 +99,25 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
             chain[-1] = Line(name, chain[-1].source, chain[-1].line)
         found[address] = Place(path, PARTS.sub("", named[address]), tuple(chain))
     return found
+
+
+def lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int, str]) -> dict[int, tuple[Line, ...]]:
+    """`lines_of`, where no inlined function has the name of the code that it is in (`named`, the linker's)."""
+    lines = lines_of(file, addresses)
+    outer = demangled(list(named.values()))
+    doubtful = [
+        address
+        for address, chain in lines.items()
+        if any(line.function in (named[address], outer.get(named[address])) for line in chain[:-1])
+    ]
+    if not doubtful:
+        return lines
+    try:
+        with without_symbols(file) as copy:
+            found = lines_of(copy, doubtful)
+    except OSError:
+        return lines
+    return lines | {address: chain for address, chain in found.items() if all(line.function for line in chain)}
 
 
 def functions(chains: Iterable[Sequence[Line]]) -> list[str]:

@@ -1,0 +1,45 @@
+"""An object file without its symbol tables, for addr2line.
+
+GNU addr2line (2.35 to 2.40 at least) gives an inlined function the linker's name of the code that it was inlined into
+where its debug information holds no linkage name: inlined functions of C++ without external linkage, and procedures
+that a Fortran program contains. Without symbols it has nothing but the name in the debug information.
+"""
+
+from __future__ import annotations
+
+import mmap
+import shutil
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from iolens.symbols.elf import DYNSYM, SECTION, SYMTAB, section_headers
+
+TYPE_AT = 4
+"""Where the type stands in a section header."""
+
+NO_SECTION = struct.pack("<I", 0)
+"""SHT_NULL, the type of a section header that stands for none."""
+
+
+@contextmanager
+def without_symbols(file: Path) -> Iterator[Path]:
+    """A copy of a file that `read_elf` could read, there as long as the context is; OSError without room for it."""
+    with tempfile.TemporaryDirectory(prefix="iolens-") as folder:
+        copy = Path(folder) / file.name
+        shutil.copyfile(file, copy)
+        with copy.open("r+b") as handle, mmap.mmap(handle.fileno(), 0) as data:
+            for place in types_of_symbol_tables(data):
+                data[place : place + len(NO_SECTION)] = NO_SECTION
+        yield copy
+
+
+def types_of_symbol_tables(data: mmap.mmap) -> list[int]:
+    """Where in the file the types of the sections stand that hold symbols."""
+    headers, offset = section_headers(data)
+    tables = np.flatnonzero(np.isin(headers["type"], (SYMTAB, DYNSYM)))
+    return [offset + int(at) * SECTION.itemsize + TYPE_AT for at in tables]
