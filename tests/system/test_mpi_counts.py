@@ -116,6 +116,18 @@ def test_calls_of_mpi_4(compiled: Callable[..., Path], tmp_path: Path, name: str
     assert counted(the_log(tmp_path)) == expected(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5"])
+@pytest.mark.parametrize("program", ["mpi_edges", "mpi_errors"])
+def test_edges_and_errors(compiled: Callable[..., Path], tmp_path: Path, name: str, program: str) -> None:
+    """Arguments that are not looked at, neighbours that are not there, requests given up; calls that fail."""
+    version = subprocess.run([library(name).mpirun, "--version"], capture_output=True, text=True, check=True).stdout
+    # Its MPI_Compare_and_swap between processes of a node ends in a crash, without the profiler, too.
+    other = {"OMPI_MCA_osc": "^rdma"} if "Open MPI) 4" in version else {}
+    done = run(compiled(name, program), name, tmp_path, **other)
+    assert done.returncode == 0, done.stderr
+    assert counted(the_log(tmp_path)) == expected(tmp_path)
+
+
 def check_tables(private: dict[str, pd.DataFrame]) -> None:
     """The tables agree with one another."""
     calls, sites = private["mpi_calls"], private["mpi_sites"]

@@ -33,6 +33,7 @@ void comm_release(struct comm *comm)
 {
     if (!comm || atomic_fetch_sub(&comm->users, 1) != 1)
         return;
+    free(comm->is_beyond);
     free(comm->world);
     free(comm);
 }
@@ -103,14 +104,33 @@ static bool translate_comm(struct comm *comm, MPI_Comm handle)
     return done;
 }
 
+/* Without memory all count as if they were there. */
+static void find_ends(struct comm *comm, MPI_Comm handle)
+{
+    bool *is_beyond = calloc((size_t)comm->in + 1, sizeof *is_beyond);
+    for (int i = 0; is_beyond && i < comm->in; i += 2) {
+        int before = MPI_PROC_NULL, behind = MPI_PROC_NULL;
+        if (pmpi.Cart_shift(handle, i / 2, 1, &before, &behind) != MPI_SUCCESS)
+            continue;
+        is_beyond[i] = before == MPI_PROC_NULL;
+        is_beyond[i + 1] = behind == MPI_PROC_NULL;
+        comm->beyond += is_beyond[i] + is_beyond[i + 1];
+    }
+    if (comm->beyond > 0)
+        comm->is_beyond = is_beyond;
+    else
+        free(is_beyond);
+}
+
 static void count_neighbours(struct comm *comm, MPI_Comm handle)
 {
     int kind = MPI_UNDEFINED, number = 0, weighted = 0;
     if (comm->remote || pmpi.Topo_test(handle, &kind) != MPI_SUCCESS)
         return;
-    if (kind == MPI_CART && pmpi.Cartdim_get(handle, &number) == MPI_SUCCESS)
+    if (kind == MPI_CART && pmpi.Cartdim_get(handle, &number) == MPI_SUCCESS) {
         comm->in = comm->out = 2 * number;
-    else if (kind == MPI_GRAPH && pmpi.Graph_neighbors_count(handle, comm->rank, &number) == MPI_SUCCESS)
+        find_ends(comm, handle);
+    } else if (kind == MPI_GRAPH && pmpi.Graph_neighbors_count(handle, comm->rank, &number) == MPI_SUCCESS)
         comm->in = comm->out = number;
     else if (kind == MPI_DIST_GRAPH)
         pmpi.Dist_graph_neighbors_count(handle, &comm->in, &comm->out, &weighted);

@@ -12,6 +12,8 @@ struct comm {
     int rank, size;
     int remote;        /* ranks of the other group; 0: no intercommunicator */
     int in, out;       /* neighbours in a topology; 0 without one */
+    int beyond;        /* of in, and of out, beyond an end of a Cartesian grid: nobody is there ... */
+    bool *is_beyond;   /* ... these; NULL: none is */
     int first, stride; /* peer p is rank first + p * stride of MPI_COMM_WORLD ... */
     int *world;        /* ... or, where that is not so, rank world[p]; -1: outside of it */
 };

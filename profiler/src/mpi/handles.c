@@ -74,10 +74,11 @@ static bool load_predefined(void)
         .max = object("ompi_mpi_op_max"),
         .sum = object("ompi_mpi_op_sum"),
         .band = object("ompi_mpi_op_band"),
+        .no_op = object("ompi_mpi_op_no_op"),
         .info_null = object("ompi_mpi_info_null"),
     };
     return mpi.world && mpi.no_comm && mpi.no_request && mpi.byte && mpi.int64 && mpi.uint64 && mpi.real64 &&
-           mpi.min && mpi.max && mpi.sum && mpi.band && mpi.info_null;
+           mpi.min && mpi.max && mpi.sum && mpi.band && mpi.no_op && mpi.info_null;
 }
 #else
 static bool load_predefined(void)
@@ -94,6 +95,7 @@ static bool load_predefined(void)
         .max = MPI_MAX,
         .sum = MPI_SUM,
         .band = MPI_BAND,
+        .no_op = MPI_NO_OP,
         .info_null = MPI_INFO_NULL,
     };
     return true;

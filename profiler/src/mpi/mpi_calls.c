@@ -14,7 +14,7 @@ static inline void begin(struct traced *c)
 
 /* The symbol's name is given by an assembler label, because mpi.h declares the function with the handle types
  * of one library. */
-#define SHAPE(gate, symbol, wide, function, params, args, before, event)                                     \
+#define SHAPE(gate, symbol, wide, function, params, args, before, event, failure)                            \
     IOLENS_EXPORT int wide params __asm__(symbol);                                                           \
     int wide params                                                                                          \
     {                                                                                                        \
@@ -29,6 +29,8 @@ static inline void begin(struct traced *c)
         c.t1 = iolens_now();                                                                                 \
         if (code == MPI_SUCCESS) {                                                                           \
             event;                                                                                           \
+        } else {                                                                                             \
+            failure;                                                                                         \
         }                                                                                                    \
         traced_end(&c, IOLENS_MPI_##function, __builtin_return_address(0));                                  \
         mpi_depth--;                                                                                         \
@@ -36,8 +38,10 @@ static inline void begin(struct traced *c)
     }
 
 #define FN(gate, function, name, params, args, before, event)                                                \
-    SHAPE_OF(gate, function, name, params, args, before, event)
-#define SHAPE_OF(gate, function, name, params, args, before, event)                                          \
-    SHAPE(gate, "MPI_" #name, wide_##name, function, params, args, before, event)                            \
-    SHAPE(gate, "PMPI_" #name, wide_P##name, function, params, args, before, event)
+    SHAPE_OF(gate, function, name, params, args, before, event, NOTHING)
+#define FN_OR(gate, function, name, params, args, before, event, failure)                                    \
+    SHAPE_OF(gate, function, name, params, args, before, event, failure)
+#define SHAPE_OF(gate, function, name, params, args, before, event, failure)                                 \
+    SHAPE(gate, "MPI_" #name, wide_##name, function, params, args, before, event, failure)                   \
+    SHAPE(gate, "PMPI_" #name, wide_P##name, function, params, args, before, event, failure)
 #include "../mpi_calls.def"

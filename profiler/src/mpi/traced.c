@@ -91,6 +91,9 @@ void traced_matched_post(struct traced *c, MPI_Request request)
     requests_forget(c->handle, c->t0);
 }
 
+/* The message is gone: it was longer than the buffer, say. */
+void failed_matched(const struct traced *c) { requests_forget(c->handle, c->t0); }
+
 void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int64_t bytes, MPI_Request request)
 {
     const struct comm *comm = dest == MPI_PROC_NULL ? NULL : comm_of(handle);
@@ -189,6 +192,13 @@ void traced_complete(struct traced *c)
         complete(c, c->handle, &c->request, c->status);
 }
 
+/* A request that failed is gone, and its handle is the next one's. */
+void failed_complete(const struct traced *c, MPI_Request request)
+{
+    if (c->known && request == mpi.no_request)
+        requests_forget(c->handle, c->t0);
+}
+
 static void *room(void *few, size_t many, size_t bytes, bool *allocated)
 {
     *allocated = many > TRACED_FEW;
@@ -217,19 +227,42 @@ void before_complete_many(struct traced *c, int number, const MPI_Request *reque
         c->number = 0;
 }
 
+static void complete_at(struct traced *c, int at, const MPI_Status *status)
+{
+    struct request request;
+    if (at < 0 || at >= c->number || c->handles[at] == mpi.no_request)
+        return;
+    if (requests_find(c->handles[at], c->t0, &request))
+        complete(c, c->handles[at], &request, status);
+    else
+        c->others++;
+}
+
 /* Status i is of the request indices[i]; without indices, of request i. */
 void traced_complete_many(struct traced *c, int done, const int *indices)
 {
-    struct request request;
-    for (int i = 0; i < done && c->number > 0; i++) {
-        int at = indices ? indices[i] : i;
-        if (at < 0 || at >= c->number || c->handles[at] == mpi.no_request)
-            continue;
-        if (requests_find(c->handles[at], c->t0, &request))
-            complete(c, c->handles[at], &request, &c->statuses[i]);
-        else
-            c->others++;
-    }
+    for (int i = 0; i < done && i < c->number; i++)
+        complete_at(c, indices ? indices[i] : i, &c->statuses[i]);
+}
+
+static bool is_of_class(int code, int wanted)
+{
+    int class = MPI_ERR_UNKNOWN;
+    return pmpi.Error_class(code, &class) == MPI_SUCCESS && class == wanted;
+}
+
+/* Whether each status says how its own request ended. */
+bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
+
+/* Those of the `done` that did not fail count; requests that are gone are not to be waited for. */
+void failed_complete_many(struct traced *c, const MPI_Request *requests, int done, const int *indices)
+{
+    for (int i = 0; i < done && i < c->number; i++)
+        if (is_of_class(c->statuses[i].MPI_ERROR, MPI_SUCCESS))
+            complete_at(c, indices ? indices[i] : i, &c->statuses[i]);
+    for (int i = 0; i < c->number; i++)
+        if (c->handles[i] != mpi.no_request && requests[i] == mpi.no_request)
+            requests_forget(c->handles[i], c->t0);
 }
 
 static void release_many(struct traced *c)

@@ -1,5 +1,6 @@
 /* What is counted of the calls in mpi_calls.def: each function here belongs to a kind of rows there. Those
- * named before_ run ahead of the real call, the others when it has succeeded. */
+ * named before_ run ahead of the real call, those named failed_ when it has returned an error, the others
+ * when it has succeeded. */
 #ifndef IOLENS_TRACED_H
 #define IOLENS_TRACED_H
 
@@ -46,6 +47,7 @@ void traced_mprobe(const struct traced *c, MPI_Comm comm, MPI_Message message, b
 void before_matched(struct traced *c, MPI_Message message, MPI_Status **status);
 void traced_matched(struct traced *c);
 void traced_matched_post(struct traced *c, MPI_Request request);
+void failed_matched(const struct traced *c);
 
 /* Persistent. */
 void traced_send_init(const struct traced *c, MPI_Comm comm, int dest, int64_t bytes, MPI_Request request);
@@ -58,9 +60,12 @@ void traced_start_all(int number, const MPI_Request *requests);
 /* Completion. */
 void before_complete(struct traced *c, MPI_Request request, MPI_Status **status);
 void traced_complete(struct traced *c);
+void failed_complete(const struct traced *c, MPI_Request request);
 void before_complete_many(struct traced *c, int number, const MPI_Request *requests, MPI_Status **statuses,
                           bool one_status);
 void traced_complete_many(struct traced *c, int done, const int *indices);
+bool failed_in_status(int code);
+void failed_complete_many(struct traced *c, const MPI_Request *requests, int done, const int *indices);
 void before_cancel(MPI_Request request);
 
 /* A non-blocking transfer of a file was posted. */

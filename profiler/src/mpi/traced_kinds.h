@@ -2,7 +2,7 @@
  *   FN(gate, function, name, parameters, arguments, before, event)
  * `before` runs ahead of the real call, `event` behind it when it returned MPI_SUCCESS; both see the
  * parameters and the `struct traced c`. Nothing is done unless `gate`. Handles arrive as wide as any
- * library's. */
+ * library's. FN_OR has one more, `failure`, which runs where the real call returned an error. */
 #ifndef IOLENS_TRACED_KINDS_H
 #define IOLENS_TRACED_KINDS_H
 
@@ -101,11 +101,14 @@
        (traced_send(COMM, dest, BYTES), traced_exchange_post(&c, COMM, source, BYTES, *request)))
 #define ON_MPROBE(f, name, ...)                                                                              \
     FN(TRACED, f, name, __VA_ARGS__, NOTHING, traced_mprobe(&c, COMM, *message, MATCHED_##name))
-#define MATCHED_Mprobe   source != MPI_PROC_NULL
-#define MATCHED_Improbe  (*flag && source != MPI_PROC_NULL)
-#define ON_MRECV(f, ...) FN(TRACED, f, __VA_ARGS__, before_matched(&c, *message, &status), traced_matched(&c))
+#define MATCHED_Mprobe  source != MPI_PROC_NULL
+#define MATCHED_Improbe (*flag && source != MPI_PROC_NULL)
+#define ON_MRECV(f, ...)                                                                                     \
+    FN_OR(TRACED, f, __VA_ARGS__, before_matched(&c, *message, &status), traced_matched(&c),                 \
+          failed_matched(&c))
 #define ON_IMRECV(f, ...)                                                                                    \
-    FN(TRACED, f, __VA_ARGS__, before_matched(&c, *message, NULL), traced_matched_post(&c, *request))
+    FN_OR(TRACED, f, __VA_ARGS__, before_matched(&c, *message, NULL), traced_matched_post(&c, *request),     \
+          failed_matched(&c))
 
 #define ON_SEND_INIT(f, ...)                                                                                 \
     FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send_init(&c, COMM, dest, BYTES, *request))
@@ -123,25 +126,25 @@
 #define ON_STARTALL(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start_all(number, requests))
 
 #define ON_WAIT(f, ...)                                                                                      \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status), traced_complete(&c))
+    FN_OR(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status), traced_complete(&c),            \
+          failed_complete(&c, *request))
 #define ON_TEST(f, ...)                                                                                      \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status),                                    \
-       *flag ? traced_complete(&c) : NOTHING)
-#define ON_WAITALL(f, ...)                                                                                   \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, false),              \
-       traced_complete_many(&c, number, NULL))
-#define ON_TESTALL(f, ...)                                                                                   \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, false),              \
-       traced_complete_many(&c, *flag ? number : 0, NULL))
+    FN_OR(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status),                                 \
+          *flag ? traced_complete(&c) : NOTHING, failed_complete(&c, *request))
+/* `statuses`: what the call writes to, of which `one` or many; `completed` of them were, those that `indices`
+ * lists or, with NULL, the first. */
+#define COMPLETES_MANY(f, statuses, one, completed, indices, ...)                                            \
+    FN_OR(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, one),             \
+          traced_complete_many(&c, completed, indices),                                                      \
+          failed_complete_many(&c, requests, failed_in_status(code) ? completed : 0, indices))
+#define ON_WAITALL(f, ...) COMPLETES_MANY(f, statuses, false, number, NULL, __VA_ARGS__)
+#define ON_TESTALL(f, ...) COMPLETES_MANY(f, statuses, false, *flag ? number : 0, NULL, __VA_ARGS__)
 #define ON_WAITANY(f, ...)                                                                                   \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &status, true),                 \
-       traced_complete_many(&c, *index == MPI_UNDEFINED ? 0 : 1, index))
+    COMPLETES_MANY(f, status, true, *index == MPI_UNDEFINED ? 0 : 1, index, __VA_ARGS__)
 #define ON_TESTANY(f, ...)                                                                                   \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &status, true),                 \
-       traced_complete_many(&c, !*flag || *index == MPI_UNDEFINED ? 0 : 1, index))
+    COMPLETES_MANY(f, status, true, !*flag || *index == MPI_UNDEFINED ? 0 : 1, index, __VA_ARGS__)
 #define ON_WAITSOME(f, ...)                                                                                  \
-    FN(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, false),              \
-       traced_complete_many(&c, *done == MPI_UNDEFINED ? 0 : *done, indices))
+    COMPLETES_MANY(f, statuses, false, *done == MPI_UNDEFINED ? 0 : *done, indices, __VA_ARGS__)
 #define ON_FREE(f, ...)   FN(COMPLETES, f, __VA_ARGS__, requests_forget(*request, INFINITY), NOTHING)
 #define ON_CANCEL(f, ...) FN(TRACED, f, __VA_ARGS__, before_cancel(*request), NOTHING)
 
@@ -188,26 +191,33 @@
     volume_exchange(data == MPI_IN_PLACE ? -1 : ALL(many, comm_peers(of), counts, datatype),                 \
                     ALL(many, comm_peers(of), recvcounts, recvtype))
 #define VOLUME_ALLTOALLW(many)                                                                               \
-    volume_exchange(data == MPI_IN_PLACE                                                                     \
-                        ? -1                                                                                 \
-                        : bytes_of_types(comm_peers(of), (struct counts){counts, WIDE##many}, types),        \
-                    bytes_of_types(comm_peers(of), (struct counts){recvcounts, WIDE##many}, recvtypes))
+    volume_exchange(                                                                                         \
+        data == MPI_IN_PLACE                                                                                 \
+            ? -1                                                                                             \
+            : bytes_of_types(comm_peers(of), (struct counts){counts, WIDE##many}, types, NULL),              \
+        bytes_of_types(comm_peers(of), (struct counts){recvcounts, WIDE##many}, recvtypes, NULL))
 #define VOLUME_REDUCE_SCATTER(many)                                                                          \
     ((struct volume){ALL(many, of->size, recvcounts, datatype),                                              \
                      bytes_of(recvcounts[of->rank], (MPI_Datatype)datatype)})
 #define VOLUME_REDUCE_SCATTER_BLOCK(many) ((struct volume){of->size * BYTES, BYTES})
-#define VOLUME_NEIGHBOR_ALLGATHER(many)   ((struct volume){of->out ? BYTES : 0, of->in * RECVBYTES})
+#define VOLUME_NEIGHBOR_ALLGATHER(many)                                                                      \
+    ((struct volume){of->out > of->beyond ? BYTES : 0, (of->in - of->beyond) * RECVBYTES})
 #define VOLUME_NEIGHBOR_ALLGATHERV(many)                                                                     \
-    ((struct volume){of->out ? BYTES : 0, ALL(many, of->in, recvcounts, recvtype)})
-#define VOLUME_NEIGHBOR_ALLTOALL(many) ((struct volume){of->out * BYTES, of->in * RECVBYTES})
+    ((struct volume){of->out > of->beyond ? BYTES : 0, NEIGHBOURS(many, of->in, recvcounts, recvtype)})
+#define VOLUME_NEIGHBOR_ALLTOALL(many)                                                                       \
+    ((struct volume){(of->out - of->beyond) * BYTES, (of->in - of->beyond) * RECVBYTES})
 #define VOLUME_NEIGHBOR_ALLTOALLV(many)                                                                      \
-    ((struct volume){ALL(many, of->out, counts, datatype), ALL(many, of->in, recvcounts, recvtype)})
+    ((struct volume){NEIGHBOURS(many, of->out, counts, datatype),                                            \
+                     NEIGHBOURS(many, of->in, recvcounts, recvtype)})
 #define VOLUME_NEIGHBOR_ALLTOALLW(many)                                                                      \
-    ((struct volume){bytes_of_types(of->out, (struct counts){counts, WIDE##many}, types),                    \
-                     bytes_of_types(of->in, (struct counts){recvcounts, WIDE##many}, recvtypes)})
+    ((struct volume){                                                                                        \
+        bytes_of_types(of->out, (struct counts){counts, WIDE##many}, types, of->is_beyond),                  \
+        bytes_of_types(of->in, (struct counts){recvcounts, WIDE##many}, recvtypes, of->is_beyond)})
 
 #define ALL(many, number, array, type)                                                                       \
-    bytes_of_all(number, (struct counts){array, WIDE##many}, (MPI_Datatype)type)
+    bytes_of_all(number, (struct counts){array, WIDE##many}, (MPI_Datatype)type, NULL)
+#define NEIGHBOURS(many, number, array, type)                                                                \
+    bytes_of_all(number, (struct counts){array, WIDE##many}, (MPI_Datatype)type, of->is_beyond)
 #define WIDE   false
 #define WIDE_c true
 
@@ -232,12 +242,16 @@
 
 #define ON_PUT(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, BYTES, -1))
 #define ON_GET(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, -1, BYTES))
+/* With MPI_NO_OP nothing is sent: the arguments that say what are not looked at. */
+#define NO_OP ((MPI_Op)op == mpi.no_op)
 #define ON_GET_ACCUMULATE(f, ...)                                                                            \
-    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, BYTES, RECVBYTES))
-#define ON_FETCH(f, ...)                                                                                     \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : BYTES, RECVBYTES))
+#define ONE_ELEMENT bytes_of(1, (MPI_Datatype)datatype)
+#define ON_FETCH_AND_OP(f, ...)                                                                              \
     FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
-       traced_one_sided((MPI_Win)win, target, bytes_of(1, (MPI_Datatype)datatype),                           \
-                        bytes_of(1, (MPI_Datatype)datatype)))
+       traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : ONE_ELEMENT, ONE_ELEMENT))
+#define ON_COMPARE_AND_SWAP(f, ...)                                                                          \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, ONE_ELEMENT, ONE_ELEMENT))
 #define ON_WIN_FREE(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, comms_window_freed())
 
 #define MPI_CALL_AS(many, kind, name, ...)                                                                   \

@@ -14,19 +14,21 @@ int64_t count_at(struct counts counts, int index)
                        : ((const int *)counts.array)[index];
 }
 
-int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type)
+int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type, const bool *without)
 {
     int64_t sum = 0;
     for (int i = 0; i < many; i++)
-        sum += count_at(counts, i);
+        if (!without || !without[i])
+            sum += count_at(counts, i);
     return bytes_of(sum, type);
 }
 
-int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types)
+int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types, const bool *without)
 {
     int64_t sum = 0;
     for (int i = 0; i < many; i++)
-        sum += count_at(counts, i) > 0 ? bytes_of(count_at(counts, i), types[i]) : 0;
+        if ((!without || !without[i]) && count_at(counts, i) > 0)
+            sum += bytes_of(count_at(counts, i), types[i]);
     return sum;
 }
 

@@ -29,9 +29,9 @@ struct volume volume_scatter(const struct comm *comm, int root, int64_t sent, in
 /* Of an exchange of all with all; sent -1: in place, as much as is received. */
 struct volume volume_exchange(int64_t sent, int64_t received);
 
-/* Bytes of `many` blocks. */
-int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type);
-int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types);
+/* Bytes of `many` blocks, but for those that `without` has; NULL: of all. */
+int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type, const bool *without);
+int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types, const bool *without);
 int64_t count_at(struct counts counts, int index);
 
 /* Whether arguments of the root's are looked at on this rank. */
