@@ -11,8 +11,7 @@ start() {
     local dir=$1 nodes=${2:-4} cpus=${3:-4} port i
     mkdir -p "$dir"
     dir=$(cd "$dir" && pwd)
-    # Two clusters on one machine must not share a port.
-    port=$((20000 + $$ % 20000))
+    port=$(free_ports "$nodes")
     mkdir -p "$dir"/{state,log,bin}
     site_tools "$dir/bin"
     : >"$dir/pids"
@@ -27,14 +26,34 @@ start() {
         node "$dir" "n$i" >"$dir/log/n$i.out" 2>&1 &
         echo $! >>"$dir/pids"
     done
-    for ((i = 0; i < 100; i++)); do
+    for ((i = 0; i < 3000; i++)); do
         [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | wc -l)" -eq "$nodes" ] && return
+        all_run "$dir" || break
         sleep 0.1
     done
     tail -n 3 "$dir"/log/* >&2
     stop "$dir"
     echo "cluster.sh: the nodes did not come up" >&2
     return 1
+}
+
+# The first of as many ports as there are daemons, on which nobody listens, below those that the kernel gives away itself.
+# Two clusters on one machine begin to look at different ones.
+free_ports() {
+    local port=$((10000 + $$ % 2000 * 10)) i
+    for ((i = port; i <= port + $1; i++)); do
+        if (: <"/dev/tcp/127.0.0.1/$i") 2>/dev/null; then
+            port=$((i + 1))
+        fi
+    done
+    echo "$port"
+}
+
+all_run() {
+    local pid
+    while read -r pid; do
+        kill -0 "$pid" 2>/dev/null || return
+    done <"$1/pids"
 }
 
 # A node: its own host name, and its own /tmp and /dev/shm, as machines have. Data that all share lies elsewhere.
@@ -99,7 +118,9 @@ JobCompLoc=$dir/log/jobs
 SlurmdParameters=config_overrides
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 KillWait=2
-MinJobAge=2
+MessageTimeout=100
+TCPTimeout=60
+BatchStartTimeout=600
 ReturnToService=2
 NodeName=n[1-$nodes] NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=$cpus
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP

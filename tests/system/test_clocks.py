@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from patience import PATIENCE
 
 AHEAD, BEHIND = 1000, -20
 TOO_FAST_PPM = 10000
+WRITING = 0.3  # s; how long a rank of tests/c/mpi_clocks.c writes at least
 ROUNDING = 2e-6  # s; a job begins at a whole microsecond, and the TSC is calibrated
 
 pytestmark = pytest.mark.mpi
@@ -65,19 +67,21 @@ def can(*command: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, pd.DataFrame]:
+def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, pd.DataFrame, tuple[float, float]]:
     """A node of rank 0, two whose clocks began elsewhere, and one whose clock is too fast, with two ranks: the first of
-    them, which compares that clock, is not recorded."""
+    them, which compares that clock, is not recorded. And rank 0's clock before and after the job."""
     space = ["unshare", "--time", "--monotonic"]
     if not can(*space, "1") or not can("unshare", "--uts"):
         pytest.skip("time namespaces cannot be made here")
     fast = ["unshare", "--uts", "sh", "-c", 'hostname fast; exec "$@"', "sh", "env", f"CLOCK_SHIM_PPM={TOO_FAST_PPM}"]
     folder = tmp_path_factory.mktemp("clocks")
-    return ran(folder, ["env"], [*space, str(AHEAD)], [*space, str(BEHIND)], fast, fast, left_out=3)
+    before = time.monotonic()
+    job, written = ran(folder, ["env"], [*space, str(AHEAD)], [*space, str(BEHIND)], fast, fast, left_out=3)
+    return job, written, (before, time.monotonic())
 
 
-def test_offsets_are_as_far_off_as_is_said(apart: tuple[Job, pd.DataFrame]) -> None:
-    job, _ = apart
+def test_offsets_are_as_far_off_as_is_said(apart: tuple[Job, pd.DataFrame, tuple[float, float]]) -> None:
+    job, _, (before, after) = apart
     found = clocks(job)
     assert found is not None
     assert list(found["rank"]) == [0, 1, 2, 3]
@@ -87,13 +91,18 @@ def test_offsets_are_as_far_off_as_is_said(apart: tuple[Job, pd.DataFrame]) -> N
         for end in ("begin", "end"):
             assert abs(found[f"{end}_offset"][rank] - offset) <= found[f"{end}_uncertainty"][rank]
     assert (found["uncertainty"][1:] > 0).all()
-    assert found["end_offset"][3] > found["begin_offset"][3] > 0
+    fast, parts = found.loc[3], TOO_FAST_PPM * 1e-6
+    for end in ("begin", "end"):
+        assert parts * before - fast[f"{end}_uncertainty"] <= fast[f"{end}_offset"]
+        assert fast[f"{end}_offset"] <= parts * after + fast[f"{end}_uncertainty"]
+    grown = fast["end_offset"] - fast["begin_offset"]
+    assert grown >= parts * WRITING - fast["begin_uncertainty"] - fast["end_uncertainty"]
     assert common_clock(job).uncertainty == found["uncertainty"].max()
 
 
-def test_times_are_on_one_axis(apart: tuple[Job, pd.DataFrame]) -> None:
+def test_times_are_on_one_axis(apart: tuple[Job, pd.DataFrame, tuple[float, float]]) -> None:
     """Also of the second rank of a node, which compares nothing, and of a clock that runs too fast."""
-    job, written = apart
+    job, written, _ = apart
     uncertainty = common_clock(job).uncertainty
     assert uncertainty is not None
     assert on_one_axis(job, written) <= 2 * uncertainty + ROUNDING

@@ -32,7 +32,7 @@ def test_all_phases(tmp_path: Path) -> None:
     rates = [float(value) for _, value, unit in rows if unit == "kIOPS"]
     assert float(last[1]) == pytest.approx(geometric_mean(bandwidths), rel=0.01)
     assert float(last[2]) == pytest.approx(geometric_mean(rates), rel=0.01)
-    assert float(last[3]) == pytest.approx((float(last[1]) * float(last[2])) ** 0.5, rel=1e-4)
+    assert float(last[3]) == pytest.approx((float(last[1]) * float(last[2])) ** 0.5, rel=0.01)
     assert "not a valid IO500 submission" in done.stdout
     results = tmp_path / "results" / "io500"
     summary = (results / "result_summary.txt").read_text().splitlines()

@@ -31,7 +31,7 @@ workload: {{program: btio, arguments: [--class, S, --steps, 5, --io-only], ranks
 storage: {{kind: directory, directory: {data}}}
 mpi: {{hints: {{romio_cb_write: enable}}}}
 launcher: slurm
-slurm: {{nodes: 2, runs_per_job: 2, time: '00:01:00'}}
+slurm: {{nodes: 2, runs_per_job: 2, time: '00:15:00'}}
 matrix: {{aggregators: [1, 2]}}
 repetitions: 2
 confirm: 0
@@ -138,15 +138,15 @@ def test_a_search_hands_over_one_run_after_the_other(folder: Path, cluster: dict
 
 
 def test_what_goes_on_when_the_sweep_has_gone_is_taken_over(folder: Path, cluster: dict[str, str]) -> None:
-    running = subprocess.Popen(
-        words(folder, "slurm.runs_per_job=1"), env=cluster, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    held = words(folder, "slurm.runs_per_job=1", "slurm.options=['--hold']")
+    running = subprocess.Popen(held, env=cluster, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: len(jobs_of(folder)) == 4)
     jobs = {json.loads(path.read_text())["job"] for path in jobs_of(folder)}
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     assert "Slurm goes on with" in errors
+    ask(cluster, "scontrol", "release", ",".join(map(str, sorted(jobs))))
     done = sweep(folder, cluster, "slurm.runs_per_job=1")
     assert done.returncode == 0, done.stdout + done.stderr
     found = records(folder)
