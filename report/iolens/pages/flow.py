@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 from reportlab.lib.colors import HexColor
 from reportlab.lib.styles import ParagraphStyle
@@ -64,7 +64,7 @@ def paragraph(text: str, style: str) -> Flowable:
     look = STYLES[style]
     font(look["fontName"])
     kind = Preformatted if style == "code" else Paragraph
-    return kind(text if style == "code" else escape(text), ParagraphStyle(style, **look))
+    return kind(text if style == "code" else escape(text, quote=False), ParagraphStyle(style, **look))
 
 
 class Heading(Paragraph):  # type: ignore[misc]
@@ -81,7 +81,7 @@ class Heading(Paragraph):  # type: ignore[misc]
 def heading(title: str) -> Flowable:
     """A page's title."""
     font(BOLD)
-    found = Heading(escape(title), ParagraphStyle("page", **STYLES["page"]))
+    found = Heading(escape(title, quote=False), ParagraphStyle("page", **STYLES["page"]))
     found.text = title
     return found
 

@@ -1,0 +1,41 @@
+"""What a command leaves out of its libraries' import comes back when a figure or a page needs it."""
+
+import subprocess
+import sys
+
+COMMAND = """
+import sys
+from iolens.cli.lean import lean
+from iolens.cli.stand_in import StandIn
+
+lean("report", parquet=False, pdf=True)
+assert all(isinstance(sys.modules[name], StandIn) for name in ("pyparsing", "matplotlib.mathtext", "PIL.ExifTags"))
+"""
+
+FORMULA = """
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from iolens.pages.html.svg import svg
+
+figure = Figure()
+figure.text(0.5, 0.5, "$10^{3}$ accesses")
+drawn = svg(figure, "key", "title")
+assert "<text" not in drawn and drawn.count("<path") == 2
+assert FontProperties("sans:bold").get_weight() == "bold"
+assert not isinstance(sys.modules["pyparsing"], StandIn)
+"""
+
+EXPRESSION = """
+from reportlab.platypus import paragraph
+import PIL.ExifTags, re
+
+assert paragraph.uri_pat.match("https://example.org/page")
+assert not paragraph.uri_pat.match("page")
+assert PIL.ExifTags.TAGS[0x010F] == "Make"
+assert isinstance(re.compile("a" * 1000), re.Pattern)
+"""
+
+
+def test_what_was_left_out_is_there_when_it_is_used() -> None:
+    found = subprocess.run([sys.executable, "-c", COMMAND + FORMULA + EXPRESSION], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
