@@ -286,3 +286,59 @@ def test_a_program_with_a_sanitizer(how: str, tmp_path: Path) -> None:
     if how == "address":
         found = iolens("run", "--", tmp_path / "program", "beyond", cwd=tmp_path)
         assert "heap-buffer-overflow" in found.stderr
+
+
+THREADS = """
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static int raced, handed, ends[2];
+static void *take(void *name)
+{
+    char byte;
+    read(ends[0], &byte, 1);
+    handed++; /* ordered by the pipe */
+    return name;
+}
+static void *work(void *name)
+{
+    for (int i = 0; i < 300; i++) {
+        int fd = open(name, O_WRONLY | O_CREAT, 0600);
+        write(fd, name, 1);
+        close(fd);
+    }
+    if (*(char *)name == '/')
+        raced++;
+    return name;
+}
+int main(int count, char **argument)
+{
+    pthread_t thread[4];
+    pipe(ends);
+    pthread_create(&thread[3], NULL, take, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, work, argument[1]);
+    handed++;
+    write(ends[1], "", 1);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    return 7;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["-shared-libtsan", "-static-libtsan"])
+def test_a_program_with_threads_and_their_sanitizer(how: str, tmp_path: Path) -> None:
+    """It is not sampled, and hears of no races but its own."""
+    (tmp_path / "threads.c").write_text(THREADS, encoding="utf-8")
+    build = ["gcc", "-g", "-w", "-fsanitize=thread", *[how] * (how == "-static-libtsan"), "-o", "threads", "threads.c"]
+    if subprocess.run(build, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip("the compiler has no such sanitizer")
+    run = ["run", "--sample", "1000", "--trace", "io", "--callers", "2", "--dxt", "--"]
+    done = iolens(*run, tmp_path / "threads", "file", cwd=tmp_path)
+    assert done.returncode == 7, done.stderr
+    assert done.stderr.count("no samples are taken") == 1
+    (log,) = tmp_path.glob("*_threads_*.darshan")
+    assert read_log(log).frames["POSIX"]["POSIX_WRITES"].sum() == 900
+    found = iolens("run", "--", tmp_path / "threads", str(tmp_path / "file"), cwd=tmp_path)
+    assert "data race" in found.stderr

@@ -9,6 +9,7 @@
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
+#include "sanitizer.h"
 #include "signals.h"
 #include "store.h"
 #include "threads.h"
@@ -106,6 +107,11 @@ void sampling_start(void)
     double hz = rate(iolens.settings.sample);
     if (hz == 0)
         return;
+    if (has_thread_sanitizer()) {
+        iolens_say("the program stands under ThreadSanitizer, where no thread may be interrupted; no samples "
+                   "are taken");
+        return;
+    }
     bool processor = by_processor(iolens.settings.sample_timer);
     if (!make_states(hz, processor, most_times(iolens.settings.timeline)))
         return;

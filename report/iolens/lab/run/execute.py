@@ -91,7 +91,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
         libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
         if libraries:
             settings["LD_PRELOAD"] = preload.preload_value(libraries)
-            settings["ASAN_OPTIONS"] = preload.sanitizer_options()
+            settings |= preload.sanitizer_options()
     return with_environment(command, settings), command
 
 

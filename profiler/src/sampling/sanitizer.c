@@ -1,0 +1,26 @@
+#include "sanitizer.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+
+/* A program that only takes the address of such a function has an entry for it too, an undefined one. */
+static bool defined_by_the_program(const char *name)
+{
+    Dl_info function, program;
+    const ElfW(Sym) *entry = NULL;
+    void *at = dlsym(RTLD_DEFAULT, name);
+    return at && dladdr1(at, &function, (void **)&entry, RTLD_DL_SYMENT) &&
+           dladdr((void *)getauxval(AT_ENTRY), &program) && function.dli_fbase == program.dli_fbase &&
+           entry && entry->st_shndx != SHN_UNDEF;
+}
+
+/* As a part of the program it may hide its own names, but not the functions that it stands in for.
+ * AddressSanitizer stands in for them too, and may be interrupted. */
+bool has_thread_sanitizer(void)
+{
+    return dlsym(RTLD_DEFAULT, "__tsan_init") ||
+           (defined_by_the_program("pthread_create") && !dlsym(RTLD_DEFAULT, "__asan_init"));
+}
