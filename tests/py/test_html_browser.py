@@ -20,6 +20,7 @@ from iolens.pages.document import write_document
 from iolens.pages.exhibits.timeline import activity_figure
 from iolens.pages.html import timelines
 from iolens.pages.html.timelines import is_installed
+from patience import PATIENCE
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -210,7 +211,7 @@ def test_without_its_library_a_page_says_why_it_is_still(
 
 def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
     profile = f"--user-data-dir={page.parent / 'profile'}"
-    return subprocess.run([str(BROWSER), *QUIET, profile, *options], capture_output=True, text=True, timeout=300)
+    return subprocess.run([str(BROWSER), *QUIET, profile, *options], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def driven(page: Path, driver: str) -> dict[str, Any]:

@@ -140,11 +140,13 @@ def test_a_child_that_only_inherits_leaves_no_log(tmp_path: Path) -> None:
 def test_a_program_between_redirected_files_leaves_a_log(tmp_path: Path) -> None:
     """What the shell opens for it is all that it reads and writes; a greeting into a file is not worth a log."""
     size = (tmp_path / "in").write_bytes(b"".join(b"%d\n" % number for number in range(2000)))
+    left: list[list[Path]] = []
     for command, logs in (("sort <in >out", 1), ("/usr/bin/printf hello >greeting", 1), ("sort <in | sort", 2)):
         result = harness.run("/bin/sh", "-c", f"exec {command}", folder=tmp_path)
         assert (result.returncode, result.stderr) == (0, "")
-        assert len(harness.logs(tmp_path)) == logs, command
-    report = harness.read_log(harness.logs(tmp_path)[0])
+        left.append(harness.logs(tmp_path))
+        assert len(left[-1]) == logs, command
+    report = harness.read_log(left[0][0])
     counters = report.records["STDIO"].to_df()["counters"].set_index("id")
     moved = {report.name_records[key]: row for key, row in counters.iterrows()}
     assert moved["<STDIN>"]["STDIO_BYTES_READ"] == size
@@ -287,7 +289,9 @@ def test_job_region(tmp_path: Path) -> None:
         "OMPI_MCA_orte_precondition_transports": "4711-0815",
         "EDITOR": "vi",
     }
+    before = mounts()
     assert harness.run(program, "1", folder=tmp_path, IOLENS_TOKEN="secret", **settings).returncode == 0
+    kinds = before | mounts()
     (log,) = harness.logs(tmp_path)
     assert "_posix_many_id4711-" in log.name
     report = harness.read_log(log)
@@ -305,8 +309,6 @@ def test_job_region(tmp_path: Path) -> None:
     assert own["environment"]["HDF5_USE_FILE_LOCKING"] == "FALSE"
     assert not (set(settings) | {"IOLENS_TOKEN"}) & set(own["environment"]) - PUBLIC
     assert own["compiler"] == compilers(program)
-    lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    kinds = {words[1]: words[2] for words in lines}
     above = [str(folder) for folder in tmp_path.parents if str(folder) in kinds]  # none in a change of root
     for point in above[:1]:
         assert own["mounts"][point]["type"] == kinds[point]
@@ -315,6 +317,12 @@ def test_job_region(tmp_path: Path) -> None:
 
 
 PUBLIC = {"IOLENS_JOBID", "IOLENS_MOUNTS", "IOLENS_STORAGE", "LOADEDMODULES", "HDF5_USE_FILE_LOCKING"}
+
+
+def mounts() -> dict[str, str]:
+    """Kinds of file systems by where they are; other tests mount some of their own meanwhile."""
+    lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    return {words[1]: words[2] for words in lines}
 
 
 def compilers(program: Path) -> list[str]:

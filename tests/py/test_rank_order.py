@@ -14,6 +14,7 @@ from iolens.cli.main import main
 from iolens.log import Job
 from iolens.metrics.processor import rank_order
 from iolens.pages.placement import mpich_order, rankfile
+from patience import PATIENCE
 from processor_example import job, tables
 
 Pairs = dict[tuple[int, int], int]
@@ -102,7 +103,7 @@ def test_mpirun_takes_the_rankfile(tmp_path: Path) -> None:
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = ["mpirun", "--oversubscribe", "--rankfile", str(tmp_path / "rankfile"), "-np", "4"]
     command += ["sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n")) == ["", "rank 0", "rank 1", "rank 2", "rank 3"]
 

