@@ -225,6 +225,28 @@ def test_points_that_are_known_well_enough_are_not_repeated(sweep_of: Any, tmp_p
     assert {name for name in records(tmp_path) if name.endswith("rep-4")} == {"sc1/rep-4", "sc2/rep-4"}
 
 
+def test_runs_that_warm_up_count_for_nothing(sweep_of: Any, tmp_path: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+
+    class Told(Progress):
+        def __call__(self, done: int, total: int, line: str, left: float) -> None:
+            told.append((done, total, line.split(":")[0]))
+
+    sweep = sweep_of("warm_up=2", "until.ci=0.1%", "until.repetitions=4", "confirm=1")
+    assert run_sweep(sweep, Told()) == []
+    assert [line for _, _, line in told[:2]] == ["warm-up/rep-1", "warm-up/rep-2"]
+    assert [(done, total) for done, total, _ in told] == [
+        *[(0, 6)] * 2,
+        *[(done, 6) for done in range(1, 7)],
+        *[(7, 8), (8, 8)],
+        *[(9, 10), (10, 10)],
+    ]
+    assert len(load_results(sweep.folder).runs) == 8
+    before = (tmp_path / "starts").read_text()
+    assert run_sweep(sweep_of("warm_up=2", "until.ci=0.1%", "until.repetitions=4", "confirm=1"), Progress()) == []
+    assert (tmp_path / "starts").read_text() == before, "nothing is due, so nothing is warmed up"
+
+
 def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -> None:
     program, begun = tmp_path / "slow.sh", tmp_path / "begun"
     made = "".join(f'open("{path}", "w"); ' for path in (tmp_path / "data", begun))

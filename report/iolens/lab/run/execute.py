@@ -115,7 +115,8 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
         line, _ = instrumented(words, replace(marked, logs=folder))
         try:
             with opened(stdout) as out, opened(stderr) as err:
-                process = subprocess.Popen(line, env={**surroundings, **setup.launcher}, stdout=out, stderr=err)
+                environment = {**surroundings, **setup.launcher}
+                process = subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False)
                 status, late = wait_for(process, setup.timeout)
         except OSError as error:
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error

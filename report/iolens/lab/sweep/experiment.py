@@ -45,7 +45,8 @@ class Experiment:
     """One study: a workload, where its files go, and the matrix of settings. Sizes in bytes.
 
     Points get more runs than `repetitions` while their interval is wider than `until_interval` (a ratio to the typical
-    value), up to `until_repetitions` of each and for `until_minutes`. `confirm` is the number of fresh runs of the best
+    value), up to `until_repetitions` of each and for `until_minutes`. `warm_up` runs go before the first one of every
+    call, and count for nothing. `confirm` is the number of fresh runs of the best
     setting and of the baseline, as many as repetitions when None.
 
     `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says what each
@@ -70,6 +71,7 @@ class Experiment:
     volume: int | None = None
     timeout: int | None = None
     repetitions: int = 3
+    warm_up: int = 0
     until_interval: float | None = None
     until_repetitions: int | None = None
     until_minutes: int | None = None
@@ -136,7 +138,9 @@ KEYS: Mapping[str, Key] = {
     "exclude": Key("exclude", conditions, "Points for which one of these conditions holds are left out"),
     "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
     "repetitions": Key("repetitions", positive, "Runs of every point"),
+    "warm_up": Key("warm_up", count, "Runs before the first one of every call; they count for nothing"),
     "until.interval": Key("until_interval", portion, "More runs of points whose 95 % interval is wider than this"),
+    "until.ci": Key("until_interval", portion, "Another word for until.interval"),
     "until.repetitions": Key("until_repetitions", positive, "But at most so many of each"),
     "until.minutes": Key("until_minutes", positive, "And for so long"),
     "confirm": Key("confirm", count, "Fresh runs of the best setting and of the baseline"),

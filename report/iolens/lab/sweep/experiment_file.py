@@ -46,6 +46,8 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
             matrix[factor] = tuple(value)
         elif section in LAUNCHERS:
             options.setdefault(section, {})[option] = value
+        elif target in fields:
+            raise UsageError(f"{where}: {key}: that is said by another key already")
         else:
             fields[target] = value
     for key in REQUIRED:
@@ -186,13 +188,14 @@ def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, s
 def to_yaml(experiment: Experiment) -> str:
     """The experiment as the text of an experiment.yaml that loads back to the same."""
     content: dict[str, Any] = {}
+    usual = {row.field: key for key, row in reversed([*KEYS.items()])}
     sections = {"matrix": experiment.matrix, **experiment.options}
     values = vars(experiment) | {
         f"{name}.{key}": value for name, table in sections.items() for key, value in table.items()
     }
     for key, row in KEYS.items():
         value = values.get(row.field)
-        if value is None:
+        if value is None or usual[row.field] != key:
             continue
         section, _, last = key.rpartition(".")
         if isinstance(value, Mapping | tuple) and not value:

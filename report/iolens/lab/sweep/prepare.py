@@ -29,7 +29,7 @@ from iolens.lab.sweep.experiment_file import to_yaml
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.repeat import ATTEMPT, Attempt, first_attempt, put_aside
-from iolens.lab.sweep.results import CONFIRM
+from iolens.lab.sweep.results import CONFIRM, WARM_UP
 from iolens.lab.sweep.until import begun_before
 from iolens.lab.workloads.workloads import workload_of
 
@@ -63,6 +63,7 @@ class Sweep:
     def run_folders(self) -> list[Path]:
         """The folder of every run that was begun, without attempts that were done again."""
         found = [*self.folder.glob(f"{POINTS}/*/rep-*"), *self.folder.glob(f"{CONFIRM}/*/rep-*")]
+        found += self.folder.glob(f"{WARM_UP}/rep-*")
         return [self.folder / FIRST, *(place for place in found if not (place / ATTEMPT).exists())]
 
 

@@ -26,6 +26,9 @@ MIB = 2**20
 CONFIRM = "confirm"
 """The folder of the runs that are made after a sweep to confirm its best setting."""
 
+WARM_UP = "warm-up"
+"""The folder of the runs that go before a sweep and count for nothing."""
+
 
 METRICS: dict[str, tuple[str, str]] = {
     "write_bandwidth": ("write", "write bandwidth"),
@@ -110,6 +113,8 @@ def load_results(directory: Path) -> Results:
     first: dict[str, Any] | None = None
     skipped: list[Skipped] = []
     for path in sorted(directory.rglob("run.json")):
+        if path.relative_to(directory).parts[0] == WARM_UP:
+            continue
         try:
             row = read_run(path, METRICS[metric][0])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -22,7 +22,7 @@ from iolens.lab.sweep.perform import perform
 from iolens.lab.sweep.prepare import POINTS, Sweep, finished
 from iolens.lab.sweep.progress import Progress
 from iolens.lab.sweep.repeat import Attempt, first_attempt
-from iolens.lab.sweep.results import CONFIRM
+from iolens.lab.sweep.results import CONFIRM, WARM_UP
 from iolens.lab.sweep.running_table import write_runs
 from iolens.lab.sweep.until import next_block
 from iolens.lab.sweep.watch import watched
@@ -37,9 +37,10 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
     with alone(*sweep.places), interruptible():
         try:
             records += run_first(sweep, progress)
+            run_warm_up(sweep, progress)
             records += run_matrix(sweep, progress)
-            records += run_until(sweep, progress)
-            records += run_fresh(sweep, progress)
+            more = run_until(sweep, progress)
+            records += more + run_fresh(sweep, progress, sweep.total + len(more))
         finally:
             leave(sweep)
     return [vars(record) for record in records if record.status != "ok"]
@@ -62,6 +63,21 @@ def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         records = list(perform(sweep.first_bench, [sweep.first]))
     tell(f"complete run: {records[0].status}", 0)
     return records
+
+
+def run_warm_up(sweep: Sweep, progress: Progress) -> None:
+    """Runs of the first setting that is due, whatever they give: what only a first run meets, such as files that no
+    cache holds yet, then meets none that counts."""
+    if not sweep.experiment.warm_up or not sweep.todo:
+        return
+    if not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
+        shutil.rmtree(sweep.folder / WARM_UP, ignore_errors=True)
+    asked = replace(sweep.todo[0].asked, point={})
+    runs = [f"{WARM_UP}/rep-{number}" for number in range(1, sweep.experiment.warm_up + 1)]
+    attempts = [attempt_at(sweep, replace(asked, id=run), sweep.folder / run) for run in runs]
+    with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
+        for record in performed:
+            progress(sweep.total - len(sweep.todo), sweep.total, f"{record.id}: {record.reason or 'ok'}", 0)
 
 
 def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
@@ -90,12 +106,14 @@ def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         if not block:
             break
         asked = [asked_of(sweep.experiment, run, sweep.bench.storage) for run in block]
-        records += run_more(sweep, [attempt_at(sweep, one, sweep.folder / POINTS / one.id) for one in asked], progress)
+        attempts = [attempt_at(sweep, one, sweep.folder / POINTS / one.id) for one in asked]
+        records += run_more(sweep, attempts, progress, sweep.total + len(records))
     return records
 
 
-def run_fresh(sweep: Sweep, progress: Progress) -> list[RunRecord]:
-    """The fresh runs that are missing; they go through every room that those of the matrix go through."""
+def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
+    """The fresh runs that are missing, when `done` runs went before; they go through every room that those of the
+    matrix go through."""
     runs = confirming(sweep.experiment, sweep.folder) if sweep.total else []
     attempts = []
     for run in runs:
@@ -103,7 +121,7 @@ def run_fresh(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         attempts.append(
             attempt_at(sweep, replace(asked, id=f"{CONFIRM}/{asked.id}"), sweep.folder / CONFIRM / asked.id)
         )
-    return run_more(sweep, [one for one in attempts if not finished(one, sweep.kept)], progress)
+    return run_more(sweep, [one for one in attempts if not finished(one, sweep.kept)], progress, done)
 
 
 def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
@@ -111,14 +129,15 @@ def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
     return first_attempt(asked, folder, key_of(sweep.bench, asked))
 
 
-def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress) -> list[RunRecord]:
-    """Runs beyond those of the matrix."""
+def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress, done: int) -> list[RunRecord]:
+    """Runs beyond those of the matrix, when `done` runs went before."""
     records: list[RunRecord] = []
     with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)
-            progress(sweep.total, sweep.total, f"{record.id}: {record.reason or 'ok'}{lost_text(record)}", 0)
+            line = f"{record.id}: {record.reason or 'ok'}{lost_text(record)}"
+            progress(done + len(records), done + len(attempts), line, 0)
     return records
 
 

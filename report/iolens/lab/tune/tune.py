@@ -81,8 +81,9 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
     with alone(*tuning.sweep.places), interruptible():
         try:
             tuning = search(tuning, progress)
-            run_more(tuning.sweep, repetitions_due(tuning), progress)
-            run_fresh(replace(tuning.sweep, total=len(tuning.trail.steps)), progress)
+            done = len(tuning.trail.steps)
+            more = run_more(tuning.sweep, repetitions_due(tuning), progress, done)
+            run_fresh(replace(tuning.sweep, total=done), progress, done + len(more))
         finally:
             leave(tuning.sweep)
     return tuning
