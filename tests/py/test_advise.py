@@ -33,12 +33,14 @@ def test_a_missing_log_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "none.darshan" in capsys.readouterr().err
 
 
-def test_the_advice_on_a_log_needs_no_frames() -> None:
+@pytest.mark.parametrize("command", ["advise", "show"])
+def test_the_terminal_needs_no_frames(command: str) -> None:
     """With I/O that all rules look at, on a shared file, with traces, and with what iolens alone records."""
     folder = TINY.parents[1]
     logs = [folder / f"darshan/{name}.darshan" for name in ("mpi-io-test-ppc64-3.1.3", "mpi-io-test", "imbalanced-io")]
     code = "import sys; from iolens.cli.main import main; main(sys.argv[1:]); print('pandas' in sys.modules)"
-    command = [sys.executable, "-c", code, "advise", *map(str, logs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, command, *map(str, logs)], capture_output=True, text=True, check=True
+    )
     assert "MPI-IO on NFS" in done.stdout
     assert done.stdout.endswith("False\n")

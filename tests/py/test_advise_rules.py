@@ -298,6 +298,10 @@ def traced(compute: list[float], **counters: Any) -> Job:
     return job(len(compute), {}, mpi_calls=pd.DataFrame(rows))
 
 
+def test_ranks_that_compute_nothing_are_not_uneven() -> None:
+    assert "uneven-computing" not in said(traced([0.0, 0.0, 0.0, 0.0]))
+
+
 def test_uneven_computing_is_seen_without_any_io() -> None:
     uneven = traced([90.0, 30.0, 30.0, 30.0])
     found = said(uneven)

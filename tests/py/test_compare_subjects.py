@@ -70,7 +70,7 @@ def test_time_by_operation_is_that_of_the_logs() -> None:
     subjects = read_subjects(LOGS)
     found = times(subjects).set_index(["module", "letter"])
     job = subjects.all[1].jobs[0]
-    expected = io_cost(job).set_index("module").loc["POSIX"]
+    expected = io_cost(job).frame().set_index("module").loc["POSIX"]
     for kind in ("read", "write", "meta"):
         assert found.loc[("POSIX", "B"), kind] == pytest.approx(expected[kind])
     assert "STDIO" not in found.index.get_level_values(0)

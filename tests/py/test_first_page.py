@@ -86,7 +86,7 @@ def layout(targets: list[tuple[int, ...]]) -> pd.DataFrame:
 
 
 def test_each_gauge_by_hand() -> None:
-    found = gauges(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])})).set_index("gauge")
+    found = gauges(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])})).frame().set_index("gauge")
     assert found["value"].round(6).to_dict() == {
         "share": 0.8,  # the slowest rank: 8 of 10 s
         "balance": 0.4375,  # (2 + 2 + 2 + 8) / 4 over 8
@@ -99,14 +99,14 @@ def test_each_gauge_by_hand() -> None:
 
 
 def test_what_is_not_known_has_its_reason() -> None:
-    alone = gauges(job({"POSIX": posix(UNEVEN[:1])}, nprocs=1)).set_index("gauge")
+    alone = gauges(job({"POSIX": posix(UNEVEN[:1])}, nprocs=1)).frame().set_index("gauge")
     assert alone["reason"].to_dict() == {
         "share": "",
         "balance": "one process",
         "size": "",
         "stripes": "no stripes are recorded",
     }
-    assert gauges(job({}))["value"].isna().all()
+    assert gauges(job({})).frame()["value"].isna().all()
     assert list(GAUGES.figures(job({}))) == []
     (figure,) = GAUGES.figures(job({"POSIX": posix(UNEVEN[:1])}, nprocs=1))
     assert {"one process", "no stripes are recorded"} <= {text.get_text() for text in figure.figure.texts}
@@ -114,7 +114,7 @@ def test_what_is_not_known_has_its_reason() -> None:
 
 def test_targets_are_not_judged_where_all_that_the_log_names_are_in_use() -> None:
     narrow = job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,)] * 4)})
-    known = gauges(narrow).set_index("gauge").loc["stripes"]
+    known = gauges(narrow).frame().set_index("gauge").loc["stripes"]
     assert (known["value"], known["bound"], known["good"]) == (1.0, 1.0, None)
     (figure,) = GAUGES.figures(narrow)
     assert "bound ≥ 1, all that the log names" in {text.get_text() for text in figure.figure.texts}
@@ -175,7 +175,7 @@ def test_the_first_page_begins_with_what_bounds_the_run() -> None:
 
 def test_what_a_log_cannot_tell() -> None:
     made = read_log(DATA / "imbalanced-io.darshan")
-    found = unknown(made).set_index("what")["why"]
+    found = unknown(made).frame().set_index("what")["why"]
     assert found["some records"] == "POSIX: the profiler ran out of room; some records are missing."
     assert {"computation and MPI apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
     assert UNKNOWN.table(made).title == "What this log cannot tell"
@@ -236,11 +236,11 @@ def test_bytes_that_posix_missed_are_a_gap_and_no_ratio() -> None:
 
 def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
     ours = read_log(DATA.parent / "iolens" / "hdf5_calls.darshan")
-    assert "iolens 0.1.0" in unknown(ours).set_index("what")["why"]["hints of MPI-IO"]
-    short = unknown(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).set_index("what")["why"]
+    assert "iolens 0.1.0" in unknown(ours).frame().set_index("what")["why"]["hints of MPI-IO"]
+    short = unknown(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).frame().set_index("what")["why"]
     assert short["when bytes moved"] == "the run was too short for the bins of its heat map, of 0.1 s each"
-    assert "when bytes moved" not in set(unknown(read_log(DATA / "empty_log.darshan"))["what"])
-    seconds = unknown(read_log(DATA / "mpi-io-test-x86_64-3.4.0.darshan")).set_index("what")["why"]
+    assert "when bytes moved" not in set(unknown(read_log(DATA / "empty_log.darshan")).frame()["what"])
+    seconds = unknown(read_log(DATA / "mpi-io-test-x86_64-3.4.0.darshan")).frame().set_index("what")["why"]
     assert "heat map ends within its first 2 bins" in seconds["when bytes moved"]
 
 
@@ -294,7 +294,7 @@ def test_facts_leave_out_what_standard_streams_did() -> None:
     printing = read_log(logs / "healthy-items.darshan")
     assert verdicts(printing) == ["No bytes of files were read or written: 660 B went through standard streams."]
     assert main_file_system(printing) == "n/a"
-    assert rank_spans(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).empty
+    assert rank_spans(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).frame().empty
     waited = read_log(logs / "dxt.darshan")
     assert verdicts(waited)[0] == "Transferred 33.9 MiB through POSIX."  # its times add up to more than the run
 
@@ -329,7 +329,7 @@ def test_calls_that_took_longer_than_the_run_are_explained() -> None:
 
 def test_time_that_posix_did_not_see_is_no_exchange() -> None:
     logs = Path(__file__).parents[1] / "advice" / "logs"
-    found = collective_time(read_log(logs / "blind.darshan"))
+    found = collective_time(read_log(logs / "blind.darshan")).frame()
     assert found is not None
     assert list(found["who"]) == ["all ranks"]
     assert found[["access", "exchange"]].isna().all(axis=None)

@@ -82,7 +82,7 @@ def test_jobs_files_and_findings_are_those_of_the_logs(store: Path, logs: list[P
     for log in logs:
         job = iolens.open(log)
         row, own = jobs.loc[str(log)], files[files["log"] == str(log)]
-        table = all_files(job)
+        table = all_files(job).frame()
         assert (row["nprocs"], row["jobid"], row["run_time"]) == (job.nprocs, job.jobid, job.run_time)
         assert row["start"].timestamp() == pytest.approx(job.start, abs=1e-5)
         assert sorted(own["path"]) == sorted(table["path"])
@@ -117,7 +117,7 @@ def test_what_is_there_is_not_read_again_and_what_changed_takes_its_place(tmp_pa
     assert link.sql("SELECT count(*) AS n, count(DISTINCT log) AS logs FROM jobs").iloc[0].tolist() == [3, 3]
     assert link.ask("damaged")["status"].tolist() == ["closed"]
     read = link.sql("SELECT sum(bytes_read)::BIGINT AS n FROM jobs")["n"].item()
-    assert read == sum(all_files(iolens.open(log))["bytes_read"].sum() for log in folder.glob("[bm]*"))
+    assert read == sum(all_files(iolens.open(log)).frame()["bytes_read"].sum() for log in folder.glob("[bm]*"))
 
 
 def test_a_part_that_was_not_finished_does_not_count(store: Path, logs: list[Path], tmp_path: Path) -> None:

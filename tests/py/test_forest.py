@@ -199,7 +199,7 @@ def test_logs_of_any_age_have_the_sums_of_their_own_reports() -> None:
     forest = read_forest(DATA / "darshan")
     rows = summary.processes(forest).set_index("log")
     for log in rows.index:
-        found = all_files(iolens.open(DATA / "darshan" / log))
+        found = all_files(iolens.open(DATA / "darshan" / log)).frame()
         for name in ("bytes_read", "bytes_written"):
             assert rows.loc[log, name] == found[name].sum(), (log, name)
         spent = found["seconds_sum"].sum() if len(found) else 0

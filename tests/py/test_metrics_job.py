@@ -133,7 +133,7 @@ def accumulated(path: Path, module: str, found: Job) -> Any:
 
 
 def test_time_of_an_average_process(made: Job) -> None:
-    row = cost.io_cost(made).iloc[0]
+    row = cost.io_cost(made).frame().iloc[0]
     assert (row["read"], row["write"], row["meta"]) == pytest.approx((5.5 / 4, 1.0, 0.1))
     assert row["other"] == pytest.approx(10 - 5.5 / 4 - 1.1)
 
@@ -151,7 +151,7 @@ def test_no_time_is_no_speed() -> None:
 
 
 def test_average_io_in_own_and_shared_files(made: Job) -> None:
-    found = cost.average_io(made).set_index(["kind", "what"])
+    found = cost.average_io(made).frame().set_index(["kind", "what"])
     assert found.loc[("shared", "write"), "seconds"] == pytest.approx(1.0)
     assert found.loc[("shared", "write"), "bytes"] == pytest.approx(2 * MIB)
     assert found.loc[("independent", "read"), "bytes"] == pytest.approx(150)
@@ -159,22 +159,22 @@ def test_average_io_in_own_and_shared_files(made: Job) -> None:
 
 
 def test_operations_not_recorded_are_not_zero(made: Job) -> None:
-    counts = operations.operation_counts(made).set_index("operation")["count"]
+    counts = operations.operation_counts(made).frame().set_index("operation")["count"]
     assert (counts["read"], counts["write"]) == (6, 8)
     unknown = job({"POSIX": frame("POSIX", [{"id": 1, "rank": 0, "STATS": -1}])})
-    counts = operations.operation_counts(unknown).set_index("operation")["count"]
+    counts = operations.operation_counts(unknown).frame().set_index("operation")["count"]
     assert math.isnan(counts["stat"])
     assert counts["read"] == 0
 
 
 def test_sizes_and_order(made: Job) -> None:
-    sizes = operations.access_sizes(made, "POSIX").set_index("bucket")
+    sizes = operations.access_sizes(made, "POSIX").frame().set_index("bucket")
     assert (sizes.loc["0_100", "reads"], sizes.loc["100K_1M", "writes"], sizes["writes"].sum()) == (6, 8, 8)
-    common = operations.common_sizes(made, "POSIX")
+    common = operations.common_sizes(made, "POSIX").frame()
     assert common.values.tolist() == [[MIB, 8], [100, 6]]
     pattern = operations.access_pattern(made)
     assert pattern is not None
-    assert pattern.iloc[1].tolist() == ["write", 8, 6, 4, 0.75, 0.5]
+    assert [*pattern.rows()][1] == ("write", 8, 6, 4, 0.75, 0.5)
     (figure,) = PATTERN.figures(made)
     assert [text.get_text() for text in figure.figure.axes[0].texts][-3:] == ["50 %", "25 %", "25 %"]
 
@@ -182,7 +182,7 @@ def test_sizes_and_order(made: Job) -> None:
 def test_calls_on_standard_streams_are_told_from_those_on_files() -> None:
     rows = [{"id": 1, "rank": 0, "WRITES": 9000, "OPENS": 1}, {"id": 2, "rank": 0, "WRITES": 5, "OPENS": 2}]
     printing = job({"STDIO": frame("STDIO", rows)}, {1: "<STDOUT>", 2: "/scratch/notes"})
-    found = operations.operations_called(printing).set_index("operation")
+    found = operations.operations_called(printing).frame().set_index("operation")
     assert found.loc["write", ["count", "on_streams"]].tolist() == [9005, 9000]
     assert found.loc["open", ["count", "on_streams"]].tolist() == [3, 1]
     (figure,) = OPERATIONS.figures(printing)
@@ -193,7 +193,7 @@ def test_calls_on_standard_streams_are_told_from_those_on_files() -> None:
 def test_costly_files_stand_in_one_list() -> None:
     slow = [{"id": n, "rank": 0, "F_READ_TIME": 10.0 + n, "BYTES_READ": 1} for n in range(1, 17)]
     large = [{"id": 100 + n, "rank": 0, "F_READ_TIME": 1.0, "BYTES_READ": MIB * n} for n in range(1, 15)]
-    found = files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])}))
+    found = files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])})).frame()
     # by time: 16 to 2; by bytes: all of the large ones and one of the slow ones, which move one byte each
     assert found["path"][:15].tolist() == [f"record {n}" for n in range(16, 1, -1)]
     assert {f"record {100 + n}" for n in range(1, 15)} <= set(found["path"][15:])
@@ -201,7 +201,7 @@ def test_costly_files_stand_in_one_list() -> None:
 
 
 def test_files_by_use(made: Job) -> None:
-    counts = files.file_counts(made).set_index("category")
+    counts = files.file_counts(made).frame().set_index("category")
     assert counts["files"].to_dict() == {
         "total opened": 4,
         "read-only": 3,
@@ -214,7 +214,7 @@ def test_files_by_use(made: Job) -> None:
 
 
 def test_a_path_belongs_to_the_longest_mount_point(made: Job) -> None:
-    found = files.file_systems(made).set_index("mount")
+    found = files.file_systems(made).frame().set_index("mount")
     assert found["type"].to_dict() == {
         "/scratch": "lustre",
         "/scratch/home": "nfs",
@@ -231,33 +231,33 @@ def test_a_mount_point_is_no_mere_prefix() -> None:
 
 
 def test_files_that_took_most_time(made: Job) -> None:
-    found = files.top_files(made, "seconds")
+    found = files.top_files(made, "seconds").frame()
     assert found["path"].tolist() == ["<STDIN>", "/scratch/shared.dat", "/etc/b", "/scratch/home/a"]
     assert found["seconds"].tolist() == [2.5, 2.0, 2.0, 1.0]
 
 
 def test_records_of_one_file_on_several_ranks_are_one_file() -> None:
     rows = [{**OWN, "rank": rank, "F_READ_TIME": 1.0 + rank} for rank in range(3)]
-    found = files.files(job({"POSIX": frame("POSIX", rows)}), "POSIX")
+    found = files.files(job({"POSIX": frame("POSIX", rows)}), "POSIX").frame()
     assert found[["processes", "bytes_read", "seconds", "size"]].values.tolist() == [[3, 600, 3.0, 200]]
 
 
 def test_spans(made: Job) -> None:
-    own = timespans.rank_spans(made)
+    own = timespans.rank_spans(made).frame()
     assert own.values.tolist() == [["read", 0, 0.5, 0.75]]  # without <STDIN> of rank 2
-    shared_file = timespans.shared_spans(made)
+    shared_file = timespans.shared_spans(made).frame()
     assert shared_file[["path", "kind", "start", "end"]].values.tolist() == [["/scratch/shared.dat", "write", 1.0, 9.0]]
 
 
 def test_variance_of_shared_files(made: Job) -> None:
-    found = shared.variance(made).iloc[0]
+    found = shared.variance(made).frame().iloc[0]
     assert (found["fastest_rank"], found["slowest_rank"], found["processes"]) == (3, 1, 4)
     assert (found["sigma_seconds"], found["sigma_bytes"]) == (0.5, 4.0)
 
 
 def test_a_file_of_some_ranks_is_grouped() -> None:
     rows = [{**OWN, "rank": rank, "F_READ_TIME": 1.0 + rank, "BYTES_READ": 100 * rank} for rank in (1, 3)]
-    found = shared.variance(job({"POSIX": frame("POSIX", rows)}, {OWN["id"]: "/scratch/part"}))
+    found = shared.variance(job({"POSIX": frame("POSIX", rows)}, {OWN["id"]: "/scratch/part"})).frame()
     row = found.iloc[0]
     assert (row["path"], row["processes"], row["fastest_rank"], row["slowest_rank"]) == ("/scratch/part", 2, 1, 3)
     assert row["sigma_seconds"] == pytest.approx(1.0)
@@ -294,7 +294,7 @@ def test_balance_of_the_ranks() -> None:
         for rank, (written, read) in moved.items()
     ]
     here = job({"HEATMAP": pd.DataFrame(rows)})
-    written, read = balance.rank_balance(here).to_dict("records")[::-1]
+    written, read = balance.rank_balance(here).frame().to_dict("records")[::-1]
     assert (written["what"], written["least"], written["least_rank"]) == ("written", 0, 2)
     assert (written["median"], written["most"], written["most_rank"]) == (100, 300, 1)
     assert written["imbalance"] == pytest.approx(300 / 125)
@@ -313,7 +313,7 @@ def usage_of(*ranks: tuple[int, int], **columns: list[float]) -> pd.DataFrame:
 def test_what_processes_took() -> None:
     table = usage_of((1, 1), (0, 1), (2, 1), (3, 1), max_rss=[5.0 * MIB, MIB, MIB, MIB], user_time=[1.0, 4.0, 1.0, 2.0])
     here = job({}, process=table)
-    found = processes.usage(here).set_index("what")
+    found = processes.usage(here).frame().set_index("what")
     memory, spent = found.loc["largest resident set"], found.loc["processor time in the program"]
     assert math.isnan(memory["total"])
     assert (memory["mean"], memory["most"], memory["most_rank"]) == (2 * MIB, 5 * MIB, 1)
@@ -332,7 +332,7 @@ def test_what_processes_took() -> None:
 def test_ranks_known_as_a_sum_have_no_most() -> None:
     table = usage_of((2, 1), (-1, 3), max_rss=[9, 7], user_time=[1.0, 5.0])
     here = job({}, process=table)
-    found = processes.usage(here).set_index("what")
+    found = processes.usage(here).frame().set_index("what")
     memory, spent = found.loc["largest resident set"], found.loc["processor time in the program"]
     assert (memory["most"], memory["most_rank"]) == (9, 2)
     assert math.isnan(memory["mean"])
@@ -363,13 +363,13 @@ def test_stripes_and_targets(made: Job) -> None:
     columns = ["id", "rank", "component", "stripe_size", "stripe_count", "extent_end", "pool", "osts"]
     rows = [(1, -1, 0, MIB, 2, -1, "", (4, 5)), (2, 0, 0, MIB, 1, -1, "", (5,)), (2, 1, 0, MIB, 1, -1, "", (5,))]
     lustre = job({**made.frames, "LUSTRE": pd.DataFrame(rows, columns=columns)}, dict(made.names))
-    layouts = striping.layouts(lustre)
+    layouts = striping.layouts(lustre).frame()
     assert layouts is not None
     assert layouts[["stripe_count", "files", "bytes", "path"]].values.tolist() == [
         [2, 1, 8 * MIB, "/scratch/shared.dat"],
         [1, 1, 200, "/scratch/home/a"],
     ]
-    targets = striping.targets(lustre)
+    targets = striping.targets(lustre).frame()
     assert targets is not None
     assert targets.values.tolist() == [[4, 1], [5, 2]]
     assert striping.layouts(made) is None
@@ -379,7 +379,7 @@ def test_who_really_wrote(made: Job) -> None:
     columns = ["file", "rank", "writes", "bytes_written", "largest_write", "common_write", "common_write_count"]
     rows = [(1, 2, 3, 30, 16, 8, 2), (1, 0, 5, 50, 12, 12, 4), (1, 1, 0, 0, 0, 0, 0)]
     ranks = pd.DataFrame(rows, columns=columns).assign(writes_not_aligned=[3, 1, 0], write_time=[0.5, 0.25, 0.0])
-    found = mpiio.aggregators(job({}, {1: "/scratch/shared.dat"}, file_ranks=ranks))
+    found = mpiio.aggregators(job({}, {1: "/scratch/shared.dat"}, file_ranks=ranks)).frame()
     assert found is not None
     assert found.iloc[0].to_dict() == {
         "path": "/scratch/shared.dat",
@@ -408,7 +408,7 @@ def test_ranks_without_a_row_of_their_own_are_told_apart(made: Job) -> None:
     ]
     rows = [(1, 7, 1, 3, 30, 16, 8, 2), (1, -1, 99, 5, 50, 12, 0, 0), (2, 3, 1, 1, 1, 1, 1, 1)]
     ranks = pd.DataFrame(rows, columns=columns).assign(writes_not_aligned=0, write_time=[0.5, 9.0, 0.0])
-    found = mpiio.aggregators(job({}, {1: "/scratch/shared.dat"}, file_ranks=ranks))
+    found = mpiio.aggregators(job({}, {1: "/scratch/shared.dat"}, file_ranks=ranks)).frame()
     assert found is not None
     keys = ["writers", "others", "bytes", "common_write", "seconds"]
     assert [list(row) for row in found[keys].itertuples(index=False)] == [[[7], 99, 80, 8, 0.5]]
@@ -447,9 +447,9 @@ def test_daos_moves_bytes_of_files_heatmaps_and_its_own_place() -> None:
     below = frame("DAOS", [{"id": 9, "rank": 0, "BYTES_WRITTEN": 3 * MIB}])
     bins = pd.DataFrame({"module": "DFS", "rank": [0], "bin": [0], "width": [1.0], "written": [3 * MIB], "read": [0]})
     made = job({"DFS": dfs, "DAOS": below, "HEATMAP": bins}, {1: "/a"})
-    place = files.file_systems(made).iloc[0]
+    place = files.file_systems(made).frame().iloc[0]
     assert (place["mount"], place["type"], place["bytes_written"]) == ("(DAOS)", "daos", 3 * MIB)
-    assert list(files.all_files(made)["id"]) == [1]
+    assert list(files.all_files(made).frame()["id"]) == [1]
     assert balance.rank_bytes(made)["written"].sum() == 3 * MIB
     assert timespans.mapped(made) == ["DFS"]
     assert cost.moved_once(made) == {"DFS": 3 * MIB}
@@ -468,7 +468,7 @@ def lustre(rows: list[tuple[int, tuple[int, ...]]]) -> pd.DataFrame:
 def test_a_file_with_stripes_is_on_lustre_whatever_a_container_mounts() -> None:
     posix = frame("POSIX", [{"id": 1, "rank": 0, "BYTES_WRITTEN": MIB}, {"id": 2, "rank": 0, "BYTES_WRITTEN": 1}])
     made = job({"POSIX": posix, "LUSTRE": lustre([(1, (3, 4))])}, {1: "/data/a", 2: "/data/b"})
-    assert [(row.mount, row.type, row.files) for row in files.file_systems(made).itertuples()] == [
+    assert [(row.mount, row.type, row.files) for row in files.file_systems(made).frame().itertuples()] == [
         ("/", "lustre", 1),
         ("/", "ext4", 1),
     ]
@@ -492,12 +492,12 @@ def test_bytes_of_single_stripes_are_those_of_their_targets_and_a_slow_one_is_na
 def test_a_single_process_shares_with_nobody() -> None:
     posix = frame("POSIX", [SHARED])
     alone = replace(job({"POSIX": posix}, {1: "/a"}), nprocs=1)
-    assert timespans.shared_spans(alone).empty
-    assert list(timespans.rank_spans(alone)["rank"]) == [0]
-    spent = cost.average_io(alone).groupby("kind")["seconds"].sum()
+    assert timespans.shared_spans(alone).frame().empty
+    assert list(timespans.rank_spans(alone).frame()["rank"]) == [0]
+    spent = cost.average_io(alone).frame().groupby("kind")["seconds"].sum()
     assert dict(spent) == {"independent": 4.4}
-    assert not timespans.shared_spans(job({"POSIX": posix}, {1: "/a"})).empty
-    assert timespans.shared_spans(job({"POSIX": posix}, {1: "<STDOUT>"})).empty
+    assert not timespans.shared_spans(job({"POSIX": posix}, {1: "/a"})).frame().empty
+    assert timespans.shared_spans(job({"POSIX": posix}, {1: "<STDOUT>"})).frame().empty
 
 
 def test_bytes_that_posix_did_not_see_are_a_gap_and_no_ratio() -> None:
@@ -547,8 +547,8 @@ def test_a_file_without_time_and_bytes_worth_speaking_of_has_no_line() -> None:
         for n, t, b in ((1, 5.0, 0), (2, 1e-5, 9), (3, 1e-5, 0))
     ]
     made = job({"POSIX": frame("POSIX", rows)})
-    assert list(files.costly_files(made)["id"]) == [1, 2]
-    assert list(files.every_file(made)["id"]) == [1, 2, 3]
+    assert list(files.costly_files(made).frame()["id"]) == [1, 2]
+    assert list(files.every_file(made).frame()["id"]) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

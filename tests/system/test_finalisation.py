@@ -87,7 +87,7 @@ def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path
     assert calls == 3 + 19
     for number in range(5):
         assert rows(job, f"posix{number}") == {3: (1, 4, 4), 1: (1, 2, 2), -1: (2, 1 + 3, 3)}
-    wrote = aggregators(job)
+    wrote = aggregators(job).frame()
     assert wrote is not None
     shared = wrote[wrote["path"].str.contains("posix")]
     assert list(map(tuple, shared["writers"])) == [(1, 3)] * 5

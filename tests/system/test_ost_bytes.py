@@ -60,7 +60,7 @@ def test_they_are_those_that_the_storage_moved(programs: Path, tmp_path: Path) -
     assert target_bytes(untraced).table is None
     assert "DXT" in target_bytes(untraced).reason
 
-    stripes = stripe_ranks(job)
+    stripes = stripe_ranks(job).frame()
     assert stripes is not None
     (shared,) = [row for row in stripes.itertuples() if row.path.endswith("/shared")]
     assert (shared.stripes, shared.fewest_ranks, shared.most_ranks) == (4, 3, 3)

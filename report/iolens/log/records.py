@@ -16,7 +16,8 @@ class Records:
     """A table whose columns are arrays of one length: `records["POSIX_READS"]`; nobody changes them in place.
 
     `single` are columns of their own, by name; `blocks` many of one type: their names, and an array with a row for
-    each. Of a column in `coded` the values are places in a list of texts.
+    each. Of a column in `coded` the values are places in a list of texts. `left_out` says how many rows are not there
+    for being small.
     """
 
     def __init__(
@@ -28,6 +29,15 @@ class Records:
         self.single = single
         self.blocks = blocks
         self.coded = coded or {}
+        self.left_out = 0
+        self.framed: pd.DataFrame | None = None
+
+    @classmethod
+    def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]]) -> Records:
+        """A table of rows of values."""
+        named, each = [*names], [*rows]
+        columns = zip(*each, strict=True) if each else ((),) * len(named)
+        return cls({name: column(values) for name, values in zip(named, columns, strict=True)})
 
     def __getitem__(self, name: str) -> np.ndarray:
         found = self.single.get(name)
@@ -64,8 +74,8 @@ class Records:
         found: np.ndarray = self[name][rows] == wanted
         return found
 
-    def where(self, rows: np.ndarray) -> Records:
-        """Some rows: those that are true, or those of these numbers, in their order."""
+    def where(self, rows: np.ndarray | slice) -> Records:
+        """Some rows: those that are true, those of these numbers in their order, or a slice."""
         return Records(
             {name: values[rows] for name, values in self.single.items()},
             [(names, values[:, rows]) for names, values in self.blocks],
@@ -76,8 +86,22 @@ class Records:
         """The same with more columns."""
         return Records({**self.single, **columns}, self.blocks, self.coded)
 
+    def take(self, *names: str) -> Records:
+        """Some of the columns, in this order; none of them is coded."""
+        return Records({name: self[name] for name in names})
+
+    def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """The rows as values of Python, in these columns or all."""
+        return zip(*(self[name].tolist() for name in names or self.names), strict=True)
+
     def frame(self) -> pd.DataFrame:
-        """The same as a frame; coded columns are categories."""
+        """The same as a frame, made once; coded columns are categories."""
+        if self.framed is None:
+            self.framed = self.as_frame()
+        return self.framed
+
+    def as_frame(self) -> pd.DataFrame:
+        """A new frame."""
         import pandas as pd
 
         single: dict[str, Any] = dict(self.single)
@@ -86,6 +110,17 @@ class Records:
         parts = [pd.DataFrame(single, copy=False)] if single or not self.blocks else []
         parts += [pd.DataFrame(values.T, columns=list(names), copy=False) for names, values in self.blocks]
         return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+
+
+def column(values: Sequence[Any]) -> np.ndarray:
+    """Values as an array of truth values, whole numbers, numbers (None among them becomes NaN), or objects."""
+    import numpy as np
+
+    kinds = {type(value) for value in values}
+    numeric = all(issubclass(kind, (int, float, np.number, np.bool_, type(None))) for kind in kinds)
+    if numeric and kinds - {type(None)} and len(kinds & {bool, np.bool_}) in (0, len(kinds)):
+        return np.array(values, float if type(None) in kinds else None)
+    return np.fromiter(values, object, len(values))
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:

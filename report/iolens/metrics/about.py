@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.log.records import Records
 from iolens.metrics.clocks import common_clock
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job, ModuleInfo
 
 
 @once_per_job
-def facts(job: Job) -> pd.DataFrame:
+def facts(job: Job) -> Records:
     """The job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time (seconds),
     log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none), anonymized,
     clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a sentence), mounts
     (type and mount point), and what else the log says of the job in single values (`job_…`: MPI, storage …).
     """
-    import pandas as pd
-
     info = job.private.get("job")
     single = {
         f"job_{key}": value
@@ -47,25 +44,22 @@ def facts(job: Job) -> pd.DataFrame:
         "clocks": clock.said,
         "mounts": "; ".join(f"{mount.kind} {mount.point}" for mount in job.mounts),
     }
-    return pd.DataFrame([row | single])
+    found = row | single
+    return Records.of(found, [list(found.values())])
 
 
 @once_per_job
-def modules(job: Job) -> pd.DataFrame | None:
+def modules(job: Job) -> Records | None:
     """One row a module: module, version (of its records), records (NaN where they were not read), bytes (compressed),
     remark. None for a log without modules.
     """
-    import pandas as pd
+    rows = [(one.name, one.version, counted(job, one.name), one.bytes, remark(one)) for one in job.modules]
+    return Records.of(["module", "version", "records", "bytes", "remark"], rows) if rows else None
 
-    rows = [
-        (module.name, module.version, len(job.frames.get(module.name, ())), module.bytes, remark(module))
-        for module in job.modules
-    ]
-    if not rows:
-        return None
-    found = pd.DataFrame(rows, columns=["module", "version", "records", "bytes", "remark"])
-    found["records"] = found["records"].where(found["module"].isin(list(job.frames)))
-    return found
+
+def counted(job: Job, module: str) -> float:
+    """How many records of a module were read; NaN where they were not."""
+    return len(job.records[module]) if module in job.records else float("nan")
 
 
 def remark(module: ModuleInfo) -> str:
@@ -87,14 +81,12 @@ def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
 
 
 @once_per_job
-def hosts(job: Job) -> pd.DataFrame | None:
+def hosts(job: Job) -> Records | None:
     """Which ranks ran where, one row a host: host, count, ranks (a list). None where the log does not tell."""
-    import pandas as pd
-
     found = host_ranks(job)
     if found is None:
         return None
-    return pd.DataFrame([(host, len(ranks), ranks) for host, ranks in found], columns=["host", "count", "ranks"])
+    return Records.of(["host", "count", "ranks"], [(host, len(ranks), ranks) for host, ranks in found])
 
 
 @once_per_job

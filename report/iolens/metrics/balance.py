@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
 from iolens.metrics.files import lowest_of
 from iolens.metrics.once import once_per_job
 
@@ -33,7 +34,7 @@ def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
 
 @once_per_job
 def rank_bytes(job: Job) -> pd.DataFrame | None:
-    """`heat_bytes` with a row a rank."""
+    """`heat_bytes` as a frame with a row a rank."""
     import pandas as pd
 
     found = heat_bytes(job)
@@ -41,20 +42,18 @@ def rank_bytes(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def rank_balance(job: Job) -> pd.DataFrame | None:
-    """How evenly `rank_bytes` lie on the ranks, one row for what was read and for what was written.
+def rank_balance(job: Job) -> Records | None:
+    """How evenly `heat_bytes` lie on the ranks, one row for what was read and for what was written.
 
     Columns: what, least and least_rank, median, most and most_rank (bytes; the lowest rank of equals), imbalance (most
     over mean; 1: even). A kind without bytes is left out. None without heat maps or with a single process.
     """
-    import pandas as pd
-
-    found = rank_bytes(job)
-    if found is None or len(found) < 2:
+    found = heat_bytes(job)
+    if found is None or job.nprocs < 2:
         return None
     rows = [
-        (what, each.min(), each.idxmin(), each.median(), each.max(), each.idxmax(), each.max() / each.mean())
+        (what, each.min(), each.argmin(), np.median(each), each.max(), each.argmax(), each.max() / each.mean())
         for what, each in found.items()
         if each.any()
     ]
-    return pd.DataFrame(rows, columns=["what", "least", "least_rank", "median", "most", "most_rank", "imbalance"])
+    return Records.of(["what", "least", "least_rank", "median", "most", "most_rank", "imbalance"], rows)

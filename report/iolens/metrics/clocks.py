@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
+    from iolens.log.records import Records
 
 
 class CommonClock(NamedTuple):
@@ -20,16 +22,16 @@ class CommonClock(NamedTuple):
 
 
 @once_per_job
-def clocks(job: Job) -> pd.DataFrame | None:
+def clocks(job: Job) -> Records | None:
     """The clocks of a job whose ranks read several, one row each: rank (the first with it), host, begin_offset,
     begin_uncertainty, end_offset, end_uncertainty (seconds; against rank 0's clock; NaN: not measured) and uncertainty
     (the larger one: of any time of these ranks on the job's axis). None where all read one, or it is not known.
     """
-    found = job.private.get("clocks")
-    if found is None or isinstance(found, dict) or found.empty:
+    found = job.tables.get("clocks")
+    if found is None or not len(found):
         return None
-    largest = found[["begin_uncertainty", "end_uncertainty"]].max(axis=1)
-    return found.assign(uncertainty=largest).sort_values("rank", ignore_index=True)
+    largest = np.fmax(found["begin_uncertainty"], found["end_uncertainty"])
+    return ordered(found.beside({"uncertainty": largest}), "rank")
 
 
 @once_per_job
@@ -39,8 +41,8 @@ def common_clock(job: Job) -> CommonClock:
     hosts = info.get("hosts", []) if isinstance(info, dict) else []
     found = clocks(job)
     if found is not None:
-        worst = float(found["uncertainty"].max())
-        ends = " (when the job began; at its end they were not compared)" if found["end_offset"].isna().any() else ""
+        worst = float(np.nanmax(found["uncertainty"]))
+        ends = " (when the job began; at its end they were not compared)" if np.isnan(found["end_offset"]).any() else ""
         return CommonClock(
             worst,
             f"The clocks of {len(found)} nodes were compared{ends}; each is put on rank 0's to {1e6 * worst:,.0f} µs.",

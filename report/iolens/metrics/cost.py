@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
 from iolens.metrics.files import LOWEST, lowest
+from iolens.metrics.grouping import Groups
 from iolens.metrics.layers import LAYERS, MIB, io_time, seconds, total
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
 @once_per_job
-def io_cost(job: Job) -> pd.DataFrame:
+def io_cost(job: Job) -> Records:
     """Seconds per process spent in read, write, meta and other, one row a layer (`module`).
 
     The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as
     darshan-job-summary defines it; other is the rest of the run time, 0 where threads overlap so that nothing is
     left. Layers lie above one another: MPI-IO time contains the POSIX time beneath it.
     """
-    import pandas as pd
-
     rows = []
     for name, layer in LAYERS.items():
-        frame = job.frames.get(name)
-        if frame is not None:
-            spent = [seconds(frame, f"{layer.prefix}_F_{kind}_TIME") for kind in ("READ", "WRITE", "META")]
+        records = job.records.get(name)
+        if records is not None:
+            spent = [seconds(records, f"{layer.prefix}_F_{kind}_TIME") for kind in ("READ", "WRITE", "META")]
             each = [value / max(1, job.nprocs) for value in spent]
             rows.append((name, *each, max(0.0, job.run_time - sum(each))))
-    return pd.DataFrame(rows, columns=["module", "read", "write", "meta", "other"])
+    return Records.of(["module", "read", "write", "meta", "other"], rows)
 
 
 @dataclass(frozen=True)
@@ -56,29 +54,25 @@ def performance(job: Job, name: str) -> Performance:
     Time = the largest, over ranks, of the rank's time in files of its own, plus for each shared file (rank -1) the
     time of its slowest rank; speed = all bytes read and written, divided by that time.
     """
-    import pandas as pd
-
-    frame, prefix = job.records[name], LAYERS[name].prefix
-    shared = frame["rank"] < 0
-    own = pd.Series(io_time(frame, prefix)[~shared]).groupby(frame["rank"][~shared]).sum()
-    spent = float(own.max() if len(own) else 0.0) + seconds(frame.where(shared), f"{prefix}_F_SLOWEST_RANK_TIME")
-    read, written = total(frame, f"{prefix}_BYTES_READ") or 0, total(frame, f"{prefix}_BYTES_WRITTEN") or 0
+    records, prefix = job.records[name], LAYERS[name].prefix
+    shared = records["rank"] < 0
+    own = Groups(records["rank"][~shared]).sum(io_time(records, prefix)[~shared])
+    spent = float(own.max(initial=0.0)) + seconds(records.where(shared), f"{prefix}_F_SLOWEST_RANK_TIME")
+    read, written = total(records, f"{prefix}_BYTES_READ") or 0, total(records, f"{prefix}_BYTES_WRITTEN") or 0
     speed = (read + written) / MIB / spent if spent > 0 else None
-    return Performance(name, len(np.unique(frame["id"])), read, written, spent, speed)
+    return Performance(name, len(np.unique(records["id"])), read, written, spent, speed)
 
 
 @once_per_job
 def all_performance(job: Job) -> list[Performance]:
     """Every layer's performance."""
-    return [performance(job, name) for name in LAYERS if name in job.frames]
+    return [performance(job, name) for name in LAYERS if name in job.records]
 
 
 @once_per_job
-def performance_rows(job: Job) -> pd.DataFrame:
+def performance_rows(job: Job) -> Records:
     """`all_performance`, a row a layer: module, files, bytes_read, bytes_written, seconds, mib_per_second."""
-    import pandas as pd
-
-    return pd.DataFrame([asdict(one) for one in all_performance(job)])
+    return Records.of([each.name for each in fields(Performance)], [astuple(one) for one in all_performance(job)])
 
 
 @once_per_job
@@ -90,7 +84,7 @@ def moved_once(job: Job) -> dict[str, int]:
     which lies below it) count as far as they are more than those of MPI-IO's files that POSIX did not see, for these
     may be the same. Layers without bytes are left out.
     """
-    moved = {name: by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.frames}
+    moved = {name: by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.records}
     upper, below = moved.get("MPI-IO", {}), moved.get("POSIX", {})
     unseen = sum(each for key, each in upper.items() if not below.get(key))
     found = {
@@ -105,30 +99,29 @@ def moved_once(job: Job) -> dict[str, int]:
 
 def by_file(job: Job, name: str) -> dict[int, int]:
     """Bytes read and written of each file by one layer."""
-    frame, prefix = job.frames[name], LAYERS[name].prefix
-    moved = sum(frame[f"{prefix}_BYTES_{kind}"].clip(lower=0) for kind in ("READ", "WRITTEN"))
-    return {int(key): int(each) for key, each in moved.groupby(frame["id"]).sum().items()}
+    records, prefix = job.records[name], LAYERS[name].prefix
+    files = Groups(records["id"])
+    moved = files.sum(sum(np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")))
+    return dict(zip(records["id"][files.first].tolist(), moved.tolist(), strict=True))
 
 
 @once_per_job
-def average_io(job: Job) -> pd.DataFrame:
+def average_io(job: Job) -> Records:
     """Average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
 
     Independent: records of one rank; shared: records of all of several ranks together (rank -1). The lowest layers are
     added: none contains another. Sums divided by the number of processes; metadata moves no bytes (NaN).
     """
-    import pandas as pd
-
     rows = []
     for kind in ("independent", "shared") if job.nprocs > 1 else ("independent",):
         for what, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN"), ("metadata", None)):
             spent, moved = 0.0, 0
             for name in lowest(job):
-                frame = job.frames[name]
-                part = frame[((frame["rank"] < 0) & (job.nprocs > 1)) == (kind == "shared")]
+                records = job.records[name]
+                part = records.where(((records["rank"] < 0) & (job.nprocs > 1)) == (kind == "shared"))
                 time = {"read": "READ", "write": "WRITE", "metadata": "META"}[what]
                 spent += seconds(part, f"{name}_F_{time}_TIME")
                 moved += (total(part, f"{name}_{counter}") or 0) if counter else 0
             each = max(1, job.nprocs)
             rows.append((kind, what, spent / each, moved / each if counter else np.nan))
-    return pd.DataFrame(rows, columns=["kind", "what", "seconds", "bytes"])
+    return Records.of(["kind", "what", "seconds", "bytes"], rows)

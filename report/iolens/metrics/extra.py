@@ -4,42 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 KEYS = ("file", "rank", "seconds")
 
 
 @once_per_job
-def other_calls(job: Job) -> pd.DataFrame:
+def other_calls(job: Job) -> Records:
     """One row per kind of call that occurred: `call` (plural, as in the region), `count` and `files` over all ranks."""
-    import pandas as pd
-
-    table = job.private.get("posix_extra")
-    rows = []
-    if isinstance(table, pd.DataFrame):
-        for call in (column for column in table.columns if column not in KEYS):
-            used = table[table[call] > 0]
-            rows.append((call, int(used[call].sum()), int(used["file"].nunique())))
-    found = pd.DataFrame(rows, columns=["call", "count", "files"])
-    return found[found["count"] > 0].sort_values("count", ascending=False, ignore_index=True)
+    table = job.tables.get("posix_extra", Records({}))
+    rows = [(call, *used(table, call)) for call in table.names if call not in KEYS and used(table, call)[0]]
+    return ordered(Records.of(["call", "count", "files"], rows), "-count")
 
 
 @once_per_job
-def other_mpiio_calls(job: Job) -> pd.DataFrame:
+def other_mpiio_calls(job: Job) -> Records:
     """One row per kind of MPI-IO call that occurred: `call`, `count`, `files` and `seconds`, over all ranks."""
-    import pandas as pd
+    table = job.tables.get("mpiio_extra", Records({}))
+    rows = [
+        (call.replace("_", " "), *used(table, call), float(table[f"{call}_seconds"][table[call] > 0].sum()))
+        for call in table.names
+        if f"{call}_seconds" in table and used(table, call)[0]
+    ]
+    return ordered(Records.of(["call", "count", "files", "seconds"], rows), "-seconds")
 
-    table = job.private.get("mpiio_extra")
-    rows = []
-    if isinstance(table, pd.DataFrame):
-        for call in (column for column in table.columns if f"{column}_seconds" in table.columns):
-            used = table[table[call] > 0]
-            seconds = float(used[f"{call}_seconds"].sum())
-            rows.append((call.replace("_", " "), int(used[call].sum()), int(used["file"].nunique()), seconds))
-    found = pd.DataFrame(rows, columns=["call", "count", "files", "seconds"])
-    return found[found["count"] > 0].sort_values("seconds", ascending=False, ignore_index=True)
+
+def used(table: Records, call: str) -> tuple[int, int]:
+    """How often a call was made, and on how many files."""
+    made = table[call] > 0
+    return int(table[call][made].sum()), len(np.unique(table["file"][made]))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, empty, labelled, most, ordered, stacked, without_repeats
 from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
@@ -27,13 +27,26 @@ UNMOUNTED = "(no mount point)"
 SMALL = 0.001
 """Part of the largest value below which a file is not worth a line."""
 
+COLUMNS = {
+    "id": "u8",
+    "path": "O",
+    "processes": "i8",
+    "bytes_read": "i8",
+    "bytes_written": "i8",
+    "seconds": "f8",
+    "seconds_sum": "f8",
+    "size": "f8",
+    "module": "O",
+}
+"""Of files, and their types."""
+
 CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
 
 
 @once_per_job
 def lowest(job: Job) -> list[str]:
     """The job's layers at which bytes reach a file, each byte in one of them."""
-    return lowest_of(job.frames)
+    return lowest_of(job.records)
 
 
 def lowest_of(layers: Collection[str]) -> list[str]:
@@ -42,45 +55,39 @@ def lowest_of(layers: Collection[str]) -> list[str]:
 
 
 @once_per_job
-def files(job: Job, name: str) -> pd.DataFrame:
+def files(job: Job, name: str) -> Records:
     """One row a file of a layer, its records added up.
 
     Columns: id, path, processes (-1: all), bytes_read, bytes_written, seconds (of its slowest process: the slowest
     rank of a shared record, the largest record else), seconds_sum (over all processes), size (highest offset seen
     plus one; NaN where the layer knows no offsets).
     """
-    import pandas as pd
-
-    frame, layer = job.frames[name], LAYERS[name]
-    shared = frame["rank"] < 0
-    spent = io_time(frame, layer.prefix)
-    slowest = frame.get(f"{layer.prefix}_F_SLOWEST_RANK_TIME", spent)
+    records, prefix = job.records[name], LAYERS[name].prefix
+    shared = records["rank"] < 0
+    spent = io_time(records, prefix)
+    slowest = records.get(f"{prefix}_F_SLOWEST_RANK_TIME", spent)
     highest = (
-        np.maximum(frame[f"{layer.prefix}_MAX_BYTE_READ"], frame[f"{layer.prefix}_MAX_BYTE_WRITTEN"]) + 1
-        if layer.offsets
-        else np.full(len(frame), np.nan)
+        np.maximum(records[f"{prefix}_MAX_BYTE_READ"], records[f"{prefix}_MAX_BYTE_WRITTEN"]) + 1
+        if LAYERS[name].offsets
+        else np.full(len(records), np.nan)
     )
-    rows = pd.DataFrame(
+    same = Groups(records["id"])
+    ids = records["id"][same.first]
+    size = same.max(highest)
+    read, written = (same.sum(np.maximum(records[f"{prefix}_BYTES_{kind}"], 0)) for kind in ("READ", "WRITTEN"))
+    moved = (read > 0) | (written > 0)
+    return Records(
         {
-            "id": frame["id"],
-            "processes": np.where(shared, job.nprocs, 1),
-            "bytes_read": frame[f"{layer.prefix}_BYTES_READ"].clip(lower=0),
-            "bytes_written": frame[f"{layer.prefix}_BYTES_WRITTEN"].clip(lower=0),
-            "seconds": np.where(shared, slowest, spent),
-            "seconds_sum": spent,
-            "size": highest,
+            "id": ids,
+            "path": path_column(job, ids),
+            "processes": same.sum(np.where(shared, job.nprocs, 1)),
+            "bytes_read": read,
+            "bytes_written": written,
+            "seconds": same.max(np.where(shared, slowest, spent)),
+            "seconds_sum": same.sum(spent),
+            "size": size if moved.all() else np.where(moved, size, np.nan),
         }
     )
-    if rows["id"].is_unique:
-        found = rows
-    else:
-        largest = {"seconds": "max", "size": "max"}
-        how = {column: largest.get(column, "sum") for column in rows.columns if column != "id"}
-        found = rows.groupby("id", sort=False, as_index=False).agg(how)
-    moved = (found["bytes_read"] > 0) | (found["bytes_written"] > 0)
-    found["size"] = found["size"].where(moved)
-    found.insert(1, "path", paths(job, found["id"]))
-    return found
 
 
 def paths(job: Job, ids: Iterable[int]) -> list[str]:
@@ -88,92 +95,90 @@ def paths(job: Job, ids: Iterable[int]) -> list[str]:
     return [job.names.get(int(key)) or f"record {int(key)}" for key in ids]
 
 
+def path_column(job: Job, ids: np.ndarray) -> np.ndarray:
+    """The same as an array."""
+    return np.array(paths(job, ids.tolist()), object)
+
+
 @once_per_job
-def all_files(job: Job) -> pd.DataFrame:
+def all_files(job: Job) -> Records:
     """`files` of the `lowest` layers together, one row a path, with `module` (the first that saw it)."""
-    import pandas as pd
-
-    parts = [files(job, name).assign(module=name) for name in lowest(job)]
+    parts = [labelled(files(job, name), "module", name) for name in lowest(job)]
     if not parts:
-        return pd.DataFrame(columns=["id", "path", "bytes_read", "bytes_written", "seconds", "size", "module"])
-    if len(parts) == 1:
-        return parts[0]
-    both = pd.concat(parts, ignore_index=True)
-    largest = {"size": "max", "processes": "max", "path": "first", "module": "first"}
-    how = {column: largest.get(column, "sum") for column in both.columns if column != "id"}
-    return both.groupby("id", sort=False, as_index=False).agg(how)
+        return empty(COLUMNS)
+    both = stacked(parts)
+    same = Groups(both["id"])
+    sums = {name: same.sum(both[name]) for name in ("bytes_read", "bytes_written", "seconds", "seconds_sum")}
+    largest = {name: same.max(both[name]) for name in ("processes", "size")}
+    return both.where(same.first).beside(sums | largest)
 
 
 @once_per_job
-def file_counts(job: Job) -> pd.DataFrame:
+def file_counts(job: Job) -> Records:
     """Number, average and largest size of the files per `category`, over the `lowest` layers.
 
     The size of a file is the highest offset that the job touched in it, plus one: a file may be larger. Read-only:
     bytes were read and none written. The log does not tell which files the job created.
     """
-    import pandas as pd
-
     found = all_files(job)
     read, written = found["bytes_read"] > 0, found["bytes_written"] > 0
     masks = (read | True, read & ~written, ~read & written, read & written, ~read & ~written)
     rows = []
     for category, mask in zip(CATEGORIES, masks, strict=True):
-        sizes = found.loc[mask, "size"].dropna()
+        sizes = found["size"][mask & ~np.isnan(found["size"])]
         average, largest = (float(sizes.mean()), float(sizes.max())) if len(sizes) else (np.nan, np.nan)
         rows.append((category, int(mask.sum()), average, largest))
-    return pd.DataFrame(rows, columns=["category", "files", "average_size", "largest_size"])
+    return Records.of(["category", "files", "average_size", "largest_size"], rows)
 
 
 @once_per_job
-def top_files(job: Job, by: str, limit: int = 15) -> pd.DataFrame:
+def top_files(job: Job, by: str, limit: int = 15) -> Records:
     """The files with the most `by` (`seconds` or `bytes`), most first; files without any are left out."""
-    found = all_files(job)
-    if found.empty:
-        return found
-    found = found.assign(bytes=found["bytes_read"] + found["bytes_written"])
-    return found[found[by] > 0].nlargest(limit, by).reset_index(drop=True)
+    found = with_bytes(all_files(job))
+    return most(found.where(found[by] > 0), by, limit)
+
+
+def with_bytes(found: Records) -> Records:
+    """Files with all of their bytes."""
+    return found.beside({"bytes": found["bytes_read"] + found["bytes_written"]})
 
 
 @once_per_job
-def costly_files(job: Job) -> pd.DataFrame:
+def costly_files(job: Job) -> Records:
     """The `top_files` by time and by bytes together, each file once, those with most time first.
 
     Files with less than a thousandth of the first one's time and of the largest one's bytes are left out. stripe_count
     and stripe_size are those of a file's only layout component; 0 without one, or with several.
     """
-    import pandas as pd
-
-    both = pd.concat([top_files(job, "seconds"), top_files(job, "bytes")])
-    found = both.drop_duplicates("id").sort_values("seconds", ascending=False, kind="stable", ignore_index=True)
+    both = stacked([top_files(job, "seconds"), top_files(job, "bytes")])
+    found = ordered(without_repeats(both, "id"), "-seconds")
     if len(found):
-        found = found[
-            (found["seconds"] >= SMALL * found["seconds"].max()) | (found["bytes"] >= SMALL * found["bytes"].max())
-        ]
+        large = [found[name] >= SMALL * found[name].max() for name in ("seconds", "bytes")]
+        found = found.where(large[0] | large[1])
     return with_stripes(job, found)
 
 
 @once_per_job
-def every_file(job: Job) -> pd.DataFrame:
+def every_file(job: Job) -> Records:
     """`costly_files` without a limit: every file, those with most time first."""
-    found = all_files(job)
-    if found.empty:
-        return found
-    found = found.assign(bytes=found["bytes_read"] + found["bytes_written"])
-    return with_stripes(job, found.sort_values("seconds", ascending=False, kind="stable", ignore_index=True))
+    return with_stripes(job, ordered(with_bytes(all_files(job)), "-seconds"))
 
 
-def with_stripes(job: Job, found: pd.DataFrame) -> pd.DataFrame:
+def with_stripes(job: Job, found: Records) -> Records:
     """Files with the stripe_count and stripe_size of their only layout component."""
-    layouts = job.frames.get("LUSTRE")
-    if layouts is None:
-        return found.assign(stripe_count=0, stripe_size=0)
-    single = layouts[layouts["id"].isin(found["id"])].drop_duplicates(["id", "component"])
-    single = single[~single["id"].duplicated(keep=False)].set_index("id")[["stripe_count", "stripe_size"]]
-    return found.join(single, on="id").fillna({"stripe_count": 0, "stripe_size": 0})
+    layouts = job.records.get("LUSTRE")
+    single: dict[int, tuple[int, int]] = {}
+    if layouts is not None:
+        parts = without_repeats(layouts, "id", "component")
+        same = Groups(parts["id"])
+        rows = parts.where(same.first[same.sizes == 1]).rows("id", "stripe_count", "stripe_size")
+        single = {key: (count, size) for key, count, size in rows}
+    stripes = [single.get(key, (0, 0)) for key in found["id"].tolist()]
+    return found.beside(Records.of(["stripe_count", "stripe_size"], stripes).single)
 
 
 @once_per_job
-def file_systems(job: Job) -> pd.DataFrame:
+def file_systems(job: Job) -> Records:
     """Bytes written and read and the number of files per mount point, over the `lowest` layers, most bytes first.
 
     Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN without any), bytes_read,
@@ -192,23 +197,30 @@ def file_systems(job: Job) -> pd.DataFrame:
         else (mount, "lustre" if key in striped and kinds.get(mount, "") in LOCAL else kinds.get(mount, ""))
         for key, mount, module in zip(found["id"].tolist(), where, found["module"].tolist(), strict=True)
     ]
-    table = found.assign(mount=[place for place, _ in places], type=[kind for _, kind in places], files=1)
-    sums = table.groupby(["mount", "type"], as_index=False)[["files", "bytes_written", "bytes_read"]].sum()
-    sums["bytes"] = sums["bytes_written"] + sums["bytes_read"]
-    for kind in ("written", "read"):
-        sums[f"{kind}_share"] = sums[f"bytes_{kind}"] / (sums[f"bytes_{kind}"].sum() or float("nan"))
-    options = mount_options(job)
-    sums["options"] = [options.get(mount, "") for mount in sums["mount"]]
-    return sums.sort_values(["bytes", "mount"], ascending=[False, True], ignore_index=True).drop(columns="bytes")
+    table = Records.of(["mount", "type"], places)
+    same, options = Groups(table["mount"], table["type"]), mount_options(job)
+    written, read = (same.sum(found[f"bytes_{kind}"]) for kind in ("written", "read"))
+    table = table.where(same.first).beside(
+        {
+            "files": same.sizes,
+            "bytes_written": written,
+            "bytes_read": read,
+            "written_share": written / (written.sum() or np.nan),
+            "read_share": read / (read.sum() or np.nan),
+            "options": np.array([options.get(mount, "") for mount in table["mount"][same.first]], object),
+        }
+    )
+    found = ordered(table.beside({"bytes": written + read}), "-bytes", "mount", "type")
+    return found.take(*(name for name in found.names if name != "bytes"))
 
 
 @once_per_job
 def striped_files(job: Job) -> set[int]:
     """The ids of files that lie on a Lustre target; none on storage that answers as Lustre does (emulated)."""
-    frame = job.frames.get("LUSTRE")
-    if frame is None or job.storage not in (None, "lustre"):
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or job.storage not in (None, "lustre"):
         return set()
-    return {int(key) for key, osts in zip(frame["id"], frame["osts"], strict=True) if osts}
+    return {key for key, osts in layouts.rows("id", "osts") if osts}
 
 
 @once_per_job

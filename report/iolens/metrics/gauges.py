@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
 from iolens.metrics.cost import moved_once
+from iolens.metrics.grouping import Groups, without_repeats
 from iolens.metrics.layers import LAYERS, total
 from iolens.metrics.once import once_per_job
-from iolens.metrics.ost import stripe_bytes
+from iolens.metrics.ost import moved_by_target, moving_records, stripe_records
 from iolens.metrics.share import io_mean_seconds, io_seconds, io_share
+from iolens.metrics.use import among
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 EFFICIENT = 0.8
@@ -35,7 +36,7 @@ SOURCES = {
 
 
 @once_per_job
-def gauges(job: Job) -> pd.DataFrame:
+def gauges(job: Job) -> Records:
     """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known), source (of
     the bound), reason (why the value is not known).
 
@@ -44,8 +45,6 @@ def gauges(job: Job) -> pd.DataFrame:
     stripes: `targets_in_use`, good from as many as there are ranks that move bytes; where the log names fewer targets
     and all of them are in use, it is not known whether there were more.
     """
-    import pandas as pd
-
     share = io_share(job)
     rows = [
         ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, "no time is recorded"),
@@ -53,9 +52,16 @@ def gauges(job: Job) -> pd.DataFrame:
         ("size", *at_least(mean_size(job), WHOLE), no_sizes(job)),
         ("stripes", *enough_targets(job), no_stripes(job)),
     ]
-    found = pd.DataFrame(rows, columns=["gauge", "value", "bound", "good", "reason"])
-    found["reason"] = found["reason"].where(found["value"].isna(), "")
-    return found.assign(source=[SOURCES[name] for name in found["gauge"]]).astype({"value": float, "bound": float})
+    told = [
+        (name, number(value), number(bound), good, why if value is None else "", SOURCES[name])
+        for name, value, bound, good, why in rows
+    ]
+    return Records.of(["gauge", "value", "bound", "good", "reason", "source"], told)
+
+
+def number(value: float | None) -> float:
+    """NaN for what is not known."""
+    return float("nan") if value is None else float(value)
 
 
 def at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
@@ -80,13 +86,13 @@ def mean_size(job: Job) -> float | None:
     for names in (("POSIX", "DFS"), ("MPI-IO",)):
         moved = calls = 0
         for name in names:
-            frame = job.frames.get(name)
-            if frame is None:
+            records = job.records.get(name)
+            if records is None:
                 continue
             layer = LAYERS[name]
-            moved += sum(total(frame, f"{layer.prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
+            moved += sum(total(records, f"{layer.prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
             counters = [each for kind, each in layer.operations.items() if kind.endswith(("read", "write"))]
-            calls += sum(total(frame, *(f"{layer.prefix}_{one}" for one in each)) or 0 for each in counters)
+            calls += sum(total(records, *(f"{layer.prefix}_{one}" for one in each)) or 0 for each in counters)
         if moved and calls:
             return moved / calls
     return None
@@ -104,49 +110,38 @@ def targets_in_use(job: Job) -> tuple[float | None, float | None]:
     all. Where a log does not know them, a file's bytes are taken to lie evenly on its stripes. Of use are as many as
     there are ranks that moved bytes, but no more than the highest target number in the log says that there are.
     """
-    frame = job.frames.get("LUSTRE")
-    if frame is None or frame.empty:
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or not len(layouts):
         return None, None
     spread = target_share(job)
     if not len(spread):
         return None, None
-    highest = max((max(osts) for osts in frame["osts"] if osts), default=0)
+    highest = max((max(osts) for osts in layouts["osts"] if osts), default=0)
     return float(spread.sum() ** 2 / (spread**2).sum()), float(max(1, min(movers(job), highest + 1)))
 
 
 def target_share(job: Job) -> np.ndarray:
     """Bytes of each target that has any, exact or taken as even over the stripes of each file."""
-    rows, _ = stripe_bytes(job)
-    if rows is not None:
-        known = rows[rows["ost"] >= 0]
-        return np.asarray((known["bytes_read"] + known["bytes_written"]).groupby(known["ost"]).sum(), dtype=float)
-    moved: dict[int, float] = {}
-    for name in ("POSIX", "STDIO"):
-        frame = job.frames.get(name)
-        if frame is not None:
-            sums = frame[f"{name}_BYTES_READ"].clip(lower=0) + frame[f"{name}_BYTES_WRITTEN"].clip(lower=0)
-            for key, each in sums.groupby(frame["id"]).sum().items():
-                moved[int(key)] = moved.get(int(key), 0.0) + float(each)
-    layouts = job.frames["LUSTRE"].drop_duplicates("id")
+    if stripe_records(job)[0] is not None:
+        return moved_by_target(job)[1]
+    records = moving_records(job)
+    files = Groups(records["file"])
+    sums = files.sum(records["bytes_read"] + records["bytes_written"])
+    moved = dict(zip(records["file"][files.first].tolist(), sums.tolist(), strict=True))
     spread: dict[int, float] = {}
-    for key, osts in zip(layouts["id"], layouts["osts"], strict=True):
+    for key, osts in without_repeats(job.records["LUSTRE"], "id").rows("id", "osts"):
         for ost in osts:
-            spread[ost] = spread.get(ost, 0.0) + moved.get(int(key), 0.0) / len(osts)
+            spread[ost] = spread.get(ost, 0.0) + moved.get(key, 0) / len(osts)
     return np.array([each for each in spread.values() if each > 0])
 
 
 def movers(job: Job) -> int:
     """How many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
-    ranks: set[int] = set()
-    layouts = set(job.frames["LUSTRE"]["id"])
-    for name in ("POSIX", "STDIO"):
-        frame = job.frames.get(name)
-        if frame is not None:
-            moved = (frame[f"{name}_BYTES_READ"] > 0) | (frame[f"{name}_BYTES_WRITTEN"] > 0)
-            ranks |= set(frame.loc[moved & frame["id"].isin(layouts), "rank"])
+    records = moving_records(job)
+    ranks = np.unique(records["rank"][among(records["file"], job.records["LUSTRE"]["id"])])
     return job.nprocs if -1 in ranks else len(ranks)
 
 
 def no_stripes(job: Job) -> str:
     """Why the number of targets in use is not known."""
-    return "no bytes on striped files" if "LUSTRE" in job.frames else "no stripes are recorded"
+    return "no bytes on striped files" if "LUSTRE" in job.records else "no stripes are recorded"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.files import paths
+from iolens.metrics.files import path_column, paths
+from iolens.metrics.grouping import Groups, labelled, most, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
@@ -17,23 +17,29 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
+WRITERS = (
+    *("path", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned", "seconds"),
+)
+"""Columns of `aggregators`."""
+
 UNSEEN = 0.01
 """Part of a file's bytes below which POSIX missed them: headers that it saw are no measure of the rest."""
 
 
 @once_per_job
-def hints(job: Job) -> pd.DataFrame | None:
+def hints(job: Job) -> Records | None:
     """MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside in its place
     (`iolens run --hints`), `effective` as MPI_File_get_info said at close.
 
     Empty text: not given, not reported. None where the log does not record them (Darshan does not).
     """
-    found = job.private.get("mpiio_hints")
-    if found is None or isinstance(found, dict) or not len(found):
+    found = job.tables.get("mpiio_hints")
+    if found is None or not len(found):
         return None
-    rows = found.drop_duplicates(["file", "key"])
-    rows = rows if "given" in rows else rows.assign(given="")
-    return rows.assign(path=paths(job, rows["file"]))[["path", "key", "requested", "given", "effective"]]
+    rows = without_repeats(found, "file", "key")
+    rows = rows if "given" in rows else labelled(rows, "given", "")
+    rows = rows.beside({"path": path_column(job, rows["file"])})
+    return rows.take("path", "key", "requested", "given", "effective")
 
 
 @once_per_job
@@ -70,7 +76,7 @@ def file_ranks(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def aggregators(job: Job, limit: int = 20) -> pd.DataFrame | None:
+def aggregators(job: Job, limit: int = 20) -> Records | None:
     """Who wrote to each file that several ranks opened: the observed aggregators.
 
     One row a file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
@@ -78,33 +84,33 @@ def aggregators(job: Job, limit: int = 20) -> pd.DataFrame | None:
     not_aligned (share of the writes whose offset is no multiple of the file's alignment), seconds (POSIX write time of
     the slowest writer known). None where the log does not record it.
     """
-    import pandas as pd
-
-    found = file_ranks(job)
+    found = file_rank_records(job)
     if found is None:
         return None
-    active = found[found["writes"] > 0]
-    rows = []
-    for key, part in active.groupby("file", sort=False):
-        known = part[part["rank"] >= 0]
-        if known.empty:
-            continue
-        common = known.groupby("common_write")["common_write_count"].sum()
-        rows.append(
-            {
-                "path": paths(job, [key])[0],
-                "writers": sorted(int(rank) for rank in known["rank"]),
-                "others": int(part[part["rank"] < 0]["ranks"].sum()),
-                "bytes": int(part["bytes_written"].sum()),
-                "writes": int(part["writes"].sum()),
-                "largest_write": int(part["largest_write"].max()),
-                "common_write": int(common.idxmax()),
-                "not_aligned": float(part["writes_not_aligned"].sum() / part["writes"].sum()),
-                "seconds": float(known["write_time"].max()),
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.nlargest(limit, "bytes").reset_index(drop=True) if rows else table
+    active = found.where(found["writes"] > 0)
+    files = Groups(active["file"])
+    rows = [writers_of(job, active.where(rows)) for rows in files.parts(np.arange(len(active)))]
+    return most(Records.of(WRITERS, [row for row in rows if row]), "bytes", limit)
+
+
+def writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
+    """The row of `aggregators` of one file; empty where no writer is known."""
+    known = rows.where(rows["rank"] >= 0)
+    if not len(known):
+        return ()
+    sizes, place = np.unique(known["common_write"], return_inverse=True)
+    writes = int(rows["writes"].sum())
+    return (
+        paths(job, rows["file"][:1])[0],
+        sorted(known["rank"].tolist()),
+        int(rows["ranks"][rows["rank"] < 0].sum()),
+        int(rows["bytes_written"].sum()),
+        writes,
+        int(rows["largest_write"].max()),
+        int(sizes[np.bincount(place, known["common_write_count"]).argmax()]),
+        float(rows["writes_not_aligned"].sum() / writes),
+        float(known["write_time"].max()),
+    )
 
 
 @once_per_job
@@ -114,25 +120,26 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
     1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from a buffer, or went a way
     that is not recorded. None without such files or bytes; `unseen` says where POSIX saw none.
     """
-    mpi, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
+    mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
     if mpi is None or posix is None:
         return {"read": None, "write": None}
     found: dict[str, float | None] = {}
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-        above, below = moved_by_file(mpi, f"MPIIO_{counter}"), moved_by_file(posix, f"POSIX_{counter}")
-        both = above.index[(above > 0) & seen_below(above, below)]
-        found[kind] = float(below[both].sum() / above[both].sum()) if len(both) else None
+        above, below = moved_above_and_below(mpi, posix, counter)
+        both = (above > 0) & (below > UNSEEN * above)
+        found[kind] = float(below[both].sum() / above[both].sum()) if both.any() else None
     return found
 
 
-def moved_by_file(records: pd.DataFrame, counter: str) -> pd.Series:
-    """A counter of bytes, summed by file."""
-    return records.groupby("id")[counter].sum().clip(lower=0)
-
-
-def seen_below(above: pd.Series, below: pd.Series) -> pd.Series:
-    """Whether POSIX saw anything to speak of (UNSEEN) of what MPI-IO moved on each file."""
-    return below.reindex(above.index).fillna(0) > UNSEEN * above
+def moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes of each file of MPI-IO, and of the same file at POSIX."""
+    files = Groups(mpi["id"])
+    above = np.maximum(files.sum(mpi[f"MPIIO_{counter}"]), 0)
+    below: dict[int, int] = {}
+    if posix is not None:
+        same = Groups(posix["id"])
+        below = dict(zip(posix["id"][same.first].tolist(), same.sum(posix[f"POSIX_{counter}"]).tolist(), strict=True))
+    return above, np.array([max(0, below.get(key, 0)) for key in mpi["id"][files.first].tolist()], "i8")
 
 
 @once_per_job
@@ -142,14 +149,13 @@ def unseen(job: Job) -> dict[str, int]:
     MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
     also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there.
     """
-    mpi, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
+    mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
     found = {"read": 0, "write": 0}
-    if mpi is None or "DFS" in job.frames or "DAOS" in job.frames:
+    if mpi is None or "DFS" in job.records or "DAOS" in job.records:
         return found
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-        above = moved_by_file(mpi, f"MPIIO_{counter}")
-        below = above * 0 if posix is None else moved_by_file(posix, f"POSIX_{counter}")
-        found[kind] = int(above[~seen_below(above, below)].sum())
+        above, below = moved_above_and_below(mpi, posix, counter)
+        found[kind] = int(above[below <= UNSEEN * above].sum())
     return found
 
 
@@ -173,25 +179,25 @@ def rank_list(ranks: Sequence[Any]) -> str:
 
 
 @once_per_job
-def collective_time(job: Job) -> pd.DataFrame | None:
+def collective_time(job: Job) -> Records | None:
     """Where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the others.
 
     Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and mean seconds of a rank:
     seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). Of a file
     that POSIX saw no rank access, `all ranks`, without access and exchange. None where the log does not record it.
     """
-    import pandas as pd
-
-    found = job.private.get("mpiio_collectives")
-    if not isinstance(found, pd.DataFrame) or found.empty:
+    found = job.tables.get("mpiio_collectives")
+    if found is None or not len(found):
         return None
-    seen = found.groupby("file")["access"].transform("sum") > 0
-    who = found["access"].gt(0).map({True: "aggregators", False: "other ranks"}).where(seen, "all ranks")
-    found = found.assign(access=found["access"].where(seen), exchange=found["exchange"].where(seen))
-    groups = found.assign(who=who, path=paths(job, found["file"])).groupby(["path", "who"], sort=False)
-    table = groups[["calls", "seconds", "waiting", "access", "exchange"]].agg(lambda part: part.mean(skipna=False))
-    table.insert(0, "ranks", groups["rank"].nunique())
-    return table.reset_index().sort_values(["path", "who"], ignore_index=True)
+    files = Groups(found["file"])
+    seen = files.sum(found["access"])[files.place] > 0
+    who = np.where(seen, np.where(found["access"] > 0, "aggregators", "other ranks"), "all ranks").astype(object)
+    known = {name: np.where(seen, found[name], np.nan) for name in ("access", "exchange")}
+    found = found.beside({**known, "who": who, "path": path_column(job, found["file"])})
+    groups = Groups(found["path"], found["who"])
+    means = {name: groups.of(np.mean, found[name]) for name in ("calls", "seconds", "waiting", "access", "exchange")}
+    table = found.take("path", "who").where(groups.first)
+    return ordered(table.beside({"ranks": groups.distinct(found["rank"]), **means}), "path", "who")
 
 
 @once_per_job
@@ -203,9 +209,8 @@ def exchange_times(job: Job) -> Records | None:
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):
         return None
-    active = found.where((found["access"] > 0) & ~np.isnan(found["exchange"]))
-    ids, file = np.unique(active["file"], return_inverse=True)
-    parts = np.split(np.argsort(file, kind="stable"), np.flatnonzero(np.diff(np.sort(file))) + 1) if len(ids) else []
+    active = ordered(found.where((found["access"] > 0) & ~np.isnan(found["exchange"])), "file")
+    files = Groups(active["file"])
     times = ("seconds", "waiting", "access", "exchange")
-    means = {name: np.array([fsum(active[name][part]) / len(part) for part in parts]) for name in times}
-    return Records({"id": ids, **means})
+    means = {name: files.sum(active[name]) / files.sizes for name in times}
+    return Records({"id": active["file"][files.first], **means})

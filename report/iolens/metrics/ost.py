@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.files import paths
+from iolens.metrics.files import path_column
+from iolens.metrics.grouping import Groups, most, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import PIECE, records, run_begins
 from iolens.metrics.use import among
 from iolens.metrics.writers import ranks_of_files
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
@@ -42,7 +41,7 @@ class TargetBytes:
     `unplaced`: bytes whose target is not known: mirrored files, a file's part on a metadata target.
     """
 
-    table: pd.DataFrame | None
+    table: Records | None
     reason: str
     unplaced: int = 0
 
@@ -50,89 +49,84 @@ class TargetBytes:
 @once_per_job
 def target_bytes(job: Job) -> TargetBytes:
     """Bytes, ranks and files per target, over all files with a layout."""
-    rows, reason = stripe_bytes(job)
+    rows, reason = stripe_records(job)
     if rows is None:
         return TargetBytes(None, reason)
-    known = rows[rows["ost"] >= 0]
-    known = known if "seconds" in known else known.assign(seconds=np.nan)
-    table = known.groupby("ost", as_index=False).agg(
-        ranks=("rank", "nunique"),
-        shared=("rank", lambda ranks: (ranks < 0).any()),
-        files=("file", "nunique"),
-        bytes_read=("bytes_read", "sum"),
-        bytes_written=("bytes_written", "sum"),
-        seconds=("seconds", lambda each: each.sum(skipna=False)),
-    )
-    table["bytes"] = table["bytes_read"] + table["bytes_written"]
-    table["ranks"] = table["ranks"].astype(float).where(~table.pop("shared"), job.nprocs)
-    table["bytes_per_second"] = table["bytes"] / table["seconds"].where(table["seconds"] > 0)
-    unplaced = int(rows.loc[rows["ost"] < 0, ["bytes_read", "bytes_written"]].sum().sum())
-    if table.empty:
+    known, others = rows.where(rows["ost"] >= 0), rows.where(rows["ost"] < 0)
+    unplaced = int((others["bytes_read"] + others["bytes_written"]).sum())
+    if not len(known):
         return TargetBytes(None, "no bytes were moved to or from a file whose target is known", unplaced)
-    return TargetBytes(table, "", unplaced)
+    targets = Groups(known["ost"])
+    read, written = (targets.sum(known[f"bytes_{kind}"]) for kind in ("read", "written"))
+    seconds = targets.sum(known.get("seconds", np.full(len(known), np.nan)))
+    table = {
+        "ost": known["ost"][targets.first],
+        "ranks": np.where(targets.min(known["rank"]) < 0, job.nprocs, targets.distinct(known["rank"])).astype(float),
+        "files": targets.distinct(known["file"]),
+        "bytes_read": read,
+        "bytes_written": written,
+        "seconds": seconds,
+        "bytes": read + written,
+        "bytes_per_second": (read + written) / np.where(seconds > 0, seconds, np.nan),
+    }
+    return TargetBytes(ordered(Records(table), "ost"), "", unplaced)
 
 
 @once_per_job
-def target_rows(job: Job) -> pd.DataFrame | None:
+def target_rows(job: Job) -> Records | None:
     """The table of `target_bytes`; None for its reason."""
     return target_bytes(job).table
 
 
 @once_per_job
-def stripe_ranks(job: Job, limit: int = 15) -> pd.DataFrame | None:
+def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
     """How many ranks share the stripes of a file; the files with most bytes first.
 
     Columns: path, stripes (that moved bytes), fewest_ranks, most_ranks (on one of them), ranks (of the file), bytes,
     fullest (the largest stripe's share of the bytes over an even share). None where `target_bytes` has a reason.
     """
-    import pandas as pd
-
-    rows, _ = stripe_bytes(job)
+    rows, _ = stripe_records(job)
     if rows is None or "seconds" in rows:  # of single stripes there is nothing to say
         return None
-    rows = rows[rows["ost"] >= 0].assign(bytes=lambda part: part["bytes_read"] + part["bytes_written"])
-    found = []
-    for key, part in rows.groupby("file", sort=False):
-        each = part.groupby(["component", "stripe"]).agg(ranks=("rank", "nunique"), bytes=("bytes", "sum"))
-        found.append(
-            {
-                "path": paths(job, [key])[0],
-                "stripes": len(each),
-                "fewest_ranks": int(each["ranks"].min()),
-                "most_ranks": int(each["ranks"].max()),
-                "ranks": int(part["rank"].nunique()),
-                "bytes": int(each["bytes"].sum()),
-                "fullest": float(each["bytes"].max() / each["bytes"].mean()),
-            }
-        )
-    return pd.DataFrame(found).nlargest(limit, "bytes").reset_index(drop=True) if found else None
+    rows = rows.where(rows["ost"] >= 0)
+    if not len(rows):
+        return None
+    stripes = Groups(rows["file"], rows["component"], rows["stripe"])
+    file, ranks = rows["file"][stripes.first], stripes.distinct(rows["rank"])
+    moved = stripes.sum(rows["bytes_read"] + rows["bytes_written"])
+    files, users = Groups(file), Groups(rows["file"])
+    found = Records(
+        {
+            "path": path_column(job, file[files.first]),
+            "stripes": files.sizes,
+            "fewest_ranks": files.min(ranks),
+            "most_ranks": files.max(ranks),
+            "ranks": users.distinct(rows["rank"]),
+            "bytes": files.sum(moved),
+            "fullest": files.max(moved) / (files.sum(moved) / files.sizes),
+        }
+    )
+    return most(found, "bytes", limit)
 
 
-def imbalance(table: pd.DataFrame) -> float:
+def imbalance(table: Records) -> float:
     """Bytes of the busiest target over the mean of the targets that moved any; 1: even."""
     return float(table["bytes"].max() / table["bytes"].mean())
 
 
 @once_per_job
-def slow_targets(job: Job) -> pd.DataFrame | None:
+def slow_targets(job: Job) -> Records | None:
     """The targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as the
     median target, slowest first, with `median` (bytes a second of it). None where times are not known; a target with
     less than half of the mean bytes of a target is left out, for its time may be all latency.
     """
     table = target_bytes(job).table
-    if table is None or len(table) < FEWEST_TARGETS or table["bytes_per_second"].isna().all():
+    if table is None or len(table) < FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
         return None
-    table = table[table["bytes"] >= table["bytes"].mean() / 2]
-    median = float(table["bytes_per_second"].median())
-    slow = table[table["bytes_per_second"] < median / 2]
-    return slow.sort_values("bytes_per_second", ignore_index=True).assign(median=median)
-
-
-@once_per_job
-def stripe_bytes(job: Job) -> tuple[pd.DataFrame | None, str]:
-    """`stripe_records` as a frame."""
-    found, reason = stripe_records(job)
-    return None if found is None else found.frame(), reason
+    table = table.where(table["bytes"] >= table["bytes"].mean() / 2)
+    median = float(np.nanmedian(table["bytes_per_second"]))
+    slow = ordered(table.where(table["bytes_per_second"] < median / 2), "bytes_per_second")
+    return slow.beside({"median": np.full(len(slow), median)})
 
 
 @once_per_job
@@ -174,6 +168,7 @@ def from_single_stripes(job: Job) -> Records | None:
     return moved.beside({"component": none, "stripe": none, "ost": places})
 
 
+@once_per_job
 def moving_records(job: Job) -> Records:
     """Records of POSIX and STDIO that moved bytes: file, rank, bytes_read, bytes_written, seconds (all its ranks)."""
     parts = [

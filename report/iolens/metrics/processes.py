@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 MEASURES = {
@@ -24,36 +24,30 @@ MEASURES = {
 
 
 @once_per_job
-def rank_usage(job: Job) -> pd.DataFrame | None:
+def rank_usage(job: Job) -> Records | None:
     """The region's rows of single ranks, by rank; None where the log does not have it."""
-    import pandas as pd
-
-    table = job.private.get("process")
-    if not isinstance(table, pd.DataFrame) or table.empty:
-        return None
-    return table[table["rank"] >= 0].set_index("rank").sort_index()
+    table = job.tables.get("process")
+    return None if table is None or not len(table) else ordered(table.where(table["rank"] >= 0), "rank")
 
 
 @once_per_job
-def usage(job: Job) -> pd.DataFrame | None:
+def usage(job: Job) -> Records | None:
     """One row a measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
 
     Where the log keeps some ranks as a sum only (a row of rank -1), mean sizes and the most of all measures but the
     resident set are not known (NaN). None where the log does not have the region.
     """
-    import pandas as pd
-
     apart = rank_usage(job)
     if apart is None:
         return None
-    table = job.private["process"]
+    table = job.tables["process"]
     whole, ranks, nothing = len(apart) == len(table), int(table["ranks"].sum()), float("nan")
     rows = []
     for column, (what, unit) in MEASURES.items():
-        is_sum, values = unit != "bytes", table.set_index("rank")[column]
+        is_sum, values = unit != "bytes", table[column]
         total = float(values.sum()) if is_sum else nothing
         mean = total / max(1, ranks) if is_sum else float(values.mean()) if whole else nothing
         most = float(values.max()) if whole or not is_sum else nothing
-        where = int(values.idxmax()) if most == most else -1
+        where = int(table["rank"][values.argmax()]) if most == most else -1
         rows.append((what, unit, total, mean, most, where if where >= 0 else nothing))
-    return pd.DataFrame(rows, columns=["what", "unit", "total", "mean", "most", "most_rank"])
+    return Records.of(["what", "unit", "total", "mean", "most", "most_rank"], rows)

@@ -7,65 +7,79 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.files import all_files, paths
+from iolens.metrics.files import all_files, path_column, with_bytes
+from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 from iolens.metrics.use import rows_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
 @once_per_job
-def layouts(job: Job) -> pd.DataFrame | None:
+def layouts(job: Job) -> Records | None:
     """One row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example path.
 
     `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None
     without a LUSTRE module.
     """
-    frame = job.frames.get("LUSTRE")
-    if frame is None or frame.empty:
+    rows = known_layouts(job)
+    if rows is None:
         return None
-    moved = all_files(job)
-    bytes_of = dict(zip(moved["id"], moved["bytes_read"] + moved["bytes_written"], strict=True)) if len(moved) else {}
-    frame = frame.drop_duplicates(["id", "component"])
-    first = frame["component"] == 0
-    rows = frame.assign(
-        bytes=[bytes_of.get(key, 0) if head else 0 for key, head in zip(frame["id"], first, strict=True)]
+    moved = np.where(rows["component"] == 0, file_bytes(job, rows["id"]), 0)
+    rows = ordered(rows.beside({"bytes": moved}), "-bytes")
+    keys = ("component", "stripe_size", "stripe_count", "extent_end", "pool")
+    same = Groups(*(rows[key] for key in keys))
+    ids = rows["id"][same.first]
+    found = ordered(
+        rows.take(*keys)
+        .where(same.first)
+        .beside(
+            {
+                "files": same.distinct(rows["id"]),
+                "bytes": same.sum(rows["bytes"]),
+                "id": ids,
+                "path": path_column(job, ids),
+            }
+        ),
+        *keys,
     )
-    rows = rows.sort_values("bytes", ascending=False, kind="stable")
-    keys = ["component", "stripe_size", "stripe_count", "extent_end", "pool"]
-    found = rows.groupby(keys, as_index=False).agg(files=("id", "nunique"), bytes=("bytes", "sum"), id=("id", "first"))
-    found["path"] = paths(job, found["id"])
-    return found.sort_values(["bytes", "files"], ascending=False, ignore_index=True)
+    return ordered(found, "-bytes", "-files")
 
 
 @once_per_job
-def targets(job: Job) -> pd.DataFrame | None:
+def known_layouts(job: Job) -> Records | None:
+    """The LUSTRE module, each component of a file once; None without any."""
+    layouts = job.records.get("LUSTRE")
+    return None if layouts is None or not len(layouts) else without_repeats(layouts, "id", "component")
+
+
+def file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
+    """Bytes that were moved to and from files."""
+    moved = dict(with_bytes(all_files(job)).rows("id", "bytes"))
+    return np.array([moved.get(key, 0) for key in ids.tolist()], "i8")
+
+
+@once_per_job
+def targets(job: Job) -> Records | None:
     """How many files have a stripe on each object storage target (`ost`); None without a LUSTRE module."""
-    frame = job.frames.get("LUSTRE")
-    if frame is None or frame.empty:
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or not len(layouts):
         return None
-    pairs = frame[["id", "osts"]].explode("osts").dropna().drop_duplicates()
-    return pairs.groupby("osts", as_index=False).agg(files=("id", "count")).rename(columns={"osts": "ost"})
+    pairs = {(ost, key) for key, osts in layouts.rows("id", "osts") for ost in osts}
+    known, files = np.unique(np.array([ost for ost, _ in pairs], "i8"), return_counts=True)
+    return Records({"ost": known, "files": files})
 
 
 @once_per_job
-def file_layouts(job: Job, limit: int = 15) -> pd.DataFrame | None:
+def file_layouts(job: Job, limit: int = 15) -> Records | None:
     """The layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
-    frame = job.frames.get("LUSTRE")
-    if frame is None or frame.empty:
+    rows = known_layouts(job)
+    if rows is None or not len(all_files(job)):
         return None
-    moved = all_files(job)
-    if moved.empty:
-        return None
-    moved = moved.assign(bytes=moved["bytes_read"] + moved["bytes_written"])
-    both = frame.merge(moved[["id", "bytes"]].drop_duplicates("id"), on="id")
-    both = both.drop_duplicates(["id", "component"])
-    both = both[both["bytes"] > 0].sort_values(["bytes", "id", "component"], ascending=[False, True, True])
-    both = both.head(limit).reset_index(drop=True)
-    return both.assign(path=paths(job, both["id"]))
+    moved = file_bytes(job, rows["id"])
+    both = ordered(rows.beside({"bytes": moved}).where(moved > 0), "-bytes", "id", "component").where(slice(limit))
+    return both.beside({"path": path_column(job, both["id"])})
 
 
 @once_per_job

@@ -57,11 +57,11 @@ def of_job(job: Job) -> Iterator[tuple[str, str]]:
     yield "profiler", job.metadata.get("lib_ver", "")
     yield "storage", EMULATED if job.emulated else ""
     moved = file_systems(job)
-    yield "file system", ", ".join(dict.fromkeys(kind for kind in moved["type"] if kind))
+    yield "file system", ", ".join(dict.fromkeys(kind for kind in moved["type"].tolist() if kind))
     striped = layouts(job)
     if striped is not None:
-        top = striped.iloc[0]
-        yield "stripes", f"{top['stripe_count']} × {size_text(float(top['stripe_size']))}"
+        count, size = next(striped.rows("stripe_count", "stripe_size"))
+        yield "stripes", f"{count} × {size_text(float(size))}"
     yield from of_hints(job)
 
 
@@ -70,9 +70,12 @@ def of_hints(job: Job) -> Iterator[tuple[str, str]]:
     found = hints(job)
     if found is None:
         return
-    values = found["effective"].where(found["effective"] != "", found["requested"])
-    for key, group in values[values != ""].groupby(found["key"]):
-        yield f"hint {key}", ", ".join(dict.fromkeys(map(str, group)))
+    values: dict[str, list[str]] = {}
+    for key, effective, requested in found.rows("key", "effective", "requested"):
+        values.setdefault(key, []).append(effective or requested)
+    for key, each in sorted(values.items()):
+        if any(each):
+            yield f"hint {key}", ", ".join(dict.fromkeys(filter(None, each)))
 
 
 def of_output(output: Output) -> Iterator[tuple[str, str]]:

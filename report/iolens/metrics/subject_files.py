@@ -56,7 +56,7 @@ def files_of(subject: Subject) -> pd.DataFrame:
     """Bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of subjects are."""
     import pandas as pd
 
-    parts = [all_files(job)[["path", *COLUMNS]].groupby("path").sum() for job in subject.jobs]
+    parts = [all_files(job).frame()[["path", *COLUMNS]].groupby("path").sum() for job in subject.jobs]
     if not parts:
         return pd.DataFrame(columns=list(COLUMNS), index=pd.Index([], name="path"), dtype=float)
     names = keys_of([list(part.index) for part in parts])

@@ -33,7 +33,7 @@ def times(subjects: Subjects) -> pd.DataFrame:
     parts = []
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         for number, job in enumerate(subject.jobs):
-            parts.append(io_cost(job).assign(letter=letter, number=number, run_time=job.run_time))
+            parts.append(io_cost(job).frame().assign(letter=letter, number=number, run_time=job.run_time))
     columns = ["module", "letter", *KINDS, "smallest", "largest", "run_time", "logs"]
     if not parts:
         return pd.DataFrame(columns=columns)
@@ -63,7 +63,7 @@ def sizes(subjects: Subjects) -> pd.DataFrame:
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         for job in subject.jobs:
             for layer in sized_layers(job):
-                table = access_sizes(job, layer).melt("bucket", ["reads", "writes"], "kind", "count")
+                table = access_sizes(job, layer).frame().melt("bucket", ["reads", "writes"], "kind", "count")
                 parts.append(table.assign(layer=layer, letter=letter, share=1 / len(subject.jobs)))
     columns = ["layer", "kind", "bucket", "place", "letter", "count"]
     if not parts:

@@ -34,7 +34,7 @@ def of_run(job: Job) -> Iterator[Value]:
         yield Value(RUN, "I/O time of the slowest process", "s", spent, -1)
     if share is not None:
         yield Value(RUN, "share of I/O in the run", "share", share, -1)
-    found = gauges(job).set_index("gauge")["value"]
+    found = gauges(job).frame().set_index("gauge")["value"]
     for gauge, (name, unit, better) in GAUGES.items():
         if found[gauge] == found[gauge]:
             yield Value(RUN, name, unit, float(found[gauge]), better)
@@ -51,14 +51,14 @@ def of_layers(job: Job) -> Iterator[Value]:
 
 def of_time(job: Job) -> Iterator[Value]:
     """Seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
-    for row in io_cost(job).to_dict("records"):
+    for row in io_cost(job).frame().to_dict("records"):
         for kind in ("read", "write", "meta"):
             yield Value(SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
 
 
 def of_operations(job: Job) -> Iterator[Value]:
     """Calls of each operation of each layer, without those that were never called."""
-    for row in operation_counts(job).to_dict("records"):
+    for row in operation_counts(job).frame().to_dict("records"):
         if row["count"] == row["count"] and row["count"] is not None:
             yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
 
@@ -66,7 +66,7 @@ def of_operations(job: Job) -> Iterator[Value]:
 def of_sizes(job: Job) -> Iterator[Value]:
     """Reads and writes by range of sizes."""
     for layer in sized_layers(job):
-        for row in access_sizes(job, layer).to_dict("records"):
+        for row in access_sizes(job, layer).frame().to_dict("records"):
             bucket = str(row["bucket"]).replace("_PLUS", " and more").replace("_", " to ")
             yield Value(f"{layer} accesses", f"reads of {bucket} bytes", "accesses", float(row["reads"]))
             yield Value(f"{layer} accesses", f"writes of {bucket} bytes", "accesses", float(row["writes"]))
@@ -74,7 +74,7 @@ def of_sizes(job: Job) -> Iterator[Value]:
 
 def of_files(job: Job) -> Iterator[Value]:
     """Numbers of files by how they were used."""
-    for row in file_counts(job).to_dict("records"):
+    for row in file_counts(job).frame().to_dict("records"):
         yield Value(FILES, str(row["category"]), "files", float(row["files"]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.log.records import Records
 from iolens.metrics import mpiio, ost
 from iolens.metrics.cost import moved_once
 from iolens.metrics.once import once_per_job
@@ -13,20 +14,16 @@ from iolens.metrics.timespans import FEWEST_BINS
 from iolens.metrics.traces import TRACES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
 @once_per_job
-def unknown(job: Job) -> pd.DataFrame | None:
+def unknown(job: Job) -> Records | None:
     """One row a gap, those that matter most first: what, why. None where there is none.
 
     Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
     and places in files where the log does not record them.
     """
-    import pandas as pd
-
     rows = [("some records", reason) for reason in job.partial]
     rows += [("some transfers", reason) for reason in job.unfollowed]
     rows += [("some numbers", reason) for reason in job.remarks]
@@ -34,19 +31,19 @@ def unknown(job: Job) -> pd.DataFrame | None:
     if lost:
         rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them"))
     rows += [(what, why) for what, why, holds in gaps(job) if holds]
-    return pd.DataFrame(rows, columns=["what", "why"]) if rows else None
+    return Records.of(["what", "why"], rows) if rows else None
 
 
 def no_heatmap(job: Job) -> tuple[str, bool]:
     """Why a job that moved bytes has no map of them over time, and whether that is so."""
-    heat = job.frames.get("HEATMAP")
-    if set(TRACES) & set(job.frames) or not moved_once(job):
+    heat = job.records.get("HEATMAP")
+    if set(TRACES) & set(job.records) or not moved_once(job):
         return "", False
     if heat is None:
         return "the log has no heat map (Darshan from 3.4 on, and iolens, write one)", True
-    printed = "STDIO" in job.frames and not file_bytes(job, "STDIO")
-    files = heat[heat["module"] != "STDIO"] if printed else heat
-    width = float(heat["width"].iloc[0]) if len(heat) else 0.0
+    printed = "STDIO" in job.records and not file_bytes(job, "STDIO")
+    files = heat.where(heat["module"] != "STDIO") if printed else heat
+    width = float(heat["width"][0]) if len(heat) else 0.0
     if len(files) and job.run_time <= (FEWEST_BINS - 1) * width:
         return f"the run was too short for the bins of its heat map, of {width:g} s each", True
     few = len(files) > 0 and int(files["bin"].max()) + 1 < FEWEST_BINS
@@ -55,7 +52,7 @@ def no_heatmap(job: Job) -> tuple[str, bool]:
 
 def gaps(job: Job) -> list[tuple[str, str, bool]]:
     """What some logs record and others do not: what, why not, and whether it is so here."""
-    frames, private = job.frames, job.private
+    records, private = job.records, job.private
     return [
         (
             "computation and MPI apart",
@@ -69,13 +66,13 @@ def gaps(job: Job) -> list[tuple[str, str, bool]]:
         (
             "hints of MPI-IO",
             mpiio.hints_unknown(job),
-            "MPI-IO" in frames and "mpiio_hints" not in private,
+            "MPI-IO" in records and "mpiio_hints" not in private,
         ),
         (
             "bytes per storage target",
             ost.target_bytes(job).reason,
-            "LUSTRE" in frames and bool(ost.target_bytes(job).reason),
+            "LUSTRE" in records and bool(ost.target_bytes(job).reason),
         ),
-        ("places within files", "single transfers were not traced (DXT)", not set(TRACES) & set(frames)),
+        ("places within files", "single transfers were not traced (DXT)", not set(TRACES) & set(records)),
         ("begin and end to better than a second", "this format counts whole seconds", job.whole_seconds),
     ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iolens.metrics.files import lowest
+from iolens.metrics.use import among
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -16,12 +17,12 @@ EVERY_RANK = "all"
 
 def ranks_of(job: Job, ids: Sequence[int]) -> list[str]:
     """The ranks that opened each file of `ids` through the `lowest` layers, as `0-3,8`, or `EVERY_RANK`."""
-    import pandas as pd
-
-    parts = [job.frames[name][["id", "rank"]] for name in lowest(job)]
-    pairs = pd.concat([part[part["id"].isin(ids)] for part in parts]).drop_duplicates()
-    found = {int(key): ranges(sorted(group)) for key, group in pairs.groupby("id")["rank"]}
-    return [found.get(int(key), "") for key in ids]
+    found: dict[int, set[int]] = {int(key): set() for key in ids}
+    for name in lowest(job):
+        records = job.records[name]
+        for key, rank in records.where(among(records["id"], [*found])).rows("id", "rank"):
+            found[key].add(rank)
+    return [ranges(sorted(found[int(key)])) for key in ids]
 
 
 def ranges(ranks: Sequence[int]) -> str:

@@ -68,13 +68,13 @@ def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str) -> 
         job = read(Path(run["log"]))
     except (IolensError, OSError) as error:
         return [Text(title, "heading"), Text(f"The log cannot be read: {error}")]
-    figure = job_strip(io_cost(job), calls(job), sizes(job))
+    figure = job_strip(io_cost(job).frame(), calls(job), sizes(job))
     return [FigureBlock(figure, facts(job), title=title)]
 
 
 def calls(job: Job) -> pd.DataFrame:
     """The operations of `CALLS` that the job did: `call` and `count`."""
-    counts = operation_counts(job)
+    counts = operation_counts(job).frame()
     wanted = [
         any(row.module == layer and row.operation in names for layer, names in CALLS.items())
         for row in counts.itertuples()
@@ -90,7 +90,7 @@ def sizes(job: Job) -> pd.DataFrame:
     import pandas as pd
 
     layers = [name for name in CALLS if name in job.frames]
-    frames = {name: access_sizes(job, name).set_index("bucket")["writes"] for name in layers}
+    frames = {name: access_sizes(job, name).frame().set_index("bucket")["writes"] for name in layers}
     table = pd.DataFrame(frames)
     used = [i for i, total in enumerate(table.sum(axis=1)) if total]
     begin, end = (used[0], used[-1]) if used else (0, 0)
@@ -111,7 +111,7 @@ def facts(job: Job) -> str:
             words.append(f"POSIX {verb} {ratio:.2f} bytes for each of MPI-IO")
     found = aggregators(job)
     if found is not None and len(found):
-        top = found.iloc[0]
+        top = found.frame().iloc[0]
         more = f" and by some of {top['others']} others" if top["others"] else ""
         whole = top["bytes"] >= MOST * performance(job, "POSIX").bytes_written
         its = "written" if whole else "of the files that several ranks opened, the largest written"

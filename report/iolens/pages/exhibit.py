@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import getdoc
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
+from iolens.log.records import Records
 from iolens.pages.blocks import About, Block, FigureBlock, Ranks, Table, Text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    Rows: TypeAlias = pd.DataFrame | Records
 
 S = TypeVar("S")
 
@@ -38,18 +41,20 @@ class Column:
         """The frame's columns."""
         return (self.source,) if isinstance(self.source, str) else self.source
 
-    def words(self, frame: pd.DataFrame) -> list[str]:
+    def words(self, rows: Rows) -> list[str]:
         """What stands in the column, row by row."""
-        return [self.say(*values) for values in zip(*(frame[name] for name in self.sources), strict=True)]
+        return [self.say(*values) for values in zip(*(rows[name].tolist() for name in self.sources), strict=True)]
 
-    def is_shown(self, frame: pd.DataFrame) -> bool:
+    def is_shown(self, rows: Rows) -> bool:
         """Whether there is anything to show."""
-        return not self.optional or bool(frame[list(self.sources)].fillna(0).any(axis=None))
+        return not self.optional or any(
+            value and value == value for name in self.sources for value in rows[name].tolist()
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Exhibit(Generic[S]):
-    """`metric` gives the rows, in bytes and seconds; its docstring has their definition and source.
+    """`metric` gives the rows (arrays or a frame), in bytes and seconds; its docstring has their definition and source.
 
     `name` names the file of an export, which has all columns of the rows. Without `columns` there is no table. `note`
     stands below the table. `needs` is a column without which the rows say nothing: when all of it is 0, the exhibit is
@@ -63,7 +68,7 @@ class Exhibit(Generic[S]):
 
     name: str
     title: str
-    metric: Callable[[S], pd.DataFrame | None]
+    metric: Callable[[S], Rows | None]
     columns: Sequence[Column] | Callable[[S], Sequence[Column]] = ()
     note: str | Callable[[S], str] = ""
     needs: str = ""
@@ -74,28 +79,32 @@ class Exhibit(Generic[S]):
     levels: Sequence[str] = ()
     apart: bool = False
     source: str = ""
-    whole: Callable[[S], pd.DataFrame | None] | None = None
+    whole: Callable[[S], Rows | None] | None = None
     ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
-    def frame(self, subject: S) -> pd.DataFrame | None:
+    def rows(self, subject: S) -> Rows | None:
         """The metric's rows; None when there is nothing to show."""
         found = self.metric(subject)
-        if found is None or found.empty or (self.needs and not found[self.needs].any()):
+        if found is None or not len(found) or (self.needs and not found[self.needs].any()):
             return None
         return found
 
+    def frame(self, subject: S) -> pd.DataFrame | None:
+        """The same as a frame."""
+        return as_frame(self.rows(subject))
+
     def every(self, subject: S) -> pd.DataFrame | None:
         """All rows, for an export; None when there is nothing to show."""
-        shown = self.frame(subject)
-        return shown if shown is None or self.whole is None else self.whole(subject)
+        shown = self.rows(subject)
+        return as_frame(shown if shown is None or self.whole is None else self.whole(subject))
 
     def table(self, subject: S) -> Table | None:
         """The rows in words."""
-        frame = self.frame(subject) if self.columns else None
-        if frame is None:
+        rows = self.rows(subject) if self.columns else None
+        if rows is None:
             return None
         declared = self.columns(subject) if callable(self.columns) else self.columns
-        columns = [column for column in declared if column.is_shown(frame)]
+        columns = [column for column in declared if column.is_shown(rows)]
         note = self.note if isinstance(self.note, str) else self.note(subject)
 
         def more(most: int) -> tuple[list[list[str]], int]:
@@ -109,8 +118,8 @@ class Exhibit(Generic[S]):
         return Table(
             self.title,
             [column.head for column in columns],
-            in_words(columns, frame),
-            " ".join(part for part in (note, left_out(frame)) if part),
+            in_words(columns, rows),
+            " ".join(part for part in (note, left_out(rows)) if part),
             self.about,
             more if self.whole else None,
             ranks if self.ranks else None,
@@ -136,18 +145,23 @@ class Exhibit(Generic[S]):
         return About(self.name, self.title, definition(self))
 
 
-def left_out(frame: pd.DataFrame) -> str:
+def as_frame(rows: Rows | None) -> pd.DataFrame | None:
+    """Rows as a frame."""
+    return rows.frame() if isinstance(rows, Records) else rows
+
+
+def left_out(rows: Rows) -> str:
     """How many rows a metric left out for being small, in words."""
     from iolens.metrics.processor.ask import LEFT_OUT, THRESHOLD
 
-    number = frame.attrs.get(LEFT_OUT, 0)
-    rows = f"{number} row{'s' if number != 1 else ''}"
-    return f"Left out: {rows} with less than {THRESHOLD} % of the total." if number else ""
+    number = rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0)
+    said = f"{number} row{'s' if number != 1 else ''}"
+    return f"Left out: {said} with less than {THRESHOLD} % of the total." if number else ""
 
 
-def in_words(columns: Sequence[Column], frame: pd.DataFrame) -> list[list[str]]:
-    """The rows of a frame as they stand in a table."""
-    return [list(row) for row in zip(*(column.words(frame) for column in columns), strict=True)]
+def in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
+    """The rows as they stand in a table."""
+    return [list(row) for row in zip(*(column.words(rows) for column in columns), strict=True)]
 
 
 def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFrame]:

@@ -103,11 +103,11 @@ def profiler(job: Job, info: dict[str, object]) -> str:
 def main_file_system(job: Job) -> str:
     """Where most bytes went."""
     found = files.file_systems(job)
-    found = found[(found["bytes_written"] + found["bytes_read"] > 0) & (found["mount"] != files.UNMOUNTED)]
-    if found.empty:
+    found = found.where((found["bytes_written"] + found["bytes_read"] > 0) & (found["mount"] != files.UNMOUNTED))
+    if not len(found):
         return words.NONE
-    first = found.iloc[0]
-    return f"{first['mount']} ({first['type']})" if first["type"] else str(first["mount"])
+    mount, kind = found["mount"][0], found["type"][0]
+    return f"{mount} ({kind})" if kind else str(mount)
 
 
 def verdicts(job: Job) -> list[str]:
@@ -128,12 +128,12 @@ def verdicts(job: Job) -> list[str]:
     said += gaps(job)
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
-        first = wrote.iloc[0]
-        ranks = mpiio.writer_count(first["writers"], first["others"])
+        path, writers, unseen, common = next(wrote.rows("path", "writers", "others", "common_write"))
+        ranks = mpiio.writer_count(writers, unseen)
         noun = "rank" if ranks == "1" else "ranks"
         said.append(
-            f"{PurePosixPath(first['path']).name} was written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
-            f"{words.exact_size(first['common_write'])}."
+            f"{PurePosixPath(path).name} was written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
+            f"{words.exact_size(common)}."
         )
     return said
 

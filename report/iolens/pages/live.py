@@ -82,8 +82,8 @@ def files_table(job: Job) -> Table:
     """The files that took most time."""
     found = top_files(job, "seconds", MOST_FILES)
     rows = [
-        [str(row["path"]), size(row["bytes_read"]), size(row["bytes_written"]), seconds(row["seconds"])]
-        for _, row in found.iterrows()
+        [path, size(read), size(written), seconds(spent)]
+        for path, read, written, spent in found.rows("path", "bytes_read", "bytes_written", "seconds")
     ]
     return Table("Files that took most time", ["file", "read", "written", "slowest rank (s)"], rows)
 

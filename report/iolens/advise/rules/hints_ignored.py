@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
@@ -42,12 +42,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
     echoes = isinstance(info, dict) and str(info.get("io_component_used") or "").startswith("ompio")
     seen = writers_by_path(job)
     wrong: dict[str, list[str]] = {}
-    for path, rows in table.groupby("path", sort=False):
-        reported = bool((rows["effective"] != "").any()) and not echoes
-        for row in rows.itertuples():
-            said = contradiction(row, reported, seen.get(str(path)))
-            if said:
-                wrong.setdefault(str(path), []).append(said)
+    rows = [Hint._make(row) for row in table.rows(*Hint._fields)]
+    reporting = {row.path for row in rows if row.effective and not echoes}
+    for row in rows:
+        said = contradiction(row, row.path in reporting, seen.get(row.path))
+        if said:
+            wrong.setdefault(row.path, []).append(said)
     if not wrong:
         return None
     ids = [key for key, name in job.names.items() if name in wrong]
@@ -58,7 +58,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(evidence, spent, "All of MPI-IO on these files for nothing: its time on the slowest rank.", REMEDY)
 
 
-def contradiction(row: Any, reported: bool, writers: int | None) -> str:
+class Hint(NamedTuple):
+    """A row of `metrics.mpiio.hints`."""
+
+    path: str
+    key: str
+    requested: str
+    given: str
+    effective: str
+
+
+def contradiction(row: Hint, reported: bool, writers: int | None) -> str:
     """What is wrong with one hint; empty when nothing is."""
     wanted = row.given or row.requested
     if not wanted:

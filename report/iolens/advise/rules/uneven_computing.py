@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if times is None or len(times) < 2:
         return None
     most, mean = float(times[COMPUTE].max()), float(times[COMPUTE].mean())
-    if most - mean < limits["imbalance"] * most:
+    if not most or most - mean < limits["imbalance"] * most:
         return None
     inside = float((times[WAITING] + times[TRANSFER]).mean())
     evidence = (

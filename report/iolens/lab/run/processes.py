@@ -51,10 +51,9 @@ def merge(logs: Sequence[Path]) -> Merged:
         except IolensError as error:
             say(f"left out of the merged tables: {error}")
             continue
-        found = all_files(job)
+        found = all_files(job).frame()
         rows.append(process_row(job, found))
-        spent = found["seconds_sum"] if len(found) else found["seconds"]
-        parts.append(found[["path", "bytes_read", "bytes_written"]].assign(logs=1, seconds=spent))
+        parts.append(found[["path", "bytes_read", "bytes_written"]].assign(logs=1, seconds=found["seconds_sum"]))
     if not rows:
         raise IolensError("none of the logs can be read, so there are no merged tables")
     processes = pd.DataFrame(rows).sort_values(["started", "log"], kind="stable", ignore_index=True)

@@ -171,5 +171,5 @@ def of_log(trial: Trial) -> dict[str, Any]:
         found["bytes_read"] = float(frame["POSIX_BYTES_READ"].clip(lower=0).sum())
         found["bytes_written"] = float(frame["POSIX_BYTES_WRITTEN"].clip(lower=0).sum())
         if found["bytes_written"]:
-            found["write_seconds"] = float(io_cost(job).set_index("module").loc["POSIX", "write"])
+            found["write_seconds"] = float(io_cost(job).frame().set_index("module").loc["POSIX", "write"])
     return found

@@ -191,11 +191,11 @@ def counters(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     second of the run, or in the region and those inside it), imbalance_percent, ran (per cent of the time that it
     counted), unavailable (why there is no value; said of the whole run alone). None where nothing was counted.
     """
-    import pandas as pd
-
     rows = table(job, "counters")
     if rows is None:
         return None
+    import pandas as pd
+
     numbers = rows["region"].to_numpy()
     names = np.array(region_paths(job, rows["region"]), dtype=object)
     names[numbers == SEVERAL], names[numbers == SEVERAL_REGIONS] = WHOLE, "(several)"

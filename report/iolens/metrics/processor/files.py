@@ -40,11 +40,11 @@ def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     """The rows of one kind; None without any."""
-    import pandas as pd
-
     rows = rank_io(job)
     if rows is None:
         return None
+    import pandas as pd
+
     rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(SYSTEM)]
     rows = kept(rows.drop(columns=["function", "id"]), ask.where)
     if rows.empty:

@@ -24,13 +24,13 @@ def mpi_settings(job: Job) -> pd.DataFrame | None:
     A row of rank 0 is that of all ranks that have no row of the same kind and name. The level of threads of rank 0 is
     one of the rows. None where MPI was not traced.
     """
-    import pandas as pd
-
     from iolens.metrics.processor.rank_places import rank_places
 
     rows = table(job, "mpi_settings")
     if rows is None:
         return None
+    import pandas as pd
+
     exact = not (rows["rank"] < 0).any()
     known = rows[rows["rank"] >= 0]
     others = known[known["rank"] > 0].groupby(["kind", "name"])["rank"].nunique()

@@ -32,11 +32,11 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
     Names and lines come from the object files as they lie on this machine (symbols/resolve.py); an address whose file
     is not here, stripped or built anew reads as address and file.
     """
-    import pandas as pd
-
     rows, objects = table(job, "call_nodes"), table(job, "objects")
     if rows is None:
         return {}
+    import pandas as pd
+
     objects = pd.DataFrame(columns=list(NO_OBJECTS)) if objects is None else objects
     resolved = resolve(rows, objects, generated=table(job, "generated_code"))
     return {key: from_main(chain) for key, chain in call_chains(resolved).items()}

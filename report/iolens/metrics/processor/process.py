@@ -41,7 +41,7 @@ def program_time(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 def process_rows(job: Job) -> pd.DataFrame | None:
     """The region with `time`; of single ranks alone where it has others together."""
     usage = rank_usage(job)
-    if usage is None or usage.empty:
+    if usage is None or not len(usage):
         return None
-    rows = usage.reset_index()
+    rows = usage.frame()
     return rows.assign(time=rows["user_time"] + rows["system_time"])

@@ -49,11 +49,11 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> pd.DataFrame | None:
     pairs of ranks, which no order can change much), nodes. `ranks_per_node`: 0 is as in the job. None where pairs are
     not known; bytes of pairs that the log holds together only are left out.
     """
-    import pandas as pd
-
     traffic = traffic_of(job)
     if traffic is None:
         return None
+    import pandas as pd
+
     extra = collective_bytes(job)
     rows = []
     for order in orders(job, ranks_per_node):

@@ -88,11 +88,11 @@ def calltree(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
     """The program's own lines with the most samples: function, source, line, samples (of an average rank), share (per
     cent of all samples), most and most_rank. None where no line is known."""
-    import pandas as pd
-
     rows = sample_rows(job)
     if rows is None or not (rows["line"] != "").any():
         return None
+    import pandas as pd
+
     ranks, whole = max(job.nprocs, 1), float(rows["samples"].sum())
     keys = ["function", "source", "line"]
     each = rows[rows["line"] != ""].groupby([*keys, "rank"])["samples"].sum().reset_index()
@@ -129,11 +129,11 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
     Of the program's own functions also the linker's name and the path of the file that they are in.
     Without the threads of libraries: those in whose chains no function of the program is, other than the first thread.
     """
-    import pandas as pd
-
     rows = table(job, "samples")
     if rows is None:
         return None
+    import pandas as pd
+
     known = chains(job)
     keys = zip(rows["rank"].tolist(), rows["node"].tolist(), (rows["kind"] > 0).tolist(), strict=True)
     places = [place_of(known.get((rank, node), ()), waits) for rank, node, waits in keys]

@@ -40,10 +40,10 @@ def steps(job: Job) -> pd.DataFrame | None:
 
     None where neither MPI was traced nor the program sampled.
     """
-    import pandas as pd
-
     if time.rank_time(job) is None:
         return None
+    import pandas as pd
+
     found = (imbalance_step(job), hot_step(job), communication_step(job), computation_step(job), io_step(job))
     return pd.DataFrame([vars(one) for one in found])
 

@@ -102,11 +102,11 @@ def from_samples(run_time: float, ranks: int, rows: pd.DataFrame) -> pd.DataFram
 @once_per_job
 def time_parts(job: Job) -> pd.DataFrame | None:
     """Of each part: seconds of an average rank, share (per cent), least and most with their ranks. As `rank_time`."""
-    import pandas as pd
-
     each = rank_time(job)
     if each is None:
         return None
+    import pandas as pd
+
     whole = float(each.sum(axis=1).mean())
     rows = [
         (part, values.mean(), 100 * values.mean() / whole, values.min(), values.idxmin(), values.max(), values.idxmax())
@@ -134,11 +134,11 @@ def efficiencies(job: Job) -> pd.DataFrame | None:
     (pop-coe.eu) with I/O as a factor of its own, so that what a rank spends in I/O counts as neither computing nor MPI.
     c: seconds of computing of a rank, o: of I/O, T: the run time. None for a single process.
     """
-    import pandas as pd
-
     each = rank_time(job)
     if each is None or job.nprocs < 2 or job.run_time <= 0:
         return None
+    import pandas as pd
+
     compute, both, whole = each[COMPUTE], each[COMPUTE] + each[IO], float(each.sum(axis=1).max())
     busiest = float(both.max())
     found = (

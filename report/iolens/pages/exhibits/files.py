@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.log.records import Records
 from iolens.metrics import extra, files, shared, users
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
@@ -17,13 +20,11 @@ if TYPE_CHECKING:
 
 
 @once_per_job
-def file_counts(job: Job) -> pd.DataFrame:
+def file_counts(job: Job) -> Records:
     """metrics.files.file_counts, and a last row for what no log tells: which files were created."""
     found = files.file_counts(job)
-    rows = found.astype({"files": object}).reset_index(drop=True).reindex(range(len(found) + 1))
-    rows.loc[len(found), "category"] = "created"
-    rows.loc[len(found), "files"] = None
-    return rows
+    rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
+    return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})
 
 
 def stripes(count: float, size: float) -> str:

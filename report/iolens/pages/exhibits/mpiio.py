@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def no_hints(job: Job) -> str:
     """Why a job with MPI-IO has no hints."""
-    if "MPI-IO" not in job.frames:
+    if "MPI-IO" not in job.records:
         return ""
     if "mpiio_hints" in job.private:
         return "MPI-IO hints: none was given, and the library told of none."

@@ -35,7 +35,7 @@ def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def uncounted(job: Job) -> str:
     """What to say where an operation's counter is missing."""
-    missing = operations.operations_called(job)["count"].isna().any()
+    missing = any(count is None or count != count for count in operations.operations_called(job)["count"].tolist())
     return "n/a: this version of the log does not count it." if missing else ""
 
 
@@ -47,7 +47,7 @@ def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         caption = "Look for many accesses on the left: each has a price of its own, however little it carries."
         if name != "POSIX":
             caption = "Whole accesses, however many pieces they have."
-        yield FigureBlock(size_bars(operations.access_sizes(job, name)), caption, title=f"Access sizes: {name}")
+        yield FigureBlock(size_bars(operations.access_sizes(job, name).frame()), caption, title=f"Access sizes: {name}")
 
 
 def pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:

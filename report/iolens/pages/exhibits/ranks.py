@@ -36,8 +36,9 @@ def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Memory and processor time of each rank, where there are several and the log has all of them apart."""
     from iolens.figures.ranks import memory_bars, processor_bars
 
-    each = processes.rank_usage(job)
-    if each is not None and len(each) == job.nprocs > 1:
+    apart = processes.rank_usage(job)
+    if apart is not None and len(apart) == job.nprocs > 1:
+        each = apart.frame().set_index("rank")
         caption = "Look for ranks far above the mean."
         yield FigureBlock(memory_bars(each), caption, title="Largest resident set of each rank")
         yield FigureBlock(processor_bars(each), caption, title="Processor time of each rank")

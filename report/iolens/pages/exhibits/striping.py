@@ -46,10 +46,10 @@ def target_note(job: Job) -> str:
     note = f"The busiest target moved {times} times the mean of these targets." if len(found.table) > 1 else ""
     slow = ost.slow_targets(job)
     if slow is not None and len(slow):
-        first = slow.iloc[0]
+        first, speed, median = next(slow.rows("ost", "bytes_per_second", "median"))
         note = (
-            f"Target {int(first['ost'])} was slow: a process that used it moved {words.size(first['bytes_per_second'])}"
-            f" a second, one of the median target {words.size(first['median'])}. {note}"
+            f"Target {first} was slow: a process that used it moved {words.size(speed)}"
+            f" a second, one of the median target {words.size(median)}. {note}"
         )
     if found.unplaced:
         note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
@@ -58,7 +58,7 @@ def target_note(job: Job) -> str:
 
 def no_target_bytes(job: Job) -> str:
     """Why the bytes of a target are not known, for files whose layout is."""
-    return f"Bytes per target: n/a, {ost.target_bytes(job).reason}." if "LUSTRE" in job.frames else ""
+    return f"Bytes per target: n/a, {ost.target_bytes(job).reason}." if "LUSTRE" in job.records else ""
 
 
 def counted(total: float, unit: str) -> str:
