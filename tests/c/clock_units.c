@@ -64,8 +64,23 @@ static void stamps_are_true(void)
     MUST(error_of(last, &clock, correction) < INTERRUPTION / 2);
 }
 
+/* Before the first look is known to have been interrupted, too: by what the clock says while it runs. */
+static void seconds_are_seconds(void)
+{
+    struct clock clock = {0};
+    interrupted = true;
+    clock_start(&clock);
+    struct stamp first = stamp_now(&clock);
+    pass(2 * INTERRUPTION);
+    struct stamp last = stamp_now(&clock);
+    double took = last.seconds - first.seconds;
+    MUST(took > 0.9e-9 * (double)(last.before - first.after) &&
+         took < 1.1e-9 * (double)(last.after - first.before));
+}
+
 int main(void)
 {
+    seconds_are_seconds();
     stamps_are_true();
     at_start = true;
     stamps_are_true();

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ABANDONED_TURNS = 1 << 20, MORE = 1000, WAITING_MOST = 60000, FILES = 2000 };
+enum { ABANDONED_TURNS = 1 << 20, MORE = 1000, WAITING_MOST = 900000, FILES = 2000 };
 
 static atomic_int to_stall, stalled, released;
 static atomic_long turns;

@@ -103,14 +103,14 @@ static void *work(void *number)
     return NULL;
 }
 
-static volatile sig_atomic_t handled;
+static volatile sig_atomic_t handled, found_by_handler;
 
 static void handle(int signal)
 {
     (void)signal;
     struct keyed_row *row = keyed_find(&shared, &SHAPE, &(struct key){(uint64_t)handled++ % KEYS, 1000});
     if (row)
-        ++*(int64_t *)keyed_value(row, &SHAPE);
+        ++*(int64_t *)keyed_value(row, &SHAPE), found_by_handler = 1;
 }
 
 static void threads_and_a_handler(void)
@@ -124,8 +124,11 @@ static void threads_and_a_handler(void)
         MUST(pthread_join(thread[i], NULL) == 0);
     for (uint64_t i = 0; i < TURNS; i++)
         value_of(&shared, &PATIENT, i, 2000);
-    while (handled < 2)
+    while (handled < 2 || !found_by_handler) {
         value_of(&shared, &PATIENT, 0, 2000);
+        for (volatile int i = 0; i < 10000; i++)
+            continue;
+    }
     MUST(setitimer(ITIMER_REAL, &never, NULL) == 0);
     int64_t found = 0, expected = handled < KEYS ? handled : KEYS, calls = 0;
     for (struct keyed_row *row = keyed_first(&shared); row; row = keyed_next(row)) {

@@ -7,7 +7,7 @@
 #include <cpuid.h>
 #endif
 
-enum { CALIBRATION_NS = 20000, SHORTEST_CORRECTION_NS = 1000000 };
+enum { CALIBRATION_NS = 20000, CALIBRATIONS = 5, SHORTEST_CORRECTION_NS = 1000000 };
 
 #define SECONDS_PER_NS 1e-9
 
@@ -36,13 +36,19 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
+/* Again where it took much longer than asked for: an interruption may have come between the two sources. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {
-    uint64_t ns0 = clock_monotonic_ns(clock), ticks0 = __rdtsc(), ns1;
-    do {
-        ns1 = clock_monotonic_ns(clock);
-    } while (ns1 - ns0 < CALIBRATION_NS);
-    return (double)(ns1 - ns0) * SECONDS_PER_NS / (double)(__rdtsc() - ticks0);
+    uint64_t ns0, ns1, ticks0, ticks1;
+    for (int look = 0; look < CALIBRATIONS; look++) {
+        ns0 = clock_monotonic_ns(clock), ticks0 = __rdtsc();
+        do {
+            ns1 = clock_monotonic_ns(clock), ticks1 = __rdtsc();
+        } while (ns1 - ns0 < CALIBRATION_NS);
+        if (clock_monotonic_ns(clock) - ns0 < 2 * CALIBRATION_NS)
+            break;
+    }
+    return (double)(ns1 - ns0) * SECONDS_PER_NS / (double)(ticks1 - ticks0);
 }
 
 /* Decided once: a child of fork goes on with its parent's clock. A program that was forbidden the counter
