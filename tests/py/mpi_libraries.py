@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -45,11 +46,14 @@ class MpiLibrary:
 
 
 def adapter_for(mpicc: Path, flavour: mpi.Flavour) -> Path:
-    """The adapter built with this compiler, in a folder of its own."""
+    """The adapter built with this compiler, in a folder of its own; by one of the tests side by side, for all."""
     build = ROOT / "build/tests" / mpicc.parent.parent.name
     adapter = build / "lib" / f"libiolens-{flavour}.so"
     command = ["make", "-s", "-C", ROOT / "profiler", f"BUILD={build}", f"MPICC={mpicc}", "adapter"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    build.mkdir(parents=True, exist_ok=True)
+    with (build / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return adapter
 
 

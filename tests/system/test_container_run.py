@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from iolens.log import read_log
 from mpi_libraries import library
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("apptainer.sh")
@@ -34,7 +35,7 @@ def run(place: Path, *words: str, **settings: str) -> subprocess.CompletedProces
     surroundings = {**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", **settings}
     command = [sys.executable, "-m", "iolens.cli.main", "run", *words]
     return subprocess.run(
-        command, cwd=place / "work", env=surroundings, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=place / "work", env=surroundings, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 

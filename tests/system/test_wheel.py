@@ -70,7 +70,7 @@ def test_every_file_is_listed_with_its_hash_and_programs_can_be_run(wheel: Path)
 
 
 def test_it_records_and_reports_with_nothing_but_what_it_carries(site: Path, tmp_path: Path) -> None:
-    found = json.loads(iolens(site, "doctor", "--json").stdout)
+    found = json.loads(iolens(site, "doctor", "--json", XDG_DATA_HOME=str(tmp_path / "empty")).stdout)
     rows = {row["name"]: row for section in found.values() for row in section}
     assert rows["iolens"]["found"].endswith(f"a wheel, {site}/iolens")
     for part in ("libiolens.so", "libost.so", "iolens-recover", "ost-simulate"):
