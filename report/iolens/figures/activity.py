@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.figures.operations import short
-from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, nothing, styled
+from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, mark, nothing, styled
 
 if TYPE_CHECKING:
     from matplotlib.colors import Normalize
@@ -62,7 +62,7 @@ def activity_map(
     axes.set_xlabel("seconds since the start of the job")
     axes.set_ylabel(row)
     if nprocs <= FEW_RANKS:
-        axes.set_yticks(range(nprocs))
+        mark(axes.yaxis, range(nprocs))
     else:
         axes.locator_params(axis="y", integer=True, nbins=5)
     if nprocs > MANY_RANKS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.figures.style import HALF_WIDTH, META, OTHER, READ, WRITE, canvas, nothing, styled
+from iolens.figures.style import HALF_WIDTH, META, OTHER, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
     for row, (other, total) in enumerate(zip(cost["other"], totals(cost), strict=True)):
         share = 100 * (total - other) / max(run_time, total)
         axes.text(101.5, row, "< 0.1 %" if 0 < share < 0.1 else f"{share:.1f} %", va="center", fontsize=7)
-    axes.set_yticks(range(len(cost)), list(cost["module"]))
+    mark(axes.yaxis, range(len(cost)), list(cost["module"]))
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of run time")

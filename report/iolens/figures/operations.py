@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from iolens.figures.style import HALF_WIDTH, META, READ, WRITE, canvas, nothing, styled
+from iolens.figures.style import HALF_WIDTH, META, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.barh(places, shown["count"], 0.8, color=[colour_of(name) for name in shown["operation"]])
     for place, value in zip(places, shown["count"], strict=True):
         axes.annotate(f"{int(value):,}", (value, place), (2, 0), textcoords="offset points", va="center", fontsize=6.5)
-    axes.set_yticks(places, names, fontsize=6.5)
+    mark(axes.yaxis, places, names, fontsize=6.5)
     axes.set_ylim(places[-1] + 0.7, -0.7)
     axes.locator_params(axis="x", nbins=4, integer=True)
     axes.ticklabel_format(axis="x", style="plain")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.figures.operations import short
-from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, nothing, styled
+from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,8 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
             if size >= 100 * ROOM:
                 axes.text(left + size / 2, place, f"{size:.0f} %", ha="center", va="center", fontsize=6.5, color=ink)
             left += size
-    axes.set_yticks(
+    mark(
+        axes.yaxis,
         range(len(shown)),
         [f"{short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.figures.activity import FEW_RANKS, UNITS, unit_of
-from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, READ, WRITE, canvas, styled
+from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, READ, WRITE, canvas, mark, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,7 @@ def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float
     axes.set_xlabel("rank" if each == 1 else f"rank (of every {each} neighbours the largest)")
     axes.set_ylabel(unit)
     if len(total) <= FEW_RANKS:
-        axes.set_xticks(list(parts.index))
+        mark(axes.xaxis, list(parts.index))
     else:
         axes.locator_params(axis="x", integer=True)
     axes.locator_params(axis="y", nbins=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.figures.operations import short
-from iolens.figures.style import HALF_WIDTH, READ, WRITE, canvas, nothing, styled
+from iolens.figures.style import HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
                     fontsize=5.5,
                 )
     axes.set_ylim(0, 1.22 * max(sizes["reads"].max(), sizes["writes"].max()))
-    axes.set_xticks(range(len(sizes)), LABELS, rotation=40, ha="right", rotation_mode="anchor")
+    mark(axes.xaxis, range(len(sizes)), LABELS, rotation=40, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda value, _: short(value))
     axes.locator_params(axis="y", nbins=5, integer=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.figures.activity import FEW_RANKS, MANY_RANKS
 from iolens.figures.operations import short
-from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, nothing, styled
+from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     axes.set_ylim(-margin, nprocs - 1 + margin)
     axes.set_xlim(0, max(run_time, float(part["end"].max())))
     if nprocs <= FEW_RANKS:
-        axes.set_yticks(range(nprocs))
+        mark(axes.yaxis, range(nprocs))
     axes.set_ylabel("rank" if each == 1 else f"rank (in groups of {each})")
     axes.set_xlabel("seconds since the start of the job")
     if nprocs > MANY_RANKS:
@@ -64,7 +64,7 @@ def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH
         shortest = run_time / 400
         lengths = [max(shortest, end - start) for start, end in zip(part["start"], part["end"], strict=True)]
         axes.barh(places, lengths, 0.34, left=part["start"], color=COLOURS[kind])
-    axes.set_yticks(range(len(files)), names)
+    mark(axes.yaxis, range(len(files)), names)
     axes.set_ylim(len(files) - 0.5, -0.5)
     axes.set_xlim(0, max(run_time, float(spans["end"].max())))
     axes.set_xlabel("seconds since the start of the job")

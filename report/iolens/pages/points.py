@@ -6,6 +6,8 @@ from typing import Any
 
 from matplotlib.backend_bases import FigureCanvasBase, RendererBase
 
+from iolens.pages.ticks import with_one_tick
+
 MAGNIFIED = 4.0
 """Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
 
@@ -61,6 +63,7 @@ def draw_with(renderer: PointsRenderer, figure: Any) -> None:
     """Draw the figure."""
     figure.set_dpi(72)
     PointsCanvas(figure, renderer)
+    with_one_tick(figure)
     figure.draw(renderer)
 
 

@@ -1,0 +1,61 @@
+"""An axis that is drawn with one tick looks as matplotlib itself draws it."""
+
+from collections.abc import Callable
+
+import pytest
+from iolens.figures.style import canvas, mark, styled
+from iolens.pages import points
+from iolens.pages.html.svg import svg
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+
+
+@styled
+def bars(put: Callable[..., object]) -> Figure:
+    """Long names on one axis, turned ones on the other, both with a label that gives way to them."""
+    figure, axes = canvas(3, 2)
+    axes.barh(range(4), [1, 2, 3, 4e5])
+    put(axes.yaxis, range(-1, 5), ["out", "a", "a long name", "b", "c", "out"], fontsize=6)
+    axes.set_ylim(-0.5, 3.5)
+    put(axes.xaxis, [0, 1e5, 4e5], ["0", "10⁵", "4 × 10⁵"], rotation=40, ha="right", rotation_mode="anchor")
+    axes.set(xlabel="calls", ylabel="function")
+    return figure
+
+
+@styled
+def nameless() -> Figure:
+    """Ticks without names and names without ticks."""
+    figure, axes = canvas(3, 2)
+    axes.plot([0.001, 5])
+    axes.tick_params(labelbottom=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlabel="step", ylabel="seconds")
+    return figure
+
+
+@styled
+def others() -> Figure:
+    """What matplotlib draws itself: names on the right, an offset, ticks of two kinds."""
+    figure, axes = canvas(3, 2)
+    axes.plot([1e9 + 1, 1e9 + 2])
+    axes.yaxis.tick_right()
+    axes.xaxis.minorticks_on()
+    axes.set(xlabel="step", ylabel="bytes")
+    return figure
+
+
+def test_named_ticks_look_as_those_of_matplotlib() -> None:
+    assert svg(bars(mark), "key", "title") == svg(bars(Axis.set_ticks), "key", "title")
+
+
+@pytest.mark.parametrize("draw", [nameless, others])
+def test_one_tick_draws_the_same(draw: Callable[[], Figure], monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = svg(draw(), "key", "title")
+    monkeypatch.setattr(points, "with_one_tick", lambda figure: None)
+    assert drawn == svg(draw(), "key", "title")
+
+
+def test_a_figure_of_bars_makes_no_tick_for_each_of_them() -> None:
+    figure = bars(mark)
+    svg(figure, "key", "title")
+    assert [len(axis.majorTicks) for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis)] == [1, 1]
