@@ -9,6 +9,7 @@
 #include "../logfile/jobinfo.h"
 #include "../logfile/log_name.h"
 #include "../logfile/private_regions.h"
+#include "../ranks/in_step.h"
 #include "../ranks/reduce.h"
 #include "../files/registry.h"
 #include "../ranks/serial.h"
@@ -143,12 +144,12 @@ static void write_regions(struct writer *writer, const struct iolens_transport *
                           struct job_times times)
 {
     int module_region[MODULE_COUNT];
-    writer_open(writer, sizeof(struct log_header));
+    writer_open(writer, transport, sizeof(struct log_header));
     add_job(writer, transport, times);
     int names = add_names(writer, transport);
     add_modules(writer, transport, module_region);
     int private = private_add(writer, transport);
-    writer_put_regions(writer);
+    writer_put_regions(writer, transport);
     if (transport->rank != 0)
         return;
     private_finish(writer, private);
@@ -166,13 +167,15 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     if (finishing)
         reduce_flush_states();
     bool merging = transport != &serial_transport && !settings_true(iolens.settings.unmerged);
-    bool agreed = !merging || shared_find(transport, times.candidates) == 0;
+    const struct iolens_transport *together = in_step_open(transport);
+    bool agreed = !merging || shared_find(together, times.candidates) == 0;
     if (times.agree)
-        reduce_agree(transport);
+        reduce_agree(together);
     create(&writer, transport, times.start_ns);
     if (!agreed || !finishing)
         writer_fail(&writer, ENOMEM);
-    write_regions(&writer, transport, times);
+    write_regions(&writer, together, times);
+    writer_in_step(&writer, in_step_close());
     bool written = writer_close(&writer, transport->rank == 0 ? log_name_mode() : 0);
     memcpy(log, writer.name.text, PATH_BYTES);
     signal_release(&held);

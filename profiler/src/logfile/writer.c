@@ -94,9 +94,8 @@ static int open_partial(const struct writer *writer)
     return -1;
 }
 
-void writer_open(struct writer *writer, uint64_t offset)
+void writer_open(struct writer *writer, const struct iolens_transport *transport, uint64_t offset)
 {
-    const struct iolens_transport *transport = writer->transport;
     writer->offset = offset;
     share(writer, transport->bcast(&writer->name, sizeof writer->name, 0));
     spool_name_log(writer->name.text);
@@ -141,9 +140,9 @@ int writer_add_records(struct writer *writer, struct records *records)
 }
 
 /* Collective. Where every region begins, and where this rank's parts do. */
-static void place(struct writer *writer, uint64_t before[WRITER_REGIONS])
+static void place(struct writer *writer, const struct iolens_transport *transport,
+                  uint64_t before[WRITER_REGIONS])
 {
-    const struct iolens_transport *transport = writer->transport;
     int64_t total[WRITER_REGIONS];
     size_t regions = (size_t)writer->regions;
     for (size_t i = 0; i < regions; i++)
@@ -156,15 +155,22 @@ static void place(struct writer *writer, uint64_t before[WRITER_REGIONS])
     }
 }
 
-void writer_put_regions(struct writer *writer)
+void writer_put_regions(struct writer *writer, const struct iolens_transport *transport)
 {
     uint64_t before[WRITER_REGIONS];
-    place(writer, before);
+    place(writer, transport, before);
     for (int i = 0; i < writer->regions; i++) {
         struct region *region = &writer->region[i];
         writer_put(writer, region->span.offset + before[i], region->part.data, region->part.used);
         buffer_free(&region->part);
     }
+}
+
+/* What came of it here, in the steps that were not taken, is not the reason. */
+void writer_in_step(struct writer *writer, int error)
+{
+    if (error)
+        writer->error = error;
 }
 
 static void say_failure(const struct writer *writer)

@@ -47,7 +47,7 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
                    bool replace);
 
 /* Collective. Open rank 0's file; the first region will begin at `offset`. */
-void writer_open(struct writer *writer, uint64_t offset);
+void writer_open(struct writer *writer, const struct iolens_transport *transport, uint64_t offset);
 
 /* This rank cannot go on: the log will not get its final name. Collective calls must go on all the same. */
 void writer_fail(struct writer *writer, int error);
@@ -60,7 +60,10 @@ int writer_add(struct writer *writer, const struct buffer *part, bool always);
 int writer_add_records(struct writer *writer, struct records *records);
 
 /* Collective. Agree on where all regions lie, and write this rank's parts of them. */
-void writer_put_regions(struct writer *writer);
+void writer_put_regions(struct writer *writer, const struct iolens_transport *transport);
+
+/* Tell the writer what kept the ranks from taking all steps together; 0: nothing. */
+void writer_in_step(struct writer *writer, int error);
 
 /* This rank alone: write bytes as they are. */
 void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count);

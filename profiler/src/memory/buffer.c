@@ -1,5 +1,6 @@
 #include "buffer.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,6 +8,10 @@
 #include "arena.h"
 
 enum { FIRST_SIZE = 64 * 1024 };
+
+static _Atomic size_t failures;
+
+size_t buffer_failures(void) { return failures; }
 
 void *buffer_add(struct buffer *buffer, size_t bytes)
 {
@@ -18,6 +23,7 @@ void *buffer_add(struct buffer *buffer, size_t bytes)
             buffer->data ? mremap(buffer->data, buffer->size, size, MREMAP_MAYMOVE) : pages_alloc(size);
         if (!data || data == MAP_FAILED) {
             buffer->failed = true;
+            failures++;
             return NULL;
         }
         buffer->data = data;

@@ -18,6 +18,9 @@ void buffer_put(struct buffer *buffer, const void *bytes, size_t count);
 void buffer_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buffer_free(struct buffer *buffer);
 
+/* How often memory ran out, of any buffer. */
+size_t buffer_failures(void);
+
 /* A quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
 void buffer_json(struct buffer *buffer, const char *text);
 

@@ -1,5 +1,6 @@
 #include "merge_lists.h"
 
+#include <stdint.h>
 #include <string.h>
 
 struct kept_values *lists_add(struct buffer *lists, int words)
@@ -38,21 +39,32 @@ static int add(struct buffer *lists, const struct buffer *higher, size_t count)
     return both.failed ? -1 : 0;
 }
 
+/* How many bytes will come, or that none will. The rank below answers whether it has room for them. */
+static const size_t NOTHING = SIZE_MAX;
+
 static int receive(const struct iolens_transport *transport, int rank, struct buffer *lists)
 {
     size_t bytes;
-    void *room = transport->receive(&bytes, sizeof bytes, rank) == 0 ? buffer_add(lists, bytes) : NULL;
-    return room ? transport->receive(room, bytes, rank) : -1;
+    if (transport->receive(&bytes, sizeof bytes, rank) != 0 || bytes == NOTHING)
+        return -1;
+    void *room = buffer_add(lists, bytes);
+    uint8_t has_room = room != NULL;
+    int result = transport->send(&has_room, sizeof has_room, rank);
+    return result == 0 && has_room ? transport->receive(room, bytes, rank) : -1;
 }
 
 static int send(const struct iolens_transport *transport, int rank, const struct buffer *lists)
 {
-    int result = transport->send(&lists->used, sizeof lists->used, rank);
-    return result == 0 ? transport->send(lists->data, lists->used, rank) : result;
+    uint8_t has_room = 0;
+    size_t bytes = lists->failed ? NOTHING : lists->used;
+    if (transport->send(&bytes, sizeof bytes, rank) != 0 || lists->failed ||
+        transport->receive(&has_room, sizeof has_room, rank) != 0)
+        return -1;
+    return has_room ? transport->send(lists->data, bytes, rank) : -1;
 }
 
 /* A binomial tree: a rank has the lists of 1, 2, 4 … ranks from its own on, and hands them to the one below.
- */
+ * One that lost them says so when its turn comes, since the one below waits for it. */
 static int merge_by_messages(const struct iolens_transport *transport, struct buffer *lists, size_t count)
 {
     for (int step = 1; step < transport->size; step *= 2) {
@@ -61,14 +73,12 @@ static int merge_by_messages(const struct iolens_transport *transport, struct bu
         if (transport->rank + step >= transport->size)
             continue;
         struct buffer theirs = {0};
-        int result = receive(transport, transport->rank + step, &theirs);
-        if (result == 0)
-            result = add(lists, &theirs, count);
+        if (receive(transport, transport->rank + step, &theirs) != 0 || lists->failed ||
+            add(lists, &theirs, count) != 0)
+            lists->failed = true;
         buffer_free(&theirs);
-        if (result != 0)
-            return result;
     }
-    return 0;
+    return lists->failed ? -1 : 0;
 }
 
 static void combine(const void *in, void *inout) { kept_merge(in, inout); }
@@ -96,8 +106,7 @@ static int merge_by_reduction(const struct iolens_transport *transport, struct b
 
 int lists_merge(const struct iolens_transport *transport, struct buffer *lists, size_t count)
 {
-    if (lists->failed)
-        return -1;
-    return transport->send ? merge_by_messages(transport, lists, count)
-                           : merge_by_reduction(transport, lists, count);
+    if (transport->send)
+        return merge_by_messages(transport, lists, count);
+    return lists->failed ? -1 : merge_by_reduction(transport, lists, count);
 }

@@ -1,0 +1,78 @@
+/* mpi_scarce RANK N: all ranks write shared files, and in MPI_Finalize the Nth request of the recorder for memory
+ * is refused on that rank (and every later one, when N is negative, from the -Nth on). Prints how many there were.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int armed, requests, refused_one;
+
+static int refuse(void)
+{
+    if (!armed)
+        return 0;
+    requests++;
+    return refused_one > 0 ? requests == refused_one : refused_one < 0 && requests >= -refused_one;
+}
+
+/* The recorder takes its memory by the system call itself, and grows it by mremap. */
+long syscall(long number, ...)
+{
+    static long (*real)(long, ...);
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    if (number == SYS_mmap && refuse()) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+void *mremap(void *old, size_t from, size_t to, int flags, ...)
+{
+    static void *(*real)(void *, size_t, size_t, int, ...);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "mremap");
+    if (refuse()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return real(old, from, to, flags);
+}
+
+int main(int count, char **argument)
+{
+    static char text[5000];
+    int rank, size;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int file = 0; file < 3; file++) {
+        char name[32];
+        snprintf(name, sizeof name, file == 2 ? "own%d.dat" : "shared%d.dat", file == 2 ? rank : file);
+        int fd = open(name, O_RDWR | O_CREAT, 0600);
+        for (int i = 0; i < 40; i++)
+            pwrite(fd, text, 100 + 7 * i * (rank + 1), (long)i * 9000 + 50 * i * rank);
+        close(fd);
+    }
+    MPI_Bcast(text, 8, MPI_BYTE, 0, MPI_COMM_WORLD);
+    refused_one = atoi(argument[2]);
+    armed = rank == atoi(argument[1]);
+    MPI_Finalize();
+    if (armed)
+        printf("%d requests\n", requests);
+    return 0;
+}
