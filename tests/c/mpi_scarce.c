@@ -1,5 +1,6 @@
-/* mpi_scarce RANK N: all ranks write shared files, and in MPI_Finalize the Nth request of the recorder for memory
- * is refused on that rank (and every later one, when N is negative, from the -Nth on). Prints how many there were.
+/* mpi_scarce RANK N: all ranks write shared files, and in MPI_Finalize the Nth request of the recorder for
+ * memory is refused on that rank (and every later one, when N is negative, from the -Nth on). Prints how many
+ * there were.
  */
 #include <dlfcn.h>
 #include <errno.h>
