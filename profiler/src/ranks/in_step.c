@@ -4,7 +4,16 @@
 
 #include "../memory/buffer.h"
 
-enum step { STEP_BARRIER, STEP_BCAST, STEP_ALLREDUCE, STEP_EXSCAN, STEP_GATHER, STEP_RECORDS, STEP_END, STEPS };
+enum step {
+    STEP_BARRIER,
+    STEP_BCAST,
+    STEP_ALLREDUCE,
+    STEP_EXSCAN,
+    STEP_GATHER,
+    STEP_RECORDS,
+    STEP_END,
+    STEPS
+};
 
 static struct {
     const struct iolens_transport *below;
