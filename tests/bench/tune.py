@@ -53,7 +53,7 @@ def collect(folder: Path, repetitions: int) -> None:
             rows = []
             for run in schedule(experiment):
                 path = folder / "results" / name / POINTS / run.id / "run.json"
-                row = read_run(path, METRICS[experiment.metric][0]) if path.exists() else {"usable": False}
+                row = read_run(path, METRICS[experiment.metric].operation) if path.exists() else {"usable": False}
                 if row["usable"] and row["bandwidth"]:
                     rows.append((name, run.point.id, run.repetition, f"{row['bandwidth']:.4f}"))
             missing = {point.id for point in points(experiment)} - {row[1] for row in rows}

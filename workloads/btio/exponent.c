@@ -1,5 +1,7 @@
 #include "exponent.h"
 
+#include "finite.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +12,8 @@ enum { MOST_DIGITS = 17 };
 void exponent_form(double value, int digits, char text[40])
 {
     char c_form[48], mantissa[MOST_DIGITS + 1];
-    if (!isfinite(value)) {
-        strcpy(text, isnan(value) ? "NaN" : value > 0.0 ? "Infinity" : "-Infinity");
+    if (!is_finite(value)) {
+        strcpy(text, is_nan(value) ? "NaN" : value > 0.0 ? "Infinity" : "-Infinity");
         return;
     }
     snprintf(c_form, sizeof c_form, "%.*e", digits - 1, fabs(value));

@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "fail.h"
+#include "finite.h"
 #include "two_phase.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ void report_statistics(const Run *run, const Measured *measured)
 
 static void say_number(const Run *run, const char *name, double value)
 {
-    if (isfinite(value))
+    if (is_finite(value))
         run_say(run, " %-16s= %24.2f", name, value);
     else
         run_say(run, " %-16s= %24s", name, "n/a");
@@ -126,7 +127,31 @@ void report_footer(const Run *run, const Measured *measured, const Verdict *verd
 typedef struct Extra {
     const Run *run;
     const Measured *measured;
+    const Answer *answer;
 } Extra;
+
+static void write_norms(Json *json, const char *key, const double norm[COMPONENTS])
+{
+    json_open(json, key, '[');
+    for (int m = 0; m < COMPONENTS; m++)
+        json_real(json, NULL, norm[m]);
+    json_close(json, ']');
+}
+
+static void write_answer(Json *json, const Answer *answer)
+{
+    if (!answer->known) {
+        json_null(json, "answer");
+        return;
+    }
+    json_open(json, "answer", '{');
+    json_real(json, "tolerance", VERIFY_EPSILON);
+    json_open(json, "values", '{');
+    write_norms(json, "residual norm", answer->residual);
+    write_norms(json, "error norm", answer->error);
+    json_close(json, '}');
+    json_close(json, '}');
+}
 
 static void write_extra(Json *json, const void *data)
 {
@@ -142,6 +167,7 @@ static void write_extra(Json *json, const void *data)
     for (int d = 0; d < extra->run->written; d++)
         json_real(json, NULL, measured->dump_seconds[d]);
     json_close(json, ']');
+    write_answer(json, extra->answer);
 }
 
 /* Files of all ranks on rank 0: one shared file, or one for each rank. */
@@ -180,7 +206,7 @@ void report_json(Run *run, const Measured *measured, const Verdict *verdict, Tro
             (Phase){"write", llround(bytes * run->written), measured->write_calls, measured->io};
     if (run->read > 0 && config->read_interval == 0)
         phases[count++] = (Phase){"read", llround(bytes * run->read), measured->read_calls, measured->verify};
-    Extra extra = {run, measured};
+    Extra extra = {run, measured, &verdict->answer};
     Result result = {
         .workload = "btio",
         .options = &BTIO_OPTIONS,

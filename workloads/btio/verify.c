@@ -1,14 +1,13 @@
 #include "verify.h"
 
 #include "exponent.h"
+#include "finite.h"
 #include "norms.h"
 #include "rhs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const double EPSILON = 1.0e-8; /* relative, NPB's */
 
 /* Compares with the reference and prints; without one, prints the norms alone. Returns whether all are near.
  */
@@ -25,7 +24,7 @@ static bool compare(const Run *run, const char *title, const double norm[COMPONE
             continue;
         }
         double relative = fabs((norm[m] - reference[m]) / reference[m]);
-        bool near = relative <= EPSILON;
+        bool near = relative <= VERIFY_EPSILON;
         exponent_form(reference[m], 13, expected);
         exponent_form(relative, 13, difference);
         run_say(run, "%s%2d%20s%20s%20s", near ? "          " : " FAILURE: ", m + 1, value, expected,
@@ -46,9 +45,9 @@ static const Class *published_class(const Run *run)
         return NULL;
     }
     run_say(run, " Verification being performed for class %c", class->letter);
-    exponent_form(EPSILON, 13, text);
+    exponent_form(VERIFY_EPSILON, 13, text);
     run_say(run, " accuracy setting for epsilon = %20s", text);
-    if (fabs(config->dt - class->dt) <= EPSILON)
+    if (fabs(config->dt - class->dt) <= VERIFY_EPSILON)
         return class;
     exponent_form(class->dt, 8, text);
     run_say(run, " DT does not match the reference value of %15s", text);
@@ -58,9 +57,10 @@ static const Class *published_class(const Run *run)
 /* Every value of every dump was compared with what had been written. */
 static Verdict verify_values(const Run *run)
 {
-    Verdict verdict = {VERIFY_SUCCESSFUL, ""};
+    Verdict verdict = {.status = VERIFY_SUCCESSFUL};
     if (run->config->write_only)
-        return (Verdict){VERIFY_NOT_PERFORMED, "the data was not read back (--write-only)"};
+        return (Verdict){.status = VERIFY_NOT_PERFORMED,
+                         .detail = "the data was not read back (--write-only)"};
     run_say(run, " Verification being performed on every value of %d dumps", run->read);
     if (run->wrong_values > 0) {
         verdict.status = VERIFY_UNSUCCESSFUL;
@@ -106,7 +106,7 @@ static const double *error_reference(const Run *run, const Class *class, const d
 
 static Verdict judge(const Run *run, const Class *class, bool good)
 {
-    Verdict verdict = {good ? VERIFY_SUCCESSFUL : VERIFY_UNSUCCESSFUL, ""};
+    Verdict verdict = {.status = good ? VERIFY_SUCCESSFUL : VERIFY_UNSUCCESSFUL};
     const char *where = class == NULL ? "no published reference for this grid, step count and dt"
                                       : "no published error norms for this write interval";
     if (run->wrong_dump > 0) {
@@ -126,17 +126,20 @@ static Verdict judge(const Run *run, const Class *class, bool good)
 
 static Verdict verify_norms(Run *run)
 {
-    double residual[COMPONENTS], error[COMPONENTS], memory[COMPONENTS];
+    double memory[COMPONENTS];
+    Answer answer = {.known = true};
+    double *residual = answer.residual, *error = answer.error;
     final_norms(run, residual, error);
     const Class *class = published_class(run);
     if (run->memory != NULL)
         memory_mean(run, memory);
     bool finite = true;
     for (int m = 0; m < COMPONENTS; m++)
-        finite = finite && isfinite(residual[m]) && isfinite(error[m]);
+        finite = finite && is_finite(residual[m]) && is_finite(error[m]);
     bool good = compare(run, "residual", residual, class != NULL ? class->residual : NULL);
     good &= compare(run, "solution error", error, error_reference(run, class, memory));
     Verdict verdict = judge(run, class, good);
+    verdict.answer = answer;
     if (!finite) {
         verdict.status = VERIFY_UNSUCCESSFUL;
         strcpy(verdict.detail, "the solution is not finite: a smaller dt is needed");

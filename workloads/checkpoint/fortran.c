@@ -1,5 +1,7 @@
 #include "fortran.h"
 
+#include "finite.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@ enum { DIGITS = 8 };
 const char *fortran_g16_8(double value, char text[G16_8_SIZE])
 {
     char plain[G16_8_SIZE];
-    if (!isfinite(value)) {
+    if (!is_finite(value)) {
         snprintf(text, G16_8_SIZE, "%16s", "n/a");
         return text;
     }

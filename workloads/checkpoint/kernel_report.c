@@ -1,5 +1,6 @@
 #include "kernel_report.h"
 
+#include "finite.h"
 #include "result.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ void kernel_report_header(const Kernel *kernel)
 /* Fortran's F15.4; what was not measured is n/a. */
 static void print_real(double value, const char *end)
 {
-    if (isfinite(value))
+    if (is_finite(value))
         printf("%15.4f%s", value, end);
     else
         printf("%15s%s", "n/a", end);

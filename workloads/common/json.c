@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include <math.h>
+#include "finite.h"
 
 static void put_string(FILE *out, const char *text)
 {
@@ -58,7 +58,7 @@ void json_integer(Json *json, const char *key, long long value)
 
 void json_real(Json *json, const char *key, double value)
 {
-    if (!isfinite(value)) {
+    if (!is_finite(value)) {
         json_null(json, key);
         return;
     }

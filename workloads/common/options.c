@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "finite.h"
 #include "hints.h"
 
 #include <ctype.h>
@@ -64,7 +65,7 @@ static void set_real(const Option *option, const char *text, void *target, Troub
 {
     char *end;
     double number = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(number) || number <= 0.0)
+    if (end == text || *end != '\0' || !is_finite(number) || number <= 0.0)
         trouble_note(trouble, "--%s %s: a positive number is needed", option->name, text);
     *(double *)target = number;
 }

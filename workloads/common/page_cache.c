@@ -1,5 +1,7 @@
 #include "page_cache.h"
 
+#include "finite.h"
+
 #include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
@@ -65,7 +67,7 @@ void page_cache_forget_everywhere(const char *path, MPI_Comm comm, double *held)
 {
     MPI_Barrier(comm);
     double part = forget_here(path), most;
-    int unknown = isnan(part) || isnan(*held);
+    int unknown = is_nan(part) || is_nan(*held);
     MPI_Allreduce(MPI_IN_PLACE, &unknown, 1, MPI_INT, MPI_MAX, comm);
     MPI_Allreduce(&part, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
     *held = unknown ? NAN : fmax(*held, most);

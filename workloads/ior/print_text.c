@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
+#include "finite.h"
 #include "print.h"
 #include "statistics.h"
 
@@ -73,7 +74,7 @@ static void test_begin(const Settings *settings, const Team *team, int number)
 /* Left-justified: six decimals below 1, two below 3600, none above; what is not known is a dash. */
 static void number(double value, int width)
 {
-    if (!isfinite(value) || value < 0)
+    if (!is_finite(value) || value < 0)
         fprintf(print_out, "%-*s ", width, "-");
     else
         fprintf(print_out, "%-*.*f ", width, value < 1 ? 6 : value < 3600 ? 2 : 0, value);
@@ -145,7 +146,7 @@ static void summary_line(const Test *test, Step step, const char *name)
         fprintf(print_out, "%-9s %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10.5f ", name,
                 t.most, t.least, t.mean, t.deviation, t.most * ops, t.least * ops, t.mean * ops,
                 t.deviation * ops, time.mean);
-        if (isfinite(wall))
+        if (is_finite(wall))
             fprintf(print_out, "%10.2f %13.2f ", wall, wall_mib);
         else
             fprintf(print_out, "%10s %13s ", "NA", "NA");
@@ -174,7 +175,7 @@ static void typical_line(const Test *test, Step step, const char *name)
     if (n > 0) {
         Typical t = typical_of(bandwidth, n);
         fprintf(print_out, "%-5s test %d: median %.2f MiB/s", name, test->number, t.median);
-        if (isfinite(t.low))
+        if (is_finite(t.low))
             fprintf(print_out, " [%.2f, %.2f]", t.low, t.high);
         else
             fprintf(print_out, " (no interval below 6 repetitions)");

@@ -149,7 +149,7 @@ def print_plan(planned: Plan) -> None:
     """Every run, what would be started, and what it needs."""
     for name in planned.runs:
         print(name)
-    for text in planned.texts:
+    for text in (*planned.builds, *planned.texts):
         print(f"\n{text.rstrip()}")
     need = "how much one run writes is not known"
     if planned.volume:

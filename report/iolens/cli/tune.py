@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from iolens.errors import UsageError
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.results import METRICS
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
     experiment = load_experiment(args.experiment, args.set)
     if experiment.metric == "latency":
         raise UsageError("report.metric: latency has a value for each size of message; use `iolens sweep`")
+    if METRICS[experiment.metric].less_is_better:
+        raise UsageError(
+            f"report.metric: the search is for bandwidths, not for {experiment.metric}; use `iolens sweep`"
+        )
     from iolens.lab.tune.search import search_of
 
     search = search_of(experiment)

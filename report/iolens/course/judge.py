@@ -60,7 +60,7 @@ def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> O
             return Outcome(claim, OPEN, problem=f"{describe(levels)}: not run")
     most = max(len(runs) for runs in groups)
     for levels, runs in zip(places, groups, strict=True):
-        row = point_row(list(levels), tuple(levels.values()), runs, most)
+        row = point_row(list(levels), tuple(levels.values()), runs, most, results.measure)
         if row["left_out"]:
             return Outcome(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
     if claim.kind in LOOKS:

@@ -22,8 +22,8 @@ ROW_NAME = 48
 
 
 @styled
-def effect_forest(effects: pd.DataFrame) -> Figure:
-    """One row per level against its base level (frame of `comparison_effects.effects`).
+def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
+    """One row per level against its base level (frame of `comparison_effects.effects`); `what` the ratios are of.
 
     The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest
     to the largest effect that a single pair of points showed: a long one means that it depends on the other
@@ -47,7 +47,7 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yticks(range(len(texts)), texts)
     axes.set_ylim(len(texts) - 0.5, -0.5)
-    axes.set_xlabel("bandwidth, as a multiple of the base level (1× = no effect)")
+    axes.set_xlabel(f"{what}, as a multiple of the base level (1× = no effect)")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")
     return figure

@@ -20,9 +20,9 @@ TALLEST, LINE, GAP, AXIS = 8.6, 0.125, 0.05, 0.5
 """Inches: the tallest figure, a line of a row's name, the space between rows, and the axis below them."""
 
 
-def ranked(points: pd.DataFrame) -> pd.DataFrame:
+def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
     """The points that are shown, best first: as many of those with a value as find room; `row` has their names."""
-    order = points.dropna(subset=["value"]).sort_values("value", ascending=False).head(MOST)
+    order = points.dropna(subset=["value"]).sort_values("value", ascending=less_is_better).head(MOST)
     order = order.assign(row=[wrapped(str(name), ROW_NAME) for name in order["name"]])
     return order.head(int((TALLEST - AXIS) / row_height(order)))
 
@@ -33,9 +33,9 @@ def row_height(order: pd.DataFrame) -> float:
 
 
 @styled
-def ranking(points: pd.DataFrame, label: str) -> Figure:
+def ranking(points: pd.DataFrame, label: str, less_is_better: bool = False) -> Figure:
     """The points that `ranked` chooses; orange: cannot be told from the best."""
-    order = ranked(points)
+    order = ranked(points, less_is_better)
     figure = Figure(figsize=(FULL_WIDTH, AXIS + row_height(order) * len(order)), layout="constrained")
     axes = figure.subplots()
     for y, (_, point) in enumerate(order.iterrows()):

@@ -40,17 +40,21 @@ SIZE = r"^\s*\d+\s*[kKmMgGtT]?([iI]?[bB])?\s*$"
 TIME = r"^(\d+-)?(\d+:)?\d+:\d+$"
 PERCENT = r"^\s*[0-9.]+\s*%?\s*$"
 PART = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
+COMPILER = r"^(/[A-Za-z0-9_+./-]+|[A-Za-z0-9_+.][A-Za-z0-9_+.-]*)$"
+FLAGS = r"^-[A-Za-z0-9_=+,./:@%^ -]*$"
 
 
 @dataclass(frozen=True)
 class Change:
     """What one level of an experiment's own factor changes: added arguments, environment variables, MPI-IO hints, the
-    MPI-IO component."""
+    MPI-IO component, and the compiler and the flags that a bundled workload is built with."""
 
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
     io_component: str | None = None
+    compiler: str | None = None
+    flags: str | None = None
 
 
 @kind(type="integer", minimum=1)
@@ -225,13 +229,37 @@ def variables(value: Any) -> dict[str, str]:
     return {text(key): str(item) for key, item in value.items()}
 
 
+@kind(type="string", pattern=COMPILER)
+def compiler(value: Any) -> str:
+    """A C compiler: a command's name, or a path."""
+    if not isinstance(value, str) or not re.fullmatch(COMPILER, value):
+        raise ValueError(f"{value!r} is not a compiler's name, such as gcc, or whole path; its flags go into flags")
+    return value
+
+
+@kind(type="string", pattern=FLAGS)
+def flags(value: Any) -> str:
+    """Flags of a compiler, which no shell and no make may read anything into."""
+    if not isinstance(value, str) or not re.fullmatch(FLAGS, value):
+        raise ValueError(
+            f"{value!r} is not flags in one text, such as '-O3 -march=native'; quotes, $ and the like cannot be used"
+        )
+    return " ".join(value.split())
+
+
 CHANGES: Mapping[str, Kind[Any]] = {
     "arguments": words,
     "environment": variables,
     "hints": hint_table,
     "io_component": one_of(*IO_COMPONENTS),
+    "compiler": compiler,
+    "flags": flags,
 }
 """What a level of an own factor may change."""
+
+
+LISTED = ("compiler", "flags")
+"""Of those, what a matrix may also have as a factor with a list: each level is what it changes."""
 
 
 def own_levels_schema() -> Schema:
@@ -259,6 +287,23 @@ def own_levels(value: Any) -> dict[str, Change]:
     if len({slug(level) for level in found}) < len(found):
         raise ValueError("the names of the levels must differ in more than blanks and punctuation")
     return found
+
+
+def listed_levels(key: str, value: Any) -> dict[str, Change]:
+    """The levels of a factor that is one of LISTED: a list of what it changes, or a table as of any own factor."""
+    if isinstance(value, dict):
+        return own_levels(value)
+    items = value if isinstance(value, list) else [value]
+    named = {text(item): {key: item} for item in items}
+    if not items or len(named) < len(items):
+        raise ValueError(f"{value!r} must be a list of different values")
+    return own_levels(named)
+
+
+def listed_schema(key: str) -> Schema:
+    """The schema of `listed_levels`."""
+    item = CHANGES[key].schema()
+    return {"anyOf": [item, several(item), own_levels_schema()]}
 
 
 def slug(level: str) -> str:

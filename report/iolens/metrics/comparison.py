@@ -1,8 +1,8 @@
 """What a sweep says: typical values per point, effects of each setting, their interaction, best and worst.
 
 Input is the frame of runs (`Results.runs`): one row per run with the settings' columns, `usable`,
-`ignored`, `bandwidth` (MiB/s, higher is better) and `io_seconds`. Ratios and averages are geometric (see
-`statistics`).
+`ignored`, the column of the measure and `io_seconds`. Ratios and averages are geometric (see `statistics`), and ratios
+are those of rates: above 1 is better (`measure.Measure`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from iolens.metrics.comparison_effects import Groups, Interaction, Point, effect
 from iolens.metrics.comparison_fresh import Fresh, fresh_runs
 from iolens.metrics.comparison_points import measured, point_row
 from iolens.metrics.comparison_together import joints, names_with, with_joints
+from iolens.metrics.measure import BANDWIDTH, Measure
 from iolens.metrics.settings import SETTINGS, sorted_levels
 from iolens.metrics.statistics import Ratio, family
 
@@ -34,13 +35,13 @@ class Comparison:
     repeated or not), `name` (the label and, where runs were lost, how many), `value`, `low`, `high`
     with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
     empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
-    simultaneous over all points). `effects` and `interaction` are those of `comparison_effects`.
+    simultaneous over all points; of the rates). `effects` and `interaction` are those of `comparison_effects`.
     `bound` and `bound_by` are those of `bound.bounds`, from the storage's `limits`.
-    `runs`: the input and `point`, the row label in `points`. `measure`: what the bandwidth is of, in words. `fresh`:
-    what runs made after the best was picked say.
+    `runs`: the input and `point`, the row label in `points`. `measure`: what is compared; values are in its unit.
+    `fresh`: what runs made after the best was picked say.
     """
 
-    measure: str
+    measure: Measure
     settings: tuple[str, ...]
     factors: tuple[str, ...]
     runs: pd.DataFrame
@@ -68,11 +69,11 @@ NUMBERS += ["ratio", "ratio_low", "ratio_high"]
 def compare(
     runs: pd.DataFrame,
     settings: Sequence[str],
-    measure: str = "bandwidth",
+    measure: Measure = BANDWIDTH,
     fresh: pd.DataFrame | None = None,
     limits: Mapping[str, float] | None = None,
 ) -> Comparison:
-    """Compare the points of a sweep; `measure` is what its bandwidth is of, in words.
+    """Compare the points of a sweep; `measure` is what they are compared by.
 
     `fresh` runs of some points only confirm what the others found. `limits` are those of the storage's model, for the
     bound of each point.
@@ -83,19 +84,21 @@ def compare(
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
     order = list(dict.fromkeys(keys))
     runs = runs.assign(point=[order.index(key) for key in keys])
-    speeds = [measured(runs[runs["point"] == i], "bandwidth") for i in range(len(order))]
-    most = max((len(values) for values in speeds), default=0)
-    points = pd.DataFrame([point_row(names, key, runs[runs["point"] == i], most) for i, key in enumerate(order)])
+    values = [measured(runs[runs["point"] == i], measure.column) for i in range(len(order))]
+    most = max(map(len, values), default=0)
+    rows = [point_row(names, key, runs[runs["point"] == i], most, measure) for i, key in enumerate(order)]
+    points = pd.DataFrame(rows)
     for place, name in enumerate(names):  # levels keep their type, which a frame of rows may turn into plain text
         points[name] = pd.Series([key[place] for key in order], dtype=object)
     for joint in together:
         for name in joint.names:
             points[name] = pd.Series([level.parts[name] for level in points[joint.name]], dtype=object)
-    points = points.join([typicals(speeds), times(runs, len(order)), bounds(runs, len(order), limits or {})])
+    points = points.join([typicals(values), times(runs, len(order)), bounds(runs, len(order), limits or {})])
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
-    best = int(ranked.idxmax()) if kept else None
-    groups = Groups({order[i]: place for place, i in enumerate(kept)}, family([speeds[i] for i in kept]))
+    first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
+    best = int(first()) if kept else None
+    groups = Groups({order[i]: place for place, i in enumerate(kept)}, family([measure.rates(values[i]) for i in kept]))
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
     points = points.join(standing(order, groups, base, None if best is None else order[best]))
@@ -109,12 +112,12 @@ def compare(
         runs=runs,
         points=points,
         effects=effects(names, factors, groups, base),
-        interaction=interaction(names, factors, groups, base, order[best]) if best is not None else None,
+        interaction=interaction(names, factors, groups, base, order[best], measure) if best is not None else None,
         baseline=baseline,
         best=best,
-        worst=int(ranked.idxmin()) if len(ranked) else None,
+        worst=int(last()) if kept else None,
         limits=limits or {},
-        fresh=fresh_runs(fresh, names, *picked) if fresh is not None and picked else None,
+        fresh=fresh_runs(fresh, names, *picked, measure) if fresh is not None and picked else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""What each setting does to the bandwidth, alone and together with another one, over a matrix of points."""
+"""What each setting does to what is measured, alone and together with another one, over a matrix of points."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from iolens.metrics.measure import Measure
 from iolens.metrics.settings import sorted_levels
 from iolens.metrics.statistics import CONFIDENCE, Family, Ratio
 
@@ -18,7 +19,7 @@ Point = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Groups:
-    """The points that may be compared: `at` has each one's place in `family`, the groups of their bandwidths."""
+    """The points that may be compared: `at` has each one's place in `family`, the groups of their rates."""
 
     at: Mapping[Point, int]
     family: Family
@@ -38,7 +39,7 @@ class Interaction:
 
     The target is where the best point lies; the intervals of the ratios hold although it was picked by its value.
     `synergy` = both / (first alone x second alone); 1 when the gains simply multiply. `cells` has one row
-    per pair of levels: the settings' columns, `value`, `low`, `high` (bandwidth averaged over the others).
+    per pair of levels: the settings' columns, `value`, `low`, `high` (of the measure, averaged over the others).
     """
 
     names: tuple[str, str]
@@ -93,7 +94,7 @@ def swap(key: Point, index: int, level: Any) -> Point:
 
 
 def interaction(
-    names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point
+    names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point, measure: Measure
 ) -> Interaction | None:
     """How stripes and aggregators (or the first two settings varied) act together.
 
@@ -132,7 +133,7 @@ def interaction(
         second=combine([(1, lh), (-1, ll)]),
         both=combine([(1, hh), (-1, ll)]),
         synergy=combine([(1, hh), (-1, hl), (-1, lh), (1, ll)]),
-        cells=interaction_cells(pair, groups, i, j, at),
+        cells=interaction_cells(pair, groups, i, j, at, measure),
     )
 
 
@@ -145,15 +146,15 @@ def target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
 
 
 def interaction_cells(
-    pair: tuple[str, str], groups: Groups, i: int, j: int, at: Callable[[Any, Any], list[Point]]
+    pair: tuple[str, str], groups: Groups, i: int, j: int, at: Callable[[Any, Any], list[Point]], measure: Measure
 ) -> pd.DataFrame:
-    """Bandwidth at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
+    """The measure at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
     rows = []
     for a, b in product(*(sorted_levels(key[k] for key in groups.at) for k in (i, j))):
         keys = at(a, b)
         if all(key in groups.at for key in keys):
             mean = groups.contrast([(1 / len(keys), key) for key in keys])
-            rows.append((a, b, mean.value, mean.low, mean.high))
+            rows.append((a, b, *measure.span(mean.value, mean.low, mean.high)))
     found = frame_of(rows, [*pair, "value", "low", "high"], pair)
     return found.astype({"value": float, "low": float, "high": float})
 

@@ -9,12 +9,14 @@ import pandas as pd
 
 from iolens.metrics.comparison_effects import Point
 from iolens.metrics.comparison_points import measured, point_row
+from iolens.metrics.measure import Measure
 from iolens.metrics.statistics import Ratio, Typical, family
 
 
 @dataclass(frozen=True)
 class Fresh:
-    """Typical values of both (MiB/s) and their ratio, whose interval needs no correction: one comparison, no choice.
+    """Typical values of both and the ratio of their rates, whose interval needs no correction: one comparison and no
+    choice.
 
     `ratio` is None when the runs cannot be used; `problem` says why. `runs` are all of them.
     """
@@ -26,16 +28,19 @@ class Fresh:
     problem: str
 
 
-def fresh_runs(runs: pd.DataFrame, names: Sequence[str], best: Point, base: Point) -> Fresh | None:
+def fresh_runs(runs: pd.DataFrame, names: Sequence[str], best: Point, base: Point, measure: Measure) -> Fresh | None:
     """What the fresh runs of these two points say; None when either has none."""
     groups = [
         runs[[key == point for key in runs[list(names)].itertuples(index=False, name=None)]] for point in (best, base)
     ]
     if any(group.empty for group in groups):
         return None
-    rows = [point_row(names, point, group, len(group)) for point, group in zip((best, base), groups, strict=True)]
+    rows = [
+        point_row(names, point, group, len(group), measure) for point, group in zip((best, base), groups, strict=True)
+    ]
     problems = [f"{row['label']}: {row['left_out']}" for row in rows if row["left_out"]]
     if problems:
         return Fresh(pd.concat(groups), None, None, None, "; ".join(problems))
-    both = family([measured(group, "bandwidth") for group in groups])
-    return Fresh(pd.concat(groups), both.typical(0), both.typical(1), both.contrast([(1, 0), (-1, 1)]), "")
+    values = [measured(group, measure.column) for group in groups]
+    both, rates = family(values), family([measure.rates(each) for each in values])
+    return Fresh(pd.concat(groups), both.typical(0), both.typical(1), rates.contrast([(1, 0), (-1, 1)]), "")

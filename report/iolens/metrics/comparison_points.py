@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from iolens.metrics.comparison_effects import Point
+from iolens.metrics.measure import Measure
 from iolens.metrics.settings import describe
 
 
@@ -16,10 +17,10 @@ def measured(runs: pd.DataFrame, column: str) -> list[float]:
     return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
 
 
-def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int) -> dict[str, Any]:
+def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, measure: Measure) -> dict[str, Any]:
     """Levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
     row = dict(zip(names, key, strict=True))
-    label, count = describe(row) or "the only point", len(measured(runs, "bandwidth"))
+    label, count = describe(row) or "the only point", len(measured(runs, measure.column))
     repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
     tried = len(runs) + repeated
     losses = {"planned": len(runs), "count": count, "lost": tried - count}
@@ -39,8 +40,12 @@ def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int)
 
     A run is lost when it fails, or when the emulated storage was slower than the storage it emulates. The runs that
     remain are then the lucky ones, so a point that lost more than it kept, or could not make up for a loss, is not
-    compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters.
+    compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters. A program whose
+    answer is not the baseline's does other work, however fast.
     """
+    differing = runs[runs["answer.same"].eq(False)] if "answer.same" in runs else runs.head(0)
+    if len(differing):
+        return f"its answer {differing.loc[differing['answer.difference'].astype(float).idxmax(), 'answer.said']}"
     reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
     reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
     why = f": {reasons[0]}" if reasons else ""

@@ -91,7 +91,7 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
     factor, name = workers_of(comparison)
     if factor is None:
         return None
-    others = [each for each in comparison.factors if each != factor]
+    others, measure = [each for each in comparison.factors if each != factor], comparison.measure
     points = []
     for index, point in comparison.points.iterrows():
         if point["left_out"]:
@@ -102,7 +102,9 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
         work = runs.loc[runs["usable"], "bytes"].dropna()
         bytes_moved = float(work.median()) if len(work) else None
         rest = describe({each: point[each] for each in others})
-        points.append(Measured(rest, int(workers), bytes_moved, measured(runs, "bandwidth"), float(point["seconds"])))
+        rates = measure.rates(measured(runs, measure.column))
+        seconds = point["value"] if measure.less_is_better else point["seconds"]
+        points.append(Measured(rest, int(workers), bytes_moved, rates, float(seconds)))
     return scaling(points)
 
 

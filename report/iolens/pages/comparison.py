@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage import backends
-from iolens.lab.sweep.results import METRICS, Results
+from iolens.lab.sweep.results import Results
 from iolens.lab.tune.trail import read_trail
 from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, bounded, compare
@@ -21,6 +21,7 @@ from iolens.pages.comparison_remedy import Remedy, remedy
 from iolens.pages.comparison_sides import side_pages
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import (
+    answer_sentences,
     bound_sentences,
     cautions,
     complete_run,
@@ -30,6 +31,7 @@ from iolens.pages.comparison_words import (
 )
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
+from iolens.pages.exhibits.answers import ANSWERS
 from iolens.pages.exhibits.comparison import BARS, BRIEF, COMPARISON_EXHIBITS, EFFECTS, INTERACTION, MAP, POINTS, RUNS
 from iolens.pages.exhibits.scaling import SCALING
 from iolens.pages.exhibits.what_if import WHAT_IF
@@ -52,9 +54,11 @@ def write_comparison(
         return write_latency_comparison(results, path)
     limits = results.limits if results.metric == "write_bandwidth" else {}
     comparison = bounded(
-        compare(results.runs, results.settings, METRICS[results.metric][1], results.fresh, limits), device_rate
+        compare(results.runs, results.settings, results.measure, results.fresh, limits),
+        0.0 if results.measure.less_is_better else device_rate,
     )
-    labels = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
+    of_storage = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
+    labels = [] if results.measure.less_is_better else of_storage
     evidence = of_comparison(comparison, results.program)
     answer, *others = sweep_pages(results, comparison)
     trail = read_trail(results.directory)
@@ -71,10 +75,10 @@ def write_comparison(
     return ComparisonSummary(
         path=path,
         verdict=verdict(comparison),
-        cautions=tuple(cautions(results, comparison)),
+        cautions=(*cautions(results, comparison), *answer_sentences(comparison)),
         remedy=remedy(results, comparison),
         points=BRIEF.table(comparison),
-        frames=with_audit(with_trail(frames((*COMPARISON_EXHIBITS, SCALING), comparison), trail), evidence),
+        frames=with_audit(with_trail(frames((*COMPARISON_EXHIBITS, ANSWERS, SCALING), comparison), trail), evidence),
     )
 
 
@@ -103,6 +107,7 @@ def answer_page(results: Results, comparison: Comparison) -> Page:
     blocks += [Text(sentence) for sentence in bound_sentences(comparison)]
     blocks += EFFECTS.figures(comparison)
     blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
+    blocks += [Text(sentence) for sentence in answer_sentences(comparison)]
     first = complete_run(results)
     if first is not None:
         blocks.append(Text(first))
@@ -111,11 +116,12 @@ def answer_page(results: Results, comparison: Comparison) -> Page:
 
 def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:
     """The recommendation as text that can be pasted."""
-    lead = "To use the best setting, before the file exists:"
+    lead = "To use the best setting"
     if is_baseline:
-        lead = "The best setting is the baseline; to be sure to have it, before the file exists:"
+        lead = "The best setting is the baseline; to be sure to have it"
     elif not found.proven:
-        lead = "The best setting of this sweep, not proven better than a baseline; to try it, before the file exists:"
+        lead = "The best setting of this sweep, not proven better than a baseline; to try it"
+    lead += ", before the file exists:" if found.stripes or found.hints else ":"
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
         lines += ["cat > hints.txt <<END", *found.hints, "END", "export ROMIO_HINTS=$PWD/hints.txt"]
@@ -139,6 +145,7 @@ PAGES: tuple[Layout[Comparison], ...] = (
     Layout("What each setting does", [together, INTERACTION.figures, EFFECTS.tables]),
     Layout("Scaling", [SCALING.figures, SCALING.tables]),
     Layout("Every setting", [POINTS.figures, POINTS.tables]),
+    Layout("What each build computed", [ANSWERS.tables]),
 )
 """Where settings can be compared."""
 

@@ -1,4 +1,4 @@
-"""A small summary of one job per point: of the run that came nearest to the point's typical bandwidth."""
+"""A small summary of one job per point: of the run that came nearest to the point's typical value."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from iolens.errors import IolensError
 from iolens.figures.compare_job import job_strip
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.cost import io_cost, performance
+from iolens.metrics.measure import Measure
 from iolens.metrics.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.operations import access_sizes, operation_counts
 from iolens.metrics.settings import size_text, volume_text
 from iolens.pages.blocks import Block, FigureBlock, Page, Text
-from iolens.pages.comparison_words import number, plural
+from iolens.pages.comparison_words import number, plural, said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,26 +45,27 @@ def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]
     if chosen.empty:
         return []
     shown = chosen.head(MOST_JOBS)
-    intro = "Of each setting, the job whose bandwidth came nearest to the typical value"
+    intro = f"Of each setting, the job whose {comparison.measure.name} came nearest to the typical value"
     intro += f"; the first {MOST_JOBS} of {len(chosen)} settings." if len(chosen) > MOST_JOBS else "."
     blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
     for _, run in shown.iterrows():
-        blocks += job_blocks(run, read, str(comparison.points.loc[run["point"], "name"]))
+        label = str(comparison.points.loc[run["point"], "name"])
+        blocks += job_blocks(run, read, label, comparison.measure)
     return [Page("One job per setting", blocks)]
 
 
 def typical_runs(comparison: Comparison) -> pd.DataFrame:
-    """Of each point, the usable run with a log whose bandwidth is nearest to the typical value, as a ratio."""
-    runs = comparison.runs
-    runs = runs[runs["usable"] & runs["log"].notna() & runs["bandwidth"].notna()]
+    """Of each point, the usable run with a log whose value is nearest to the typical value, as a ratio."""
+    runs, column = comparison.runs, comparison.measure.column
+    runs = runs[runs["usable"] & runs["log"].notna() & runs[column].notna()]
     typical = comparison.points["value"].loc[runs["point"]].to_numpy(dtype=float)
-    distance = [abs(math.log(speed / value)) for speed, value in zip(runs["bandwidth"], typical, strict=True)]
+    distance = [abs(math.log(speed / value)) for speed, value in zip(runs[column], typical, strict=True)]
     return runs.assign(distance=distance).sort_values(["point", "distance"]).drop_duplicates("point")
 
 
-def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str) -> Iterable[Block]:
+def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, measure: Measure) -> Iterable[Block]:
     """Heading, facts and the strip of figures of one run."""
-    title = f"{label}, repetition {run['repetition']}: {number(run['bandwidth'])} MiB/s"
+    title = f"{label}, repetition {run['repetition']}: {said(measure, run[measure.column])}"
     try:
         job = read(Path(run["log"]))
     except (IolensError, OSError) as error:

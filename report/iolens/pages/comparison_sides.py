@@ -24,7 +24,7 @@ def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page
     if subjects is None:
         return []
     named = "; ".join(f"{letter}: {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
-    intro = f"{named}. Of each the job whose bandwidth came nearest to the typical value."
+    intro = f"{named}. Of each the job whose {comparison.measure.name} came nearest to the typical value."
     blocks: list[Block] = [Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
     blocks += [*activity_figure(subjects), *SIZES.figures(subjects)]
     return [Page("Baseline, best and worst side by side", blocks)]

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from iolens.lab.storage import backends
-from iolens.lab.sweep.results import METRICS, Results
+from iolens.lab.sweep.results import Results
 from iolens.lab.tune.trail import TUNING
 from iolens.metrics.audit.setup import HELD
 from iolens.metrics.bound import known, stripes_of_a_link
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
+from iolens.metrics.measure import Measure
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio, narrowing
 from iolens.pages.comparison_driver import driver_names, driver_notes
@@ -42,6 +43,11 @@ def number(value: float) -> str:
     return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
 
 
+def said(measure: Measure, value: float) -> str:
+    """A value with its unit."""
+    return f"{number(value)} {measure.unit}"
+
+
 def plural(word: str, count: int) -> str:
     """The word for one or for many."""
     return word if count == 1 else f"{word}s"
@@ -67,22 +73,25 @@ def times(found: Ratio) -> str:
 def verdict(comparison: Comparison) -> str:
     """The answer in a few sentences.
 
-    The best setting's ratio has an interval that holds although it was picked as the best; its MiB/s have none here,
-    because theirs in the table of points holds for a setting picked beforehand.
+    The best setting's ratio has an interval that holds although it was picked as the best; its value has none here,
+    because that in the table of points holds for a setting picked beforehand.
     """
     if comparison.best is None:
         return "No point of this sweep can be compared. " + " ".join(left_out(comparison))
     best = comparison.points.loc[comparison.best]
-    head = f"Best: {best['name']}, {number(best['value'])} MiB/s"
+    measure = comparison.measure
+    head = f"Best: {best['name']}, {said(measure, best['value'])}"
     if comparison.baseline == comparison.best:
-        text = head + "; this is the baseline, no other setting that can be compared gave more."
+        more = "was faster" if measure.less_is_better else "gave more"
+        text = head + f"; this is the baseline, no other setting that can be compared {more}."
     elif comparison.baseline is None:
         worst = comparison.points.loc[comparison.worst]
-        text = head + f"; the worst, {worst['name']}, gave {number(worst['value'])} MiB/s."
+        text = head + f"; the worst, {worst['name']}, gave {said(measure, worst['value'])}."
     else:
         base = comparison.points.loc[comparison.baseline]
         gain = f"{best['ratio']:.2f} times{interval(best['ratio_low'], best['ratio_high'])}"
-        text = head + f", {gain} the baseline ({base['name']}: {number(base['value'])} MiB/s)."
+        gain += " as fast as" if measure.less_is_better else ""
+        text = head + f", {gain} the baseline ({base['name']}: {said(measure, base['value'])})."
         text += confirmed(comparison)
         if not comparison.proven:
             text += " The runs do not prove that it is better than the baseline."
@@ -98,7 +107,7 @@ def confirmed(comparison: Comparison) -> str:
         return f" Fresh runs to confirm this cannot be used ({fresh.problem})."
     counts = (fresh.best.count, fresh.base.count)
     runs = f"{counts[0]} each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]}"
-    speeds = f"{number(fresh.best.value)} against {number(fresh.base.value)} MiB/s"
+    speeds = f"{number(fresh.best.value)} against {number(fresh.base.value)} {comparison.measure.unit}"
     return f" Fresh runs of both, {runs}, made after it was picked: {times(fresh.ratio)} ({speeds})."
 
 
@@ -121,11 +130,13 @@ def rivals(comparison: Comparison) -> str:
 def outside(comparison: Comparison) -> str:
     """The setting that gave more than the best but cannot be compared; empty without one."""
     points = comparison.points
-    more = points[(points["left_out"] != "") & (points["value"] > points.loc[comparison.best, "value"])]
-    if more.empty:
+    measure, others = comparison.measure, points.loc[points["left_out"] != "", "value"].dropna()
+    if others.empty:
         return ""
-    top = more.loc[more["value"].idxmax()]
-    return f" {top['label']} gave {number(top['value'])} MiB/s but cannot be compared ({top['left_out']})."
+    top = points.loc[others.idxmin() if measure.less_is_better else others.idxmax()]
+    if not measure.better(top["value"], points.loc[comparison.best, "value"]):
+        return ""
+    return f" {top['label']} gave {said(measure, top['value'])} but cannot be compared ({top['left_out']})."
 
 
 def interaction_sentence(found: Interaction) -> str:
@@ -148,10 +159,7 @@ def interaction_sentence(found: Interaction) -> str:
 def cautions(results: Results, comparison: Comparison) -> list[str]:
     """What a reader must know before believing the numbers; most important first."""
     runs, points = comparison.runs, comparison.points
-    words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
-    if "tmpfs" in set(runs["below"].dropna()):
-        words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
-    words += reads_came_from(results)
+    words = compute_notes() if comparison.measure.less_is_better else storage_notes(results)
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if fewest == 1 and (results.directory / TUNING).exists():
@@ -178,7 +186,8 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         )
     words += lost_runs(comparison) + retried(results)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
-    unconfirmed = int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
+    asked = not comparison.measure.less_is_better
+    unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
     if unconfirmed:
         words.append(
             f"In {unconfirmed} of {len(runs)} runs no trustworthy source confirms every requested setting: "
@@ -188,10 +197,50 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
     return words
 
 
+def storage_notes(results: Results) -> list[str]:
+    """What the storage and the MPI-IO driver mean for the numbers."""
+    runs = results.runs
+    words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
+    if "tmpfs" in set(runs["below"].dropna()):
+        words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
+    return words + reads_came_from(results)
+
+
+def compute_notes() -> list[str]:
+    """What compute time is."""
+    return [
+        "Compute time is the run time of the log less the I/O time of an average process: computing, messages between "
+        "the processes, waiting for them, and the start of MPI. It says nothing of the storage."
+    ]
+
+
+def answer_sentences(comparison: Comparison) -> list[str]:
+    """Whether all builds of the program computed the same, by name where one did not; empty where there is one build
+    only. Those that differ are named where they are left out."""
+    runs = comparison.runs
+    if "answer.said" not in runs or runs["answer.said"].isna().all():
+        return []
+    known = runs[runs["answer.same"].notna()]
+    if known.empty:
+        return [f"Answer: {runs['answer.said'].iloc[0]}."]
+    wrong = known[~known["answer.same"].astype(bool)]
+    most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
+    text = f"Answer: of {len(known)} runs, {len(known) - len(wrong)} have the baseline's"
+    text += f" (greatest relative difference {most:.1e})" if len(wrong) < len(known) else ""
+    text += "" if wrong.empty else f", {len(wrong)} have not: {listed(named(comparison, wrong))}"
+    rest = runs[runs["answer.same"].isna()]
+    return [text + (f"; {len(rest)} tell none ({rest['answer.said'].iloc[0]})." if len(rest) else ".")]
+
+
+def named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
+    """The settings of these runs."""
+    return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
+
+
 def reads_came_from(results: Results) -> list[str]:
     """Whether what a comparison of reads measured was read from storage; nothing where no reads are compared."""
     runs = results.runs[results.runs["usable"]]
-    if METRICS[results.metric][0] != "read" or runs.empty:
+    if results.measure.operation != "read" or runs.empty:
         return []
     if runs["below"].notna().all():
         return ["Reads are as from cold caches: the storage's model of time keeps no page cache for them."]
@@ -230,8 +279,9 @@ def complete_run(results: Results) -> str | None:
         return None
     if first["status"] != "ok":
         return f"The complete run before the sweep {first['status']}: {first['reason'] or 'no reason given'}."
-    speed = first["bandwidth"]
-    gave = "" if speed is None else f", {METRICS[results.metric][1]} {number(speed)} MiB/s"
+    measure = results.measure
+    value = first[measure.column]
+    gave = "" if value is None else f", {measure.name} {said(measure, value)}"
     return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
 
 
@@ -242,7 +292,9 @@ def lost_runs(comparison: Comparison) -> list[str]:
         return []
     attempts = [reason for reasons in runs["lost_attempts"] for reason in reasons]
     final = runs.loc[~runs["usable"], "reason"].fillna("no reason given")
-    reasons = Counter([*attempts, *final, *["no bandwidth reported"] * (lost - len(attempts) - len(final))])
+    reasons = Counter(
+        [*attempts, *final, *[f"no {comparison.measure.name} reported"] * (lost - len(attempts) - len(final))]
+    )
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
     more = f", {len(attempts)} of them repeated" if attempts else ""
     return [
@@ -269,7 +321,7 @@ def left_out(comparison: Comparison) -> list[str]:
     named: dict[str, list[str]] = {}
     for _, point in comparison.points.iterrows():
         if point["left_out"]:
-            value = f" ({number(point['value'])} MiB/s)" if point["value"] == point["value"] else ""
+            value = f" ({said(comparison.measure, point['value'])})" if point["value"] == point["value"] else ""
             named.setdefault(point["left_out"], []).append(f"{point['label']}{value}")
     return [f"{listed(names)}: {reason}." for reason, names in named.items()]
 

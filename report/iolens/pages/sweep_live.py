@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,19 +89,20 @@ def standing_lines(folder: Path, width: int, most: int) -> list[str]:
 def standing(results: Results, most: int) -> Table | None:
     """Every point's typical value so far (`metrics/comparison.py`), the best first; None where no value is compared."""
     from iolens.metrics.comparison import compare
+    from iolens.metrics.measure import BANDWIDTH
 
-    points = compare(results.runs, results.settings).points
-    points = points[points["count"] > 0].sort_values("value", ascending=False, kind="stable")
+    points = compare(results.runs, results.settings, results.measure).points
+    points = points[points["count"] > 0].sort_values("value", ascending=results.measure.less_is_better, kind="stable")
     if points.empty:
         return None
-    best = float(points["value"].iloc[0])
+    longest, say = float(points["value"].max()), speed if results.measure.unit == BANDWIDTH.unit else seconds
     rows = [
         [
             row["label"],
             str(row["count"]),
-            speed(row["value"]),
-            within(row),
-            bar(row["value"] / best),
+            say(row["value"]),
+            within(row, say),
+            bar(row["value"] / longest),
         ]
         for row in points.head(most).to_dict("records")
     ]
@@ -110,9 +111,14 @@ def standing(results: Results, most: int) -> Table | None:
     return Table(results.title, ["setting", "runs", "typical", "95 % interval", ""], rows, note)
 
 
-def within(row: Mapping[Hashable, Any]) -> str:
+def within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
     """A point's interval in words; empty before it has three runs, which say little of the spread."""
-    return f"{speed(row['low'])} to {speed(row['high'])}" if row["count"] >= 3 else ""
+    return f"{say(row['low'])} to {say(row['high'])}" if row["count"] >= 3 else ""
+
+
+def seconds(value: float) -> str:
+    """A time with three digits."""
+    return f"{value:.3g} s"
 
 
 def bar(share: float) -> str:

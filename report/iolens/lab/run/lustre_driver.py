@@ -38,12 +38,14 @@ ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
 
 @dataclass(frozen=True)
 class Build:
-    """A program as it is built for one MPI: what it links, what starts its ranks, and variables for that."""
+    """A program as it is built for one MPI: what it links, what starts its ranks, and variables for that. `made` names
+    the compiler, its version and the flags of one that was built anew."""
 
     program: Path
     flavour: mpi.Flavour | None
     starter: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
 def libraries_of(program: Path) -> list[Path]:

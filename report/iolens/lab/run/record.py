@@ -49,6 +49,7 @@ class RunRecord:
     failed_before: Sequence[Mapping[str, Any]] = ()
     batch: Mapping[str, Any] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
+    build: Mapping[str, Any] = field(default_factory=dict)
     load_after: float | None = None
     schema: int = field(default=SCHEMA)
 

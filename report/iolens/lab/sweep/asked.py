@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.experiment import ROMIO, Experiment
 from iolens.lab.sweep.matrix import Run
+from iolens.lab.values import LISTED
+from iolens.lab.workloads.recipe import USUAL, Recipe
 
 FIRST = "first"
 """The name, and the folder, of the complete run that goes before the matrix."""
+
+
+Built = tuple[str | None, Recipe]
+"""The MPI-IO component that a program is built for, and how."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """One run: its name, and what its program and MPI-IO are given. `requested` are stripes and hints as run.json names
     them, `point` the levels with the number of the repetition; the complete run has neither. `options` are those of the
-    experiment's launcher."""
+    experiment's launcher. `recipe` is how the program is built for it."""
 
     id: str
     ranks: int
@@ -29,6 +35,12 @@ class Asked:
     hints: Mapping[str, str] = field(default_factory=dict)
     requested: Mapping[str, int] = field(default_factory=dict)
     point: Mapping[str, int | str] = field(default_factory=dict)
+    recipe: Recipe = USUAL
+
+    @property
+    def built(self) -> Built:
+        """What decides which build of the program it runs."""
+        return self.io_component, self.recipe
 
 
 def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
@@ -38,11 +50,12 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     environment, hints = dict(experiment.environment), dict(experiment.hints)
     requested = requested_settings(experiment, run, storage)
     hints |= {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
-    component = experiment.io_component
+    component, recipe = experiment.io_component, recipe_of(experiment)
     for change in changes:
         environment |= change.environment
         hints |= change.hints
         component = change.io_component or component
+        recipe = replace(recipe, **{key: value for key in LISTED if (value := getattr(change, key))})
     arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
     arguments += experiment.repeated if run.repetition > 1 else ()
     point = {**settings, "repetition": run.repetition}
@@ -50,7 +63,12 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     if "nodes" in settings:
         options = {**options, "nodes": int(settings["nodes"])}
     ranks = int(settings.get("ranks", experiment.ranks))
-    return Asked(run.id, ranks, arguments, environment, component, options, hints, requested, point)
+    return Asked(run.id, ranks, arguments, environment, component, options, hints, requested, point, recipe)
+
+
+def recipe_of(experiment: Experiment) -> Recipe:
+    """How the program is built where no level says otherwise."""
+    return Recipe(experiment.compiler, experiment.flags)
 
 
 def options_of(experiment: Experiment) -> Mapping[str, Any]:
@@ -61,7 +79,8 @@ def options_of(experiment: Experiment) -> Mapping[str, Any]:
 def asked_first(experiment: Experiment) -> Asked:
     """The complete run: on the storage as it is, with the usual MPI library and its own hints."""
     first = experiment.first or ()
-    return Asked(FIRST, experiment.ranks, first, experiment.environment, ROMIO, options_of(experiment))
+    options, recipe = options_of(experiment), recipe_of(experiment)
+    return Asked(FIRST, experiment.ranks, first, experiment.environment, ROMIO, options, recipe=recipe)
 
 
 def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:

@@ -17,35 +17,42 @@ from iolens.lab.run.lustre_driver import Build, build_with_driver
 from iolens.lab.run.record import run_key
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
-from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.asked import Asked, Built
 from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.recipes import built_anew, check_recipes
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import workload_of
 
 
 @dataclass(frozen=True)
 class Bench:
-    """The program, built for the MPI of each MPI-IO component that the runs ask for (`builds`), the launcher, and the
-    storage below `data`."""
+    """The program, built for the MPI of each MPI-IO component and by each recipe that the runs ask for (`builds`), the
+    launcher, and the storage below `data`."""
 
     experiment: Experiment
-    builds: Mapping[str | None, Build]
+    builds: Mapping[Built, Build]
     launcher: Launcher
     data: Path
     storage: Backend
     workload: Workload
 
 
-def set_up(experiment: Experiment, data: Path, components: Collection[str | None]) -> Bench:
-    """Find the program, its MPI for each of these components, and the launcher; raises before anything has run when
-    one is missing."""
+def set_up(experiment: Experiment, folder: Path, data: Path, wanted: Collection[Built]) -> Bench:
+    """Find the program, its MPI for each of these components, and the launcher, and build what is asked for otherwise
+    than it is there, below the folder of the results; raises before anything has run when one is missing."""
     storage = backend_for(experiment.storage, data)
     for library in ("libiolens.so", *storage.libraries):
         need_library(library)
     launcher = LAUNCHERS[experiment.launcher]
+    components = list(dict.fromkeys(component for component, _ in wanted))
+    check_recipes(experiment.program, [recipe for _, recipe in wanted])
     if LUSTRE in components and storage.as_lustre is None:
         raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, and {storage.name} storage has none")
-    builds = {component: build_for(component, experiment.program, launcher) for component in components}
+    usual = {component: build_for(component, experiment.program, launcher) for component in components}
+    builds = {
+        built: usual[built[0]] if built[1].is_usual else built_anew(usual[built[0]], built, folder)
+        for built in sorted(wanted, key=str)
+    }
     return Bench(experiment, builds, launcher, data.resolve(), storage, workload_of(experiment.program))
 
 
@@ -61,7 +68,7 @@ def build_for(component: str | None, name: str, launcher: Launcher) -> Build:
 
 def key_of(bench: Bench, asked: Asked) -> str:
     """What decides the outcome of a run; paths do not."""
-    build = bench.builds[asked.io_component]
+    build = bench.builds[asked.built]
     names = ("libiolens.so", f"libiolens-{build.flavour}.so", *bench.storage.libraries)
     libraries = [path for path in map(find_library, names) if path]
     parts: dict[str, Any] = {
@@ -73,6 +80,7 @@ def key_of(bench: Bench, asked: Asked) -> str:
         "hints": asked.hints,
         "io": asked.io_component,
         "storage": bench.experiment.storage,
+        **({"build": build.made} if build.made else {}),
         **({"options": asked.options} if asked.options else {}),
         **({"pool": bench.experiment.pool} if bench.experiment.pool else {}),
     }

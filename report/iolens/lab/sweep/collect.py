@@ -28,13 +28,14 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     result = bench.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
     seen, trouble = look(log)
-    flavour = bench.builds[asked.io_component].flavour
+    build = bench.builds[asked.built]
+    flavour = build.flavour
     effective = with_layout(effective_settings(flavour, folder, result), health)
     driver = driver_of(flavour, result)
     effect = took_effect(asked.requested, effective, seen)
     if asked.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
-    status, reason = judge(folder, outcome, health, effect, trouble)
+    status, reason = judge(folder, outcome, health, effect, trouble, result)
     below = file_system(bench.data)[0] if bench.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
     return RunRecord(
@@ -52,6 +53,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         took_effect=effect,
         storage={"kind": bench.storage.name, **storage, **left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
+        build={**(result.get("build") or {}), **build.made},
         mpi={**(result.get("mpi") or {}), "driver": driver},
         hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
         load_before=outcome.load_before,
@@ -138,6 +140,7 @@ def judge(
     health: Health,
     effect: Mapping[str, bool | None],
     trouble: str | None,
+    result: Mapping[str, Any],
 ) -> tuple[str, str | None]:
     """`ok`, `failed` or `invalid`, and why."""
     if outcome.reason:
@@ -145,6 +148,9 @@ def judge(
     if outcome.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         own = [line for line in lines if line.strip("- ")]
+        verification = result.get("verification") or {}
+        if not own and verification.get("status") == "unsuccessful":
+            own = ["verification unsuccessful" + (f": {detail}" if (detail := verification.get("detail")) else "")]
         return "failed", f"exit code {outcome.exit_code}: {(own or ['no message'])[0]}"
     if trouble:
         return "failed", trouble

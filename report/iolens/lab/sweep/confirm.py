@@ -21,7 +21,7 @@ def confirming(experiment: Experiment, folder: Path) -> list[Run]:
     from iolens.metrics.comparison import compare
 
     results = load_results(folder)
-    found = compare(results.runs, results.settings)
+    found = compare(results.runs, results.settings, results.measure)
     if found.best is None or found.baseline is None or found.best == found.baseline:
         return []
     both = [point_at(experiment, dict(found.points.loc[i, list(found.settings)])) for i in (found.best, found.baseline)]

@@ -51,10 +51,10 @@ class Experiment:
 
     `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says what each
     changes. Factors of a group in `together` change side by side, and points for which a condition of `exclude` holds
-    are left out. `options` has the section of each launcher. `repeated` are arguments added in every repetition of a
-    point but the first. `volume` is what one run writes at most, where the workload's arguments do not tell. A run that
-    takes longer than `timeout` seconds is ended. `configuration` has the numbers of the emulated targets, the toolkit's
-    own when None.
+    are left out. `compiler` and `flags` build a bundled workload anew. `options` has the section of each launcher.
+    `repeated` are arguments added in every repetition of a point but the first. `volume` is what a run writes at most,
+    where the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended.
+    `configuration` has the numbers of the emulated targets, the toolkit's own when None.
     """
 
     name: str
@@ -67,6 +67,8 @@ class Experiment:
     together: tuple[tuple[str, ...], ...] = ()
     exclude: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    compiler: str | None = None
+    flags: str | None = None
     repeated: tuple[str, ...] = ()
     volume: int | None = None
     timeout: int | None = None
@@ -125,6 +127,8 @@ KEYS: Mapping[str, Key] = {
     "workload.repeated": Key("repeated", words, "Arguments added in every repetition of a point but the first"),
     "workload.ranks": Key("ranks", positive, "MPI ranks"),
     "workload.environment": Key("environment", variables, "Variables of every run"),
+    "workload.compiler": Key("compiler", CHANGES["compiler"], "Build the bundled workload with this C compiler"),
+    "workload.flags": Key("flags", CHANGES["flags"], "Build it with these flags, in the place of the usual ones"),
     "workload.volume": Key("volume", size, "Bytes that one run writes at most, where the arguments do not tell"),
     "workload.timeout": Key("timeout", duration, "Seconds or hours:minutes:seconds after which a run is ended"),
     "storage.kind": Key("storage", name_in(BACKENDS, DIRECTORY), "Where the data goes; directory: whatever it is on"),

@@ -20,7 +20,7 @@ from iolens.lab.sweep.experiment import FACTORS, KEYS, REQUIRED, Experiment
 from iolens.lab.sweep.expression import names_in, parse
 from iolens.lab.sweep.matrix import points
 from iolens.lab.sweep.results import FACTS
-from iolens.lab.values import Change, own_levels
+from iolens.lab.values import LISTED, Change, listed_levels, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
 
@@ -75,6 +75,8 @@ def converted(key: str, where: str, node: yaml.Node) -> Any:
     if key not in KEYS and (factor in FACTS or "." in factor):
         raise UsageError(f"{where}: {key}: every run has a {factor} already; give the factor another name")
     try:
+        if factor != key and factor in LISTED:
+            return listed_levels(factor, plain(node))
         return (KEYS[key].kind if key in KEYS else own_levels)(plain(node))
     except ValueError as error:
         raise UsageError(f"{where}: {key}: {error}") from error
@@ -152,8 +154,10 @@ def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
 
 
 def is_own_factor(key: str, node: yaml.Node | None) -> bool:
-    """A factor of the matrix that is a table of levels; one with a list would be a known factor misspelt."""
-    return key.startswith("matrix.") and isinstance(node, yaml.MappingNode)
+    """A factor of the matrix that is a table of levels, or one of LISTED; another one with a list would be a known
+    factor misspelt."""
+    listed = key.removeprefix("matrix.") in LISTED
+    return key.startswith("matrix.") and (listed or isinstance(node, yaml.MappingNode))
 
 
 def plain(node: yaml.Node) -> Any:

@@ -9,17 +9,18 @@ from iolens.log import read_log
 from iolens.log.job import Job
 from iolens.metrics.mpiio import file_ranks
 from iolens.metrics.operations import syncs
+from iolens.metrics.share import io_mean_seconds
 
 
 def observed(log: Path) -> dict[str, Any]:
     """Aggregators of the file with the most bytes written through MPI-IO: ranks that wrote it at the POSIX level.
 
     Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), those of `spread`,
-    and `syncs`, the calls that sent data to the storage. That of `through_mpiio` alone when the log holds no such table
-    (another profiler, or one rank), or not of all ranks.
+    and `syncs`, the calls that sent data to the storage. Those of `through_mpiio` and `compute_seconds` alone when the
+    log holds no such table (another profiler, or one rank), or not of all ranks.
     """
     job = read_log(log)
-    moved, ranks = through_mpiio(job), file_ranks(job)
+    moved, ranks = {**through_mpiio(job), **compute_seconds(job)}, file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
         return moved
     totals = ranks.groupby("file")["bytes_written"].sum()
@@ -56,6 +57,13 @@ def spread(job: Job, shared: set[int]) -> dict[str, Any]:
         "file_share": float(files.max() / files.sum()),
         "writers": len({*wrote["rank"][wrote["rank"] >= 0], *known}),
     }
+
+
+def compute_seconds(job: Job) -> dict[str, float]:
+    """`compute_seconds`: the run time less the I/O of an average process, so computing, messages and waiting for them;
+    nothing where no time is left."""
+    spent = job.run_time - (io_mean_seconds(job) or 0.0)
+    return {"compute_seconds": round(spent, 6)} if spent > 0 else {}
 
 
 def through_mpiio(job: Job) -> dict[str, bool]:

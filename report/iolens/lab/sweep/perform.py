@@ -73,7 +73,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
             count, size = asked.requested["stripe_count"], asked.requested["stripe_size"]
             bench.storage.set_stripes(data, Layout(count, size, pool=bench.experiment.pool))
     words = bench.workload.words(asked.arguments, folder, data, asked.hints)
-    build = bench.builds[asked.io_component]
+    build = bench.builds[asked.built]
     return Task(
         folder=folder,
         starter=(build.starter,),
@@ -88,7 +88,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
 
 def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
     """Environment of launcher and application; Open MPI's ROMIO reads hints from a file, and prints those in force."""
-    build = bench.builds[asked.io_component]
+    build = bench.builds[asked.built]
     application = {**asked.environment, **bench.storage.environment(bench.data, job_of(asked))}
     if asked.io_component == LUSTRE:
         application |= bench.storage.as_lustre or {}

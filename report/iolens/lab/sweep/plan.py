@@ -19,6 +19,7 @@ from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.prepare import POINTS
+from iolens.lab.sweep.recipes import build_command, builds_folder, check_recipes
 from iolens.lab.workloads.workloads import volume_of, workload_of
 
 MPIRUN = "mpirun"
@@ -27,7 +28,8 @@ MPIRUN = "mpirun"
 
 @dataclass(frozen=True)
 class Plan:
-    """`runs` are names, in order, and `texts` what is started for them: a command each, or scripts of several.
+    """`runs` are names, in order, and `texts` what is started for them: a command each, or scripts of several. `builds`
+    are the commands that build the program for them, where they ask for other builds than the usual one.
 
     `volume` is what one run writes at most in bytes, None where the workload does not tell, and `free` the room for it
     below `data`. `seconds` is what the runs of the matrix that were done already say all of it takes; None without any.
@@ -39,6 +41,7 @@ class Plan:
     volume: int | None
     free: int
     seconds: float | None
+    builds: tuple[str, ...] = ()
 
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
@@ -48,6 +51,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     asked = [asked_first(experiment)] if experiment.first is not None and some is None else []
     if with_matrix:
         asked += [asked_of(experiment, run, storage) for run in (schedule(experiment) if some is None else some)]
+    check_recipes(experiment.program, [one.recipe for one in asked])
     workload = workload_of(experiment.program)
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
@@ -60,6 +64,11 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
         volume=max((volume for volume in volumes if volume), default=None),
         free=shutil.disk_usage(existing(data)).free,
         seconds=sum(known) / len(known) * len(asked) if known else None,
+        builds=tuple(
+            build_command(experiment.program, built[1], builds_folder(folder.absolute(), built))
+            for built in dict.fromkeys(one.built for one in asked)
+            if not built[1].is_usual
+        ),
     )
 
 
@@ -69,11 +78,13 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     words = workload_of(experiment.program).words(
         asked.arguments, place, data / asked.id.replace("/", "_"), dict(asked.hints)
     )
+    usual = asked.recipe.is_usual
+    program = experiment.program if usual else str(builds_folder(folder, asked.built) / "bin" / experiment.program)
     return Task(
         place,
         tuple(shlex.split(asked.options.get("start", MPIRUN))),
         asked.ranks,
-        (experiment.program, *words),
+        (program, *words),
         Setup(),
         options=asked.options,
     )

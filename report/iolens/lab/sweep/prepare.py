@@ -115,7 +115,7 @@ def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequ
     needed = needed_bytes(experiment, workload, runs)
     data = data_folder(experiment, folder, storage, needed)
     check_space(needed, data)
-    return set_up(experiment, data, {asked.io_component for asked in runs})
+    return set_up(experiment, folder, data, {asked.built for asked in runs})
 
 
 def finished(attempt: Attempt, kept: Sequence[str]) -> bool:

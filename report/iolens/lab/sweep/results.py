@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.sweep.answers import told, with_answers
+from iolens.metrics.measure import Measure
 from iolens.metrics.settings import NamedLevel, level_order
 
 if TYPE_CHECKING:
@@ -30,14 +32,16 @@ WARM_UP = "warm-up"
 """The folder of the runs that go before a sweep and count for nothing."""
 
 
-METRICS: dict[str, tuple[str, str]] = {
-    "write_bandwidth": ("write", "write bandwidth"),
-    "read_bandwidth": ("read", "read bandwidth"),
-    "latency": ("", "latency"),
+METRICS: dict[str, Measure] = {
+    "write_bandwidth": Measure("write bandwidth", operation="write"),
+    "read_bandwidth": Measure("read bandwidth", operation="read"),
+    "latency": Measure("latency"),
+    "compute_time": Measure("compute time", "s", "observed.compute_seconds", less_is_better=True),
 }
-"""`report.metric` of experiment.yaml: the operation of the result's phases, and its name on the axis.
+"""`report.metric` of experiment.yaml.
 
-Latency comes from the result's `latency` table instead and has a comparison of its own."""
+Latency comes from the result's `latency` table instead and has a comparison of its own; compute time comes from the
+log (`observe.compute_seconds`)."""
 
 
 FACTS = (
@@ -77,10 +81,10 @@ class Skipped:
 class Results:
     """One sweep.
 
-    `runs` has one row per run: a column per setting (`settings` names them), then those of `read_run`.
-    `first` is the row of the complete run that went before the sweep, if there was one; `fresh` has the runs that were
-    made after it to confirm the best setting, with the columns of `runs`. `limits` are the numbers of the storage's
-    model (`storage/ost.yaml`), of a sweep on emulated targets.
+    `runs` has one row per run: a column per setting (`settings` names them), then those of `read_run`, and the answers'
+    (`answers.with_answers`). `first` is the row of the complete run that went before the sweep, if there was one;
+    `fresh` has the runs that were made after it to confirm the best setting, with the columns of `runs`. `limits` are
+    the numbers of the storage's model (`storage/ost.yaml`), of a sweep on emulated targets.
     """
 
     directory: Path
@@ -94,6 +98,11 @@ class Results:
     first: Mapping[str, Any] | None
     skipped: tuple[Skipped, ...]
     limits: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def measure(self) -> Measure:
+        """What the settings are compared by."""
+        return METRICS[self.metric]
 
     @property
     def program(self) -> str:
@@ -116,7 +125,7 @@ def load_results(directory: Path) -> Results:
         if path.relative_to(directory).parts[0] == WARM_UP:
             continue
         try:
-            row = read_run(path, METRICS[metric][0])
+            row = read_run(path, METRICS[metric].operation)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             skipped.append(Skipped(path.relative_to(directory), f"{type(error).__name__}: {error}"))
             continue
@@ -142,6 +151,7 @@ def load_results(directory: Path) -> Results:
             for name, levels in named.items()
             if (level := row["settings"].get(name))
         }
+    with_answers(rows, experiment)
     rows.sort(key=lambda row: [*(level_order(row["settings"].get(name)) for name in settings), row["repetition"]])
     columns = {name: pd.Series([row["settings"].get(name) for row in rows], dtype=object) for name in settings}
     both = pd.concat([pd.DataFrame(columns), pd.DataFrame(rows).drop(columns="settings")], axis=1)
@@ -225,7 +235,9 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "started": run.get("started"),
         "log": str(path.parent / run["log"]) if run.get("log") else None,
         "result": str(path.parent / run["result"]) if run.get("result") else None,
+        "observed.compute_seconds": None,
     }
+    row |= {f"build.{key}": value for key, value in (run.get("build") or {}).items()}
     for part in ("requested", "effective"):
         row |= {f"{part}.{key}": value for key, value in (run.get(part) or {}).items()}
     row |= {f"observed.{key}": value for key, value in observed.items()}
@@ -251,17 +263,19 @@ def driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
 
 
 def read_phase(path: Path, operation: str) -> dict[str, Any]:
-    """Bytes, seconds and bandwidth of one operation from a workload's result.json (workloads/RESULT.md).
+    """Bytes, seconds and bandwidth of one operation, verification and answer from a workload's result.json
+    (workloads/RESULT.md).
 
     bandwidth = bytes / seconds.max / 2^20: what the job saw, since it waits for its slowest rank.
     """
     missing: dict[str, Any] = dict.fromkeys(("bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs"))
-    missing["verification"] = None
+    missing |= {"verification": None, "answer": None}
     if not path.exists():
         return missing
     result = json.loads(path.read_text(encoding="utf-8"))
     missing["nprocs"] = result.get("ranks")
     missing["verification"] = (result.get("verification") or {}).get("status")
+    missing["answer"] = told(result)
     phases = [phase for phase in result.get("phases") or [] if phase["operation"] == operation]
     total = sum(phase["bytes"] for phase in phases)
     longest = math.fsum(phase["seconds"]["max"] for phase in phases)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from iolens.lab.sweep.experiment import KEYS, REQUIRED
-from iolens.lab.values import own_levels_schema
+from iolens.lab.values import LISTED, listed_schema, own_levels_schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -23,6 +23,7 @@ def schema() -> dict[str, Any]:
         if section and section not in root["required"]:
             root["required"].append(section)
     matrix = root["properties"]["matrix"]
+    matrix["properties"] |= {key: listed_schema(key) for key in LISTED}
     matrix |= {"minProperties": 1, "additionalProperties": own_levels_schema()}
     return root
 

@@ -34,7 +34,7 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
     from iolens.metrics.comparison import compare
 
     results = load_results(folder)
-    found = compare(results.runs, results.settings).points
+    found = compare(results.runs, results.settings, results.measure).points
     block = []
     for row in found.to_dict("records"):
         point = point_at(experiment, {name: row[name] for name in results.settings})

@@ -69,7 +69,7 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
 
 def bandwidth_of(sweep: Sweep, run: Run) -> float | None:
     """What a finished run measured, MiB/s; None where it measured nothing."""
-    row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric][0])
+    row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric].operation)
     return float(row["bandwidth"]) if row["usable"] and not row["ignored"] and row["bandwidth"] else None
 
 

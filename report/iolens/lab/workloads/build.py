@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -11,25 +12,28 @@ from pathlib import Path
 import iolens
 from iolens.errors import IolensError
 from iolens.lab.installation import own_workloads, source_of_workloads
+from iolens.lab.workloads.recipe import USUAL, Recipe
+
+PARTS = ("workloads", "profiler/include")
+"""Of the source, what a build needs."""
 
 
-def build(compiler: str, target: Path | None = None) -> Path:
-    """Compile all with an MPI's compiler command, into `target`/bin (default: this user's own folder); returns it.
+def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None) -> Path:
+    """Compile all, or one program, with an MPI's compiler command, into `target`/bin (default: this user's own folder);
+    returns it.
 
     Raises IolensError when the source, make or the compiler is not there, or the compiler fails; nothing is left of an
     attempt that fails.
     """
-    source = source_of_workloads()
-    if source is None:
-        raise IolensError("`make install` has built the workloads already, and this tree has no source of them")
+    source = source_here()
     for tool, remedy in (("make", "install make"), (compiler, "load your MPI's module, or name it with --mpicc")):
         if shutil.which(tool) is None:
             raise IolensError(f"{tool} was not found; {remedy}")
-    target = target or own_workloads()
+    target = (target or own_workloads()).absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".workloads-") as folder:
         copy, made = Path(folder) / "source", Path(folder) / "build"
-        for name in ("workloads", "profiler/include"):
+        for name in PARTS:
             shutil.copytree(source / name, copy / name)
         words = [
             "make",
@@ -39,15 +43,40 @@ def build(compiler: str, target: Path | None = None) -> Path:
             str(copy / "workloads"),
             f"BUILD={made}",
             f"VERSION={iolens.__version__}",
-            f"MPICC={compiler}",
+            *settings(compiler, recipe, program),
         ]
         surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
-        done = subprocess.run([*words, "all"], capture_output=True, text=True, env=surroundings, check=False)
+        done = subprocess.run(
+            [*words, "all"], capture_output=True, text=True, env={**surroundings, **recipe.variables}, check=False
+        )
         if done.returncode != 0:
             said = [line for line in done.stderr.splitlines() if line.strip()]
             first = next((line for line in said if "error" in line.lower()), said[-1] if said else "make failed")
-            raise IolensError(f"{compiler} could not build the workloads: {first}")
+            raise IolensError(f"{compiler} could not build {program or 'the workloads'}: {first}")
         (target / "bin").mkdir(parents=True, exist_ok=True)
-        for program in sorted((made / "bin").iterdir()):
-            program.replace(target / "bin" / program.name)
+        for path in sorted((made / "bin").iterdir()):
+            path.replace(target / "bin" / path.name)
     return target / "bin"
+
+
+def settings(compiler: str, recipe: Recipe, program: str | None) -> list[str]:
+    """What the workloads' Makefile is told."""
+    words = [f"MPICC={compiler}"]
+    words += [f"CODE_FLAGS={recipe.flags}"] if recipe.flags else []
+    return words + ([f"PROGRAMS={program}"] if program else [])
+
+
+def source_here() -> Path:
+    """The folder above the workloads' source; raises IolensError where there is none."""
+    source = source_of_workloads()
+    if source is None:
+        raise IolensError("`make install` has built the workloads already, and this tree has no source of them")
+    return source
+
+
+def source_digest() -> str:
+    """SHA-256 of all that a build reads of the source."""
+    source, digest = source_here(), hashlib.sha256()
+    for path in sorted(path for part in PARTS for path in (source / part).rglob("*") if path.is_file()):
+        digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

@@ -33,6 +33,7 @@ class Evidence:
     `base` names what ratios are held against, with its absolute value; empty without ratios. `left_out`: groups that
     are not compared, and why. `bounded`: groups whose bound is drawn. `joined`: a setting with names for levels whose
     points a figure joins by lines; empty without one. `swept`: the runs of a sweep, each in an empty folder of its own.
+    `from_logs`: what was measured comes from the logs.
     """
 
     runs: pd.DataFrame
@@ -43,6 +44,7 @@ class Evidence:
     bounded: int = 0
     joined: str = ""
     swept: bool = False
+    from_logs: bool = False
 
     def known(self, column: str) -> list[Any]:
         """The values of a column, without those that are missing or empty."""

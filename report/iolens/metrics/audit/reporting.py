@@ -118,6 +118,8 @@ def factors(evidence: Evidence) -> Finding:
 
 def timing(evidence: Evidence) -> Finding:
     """Rule 10."""
+    if evidence.from_logs:
+        return KEPT, "The log's run time and I/O times, of an average process."
     if evidence.swept:
         return (
             KEPT,

@@ -32,11 +32,15 @@ MEASURED = (
 
 
 def of_comparison(comparison: Comparison, program: str) -> Evidence:
-    """Of the settings of a sweep that measures bandwidth."""
+    """Of the settings of a sweep."""
     points = comparison.points
     base = "" if comparison.baseline is None else f"{points.loc[comparison.baseline, 'label']}, "
-    base += "" if comparison.baseline is None else f"{points.loc[comparison.baseline, 'value']:.4g} MiB/s"
-    reads = not comparison.measure.startswith("write")
+    base += (
+        ""
+        if comparison.baseline is None
+        else f"{points.loc[comparison.baseline, 'value']:.4g} {comparison.measure.unit}"
+    )
+    reads = comparison.measure.operation != "write"
     rows = [
         row
         | {
@@ -49,19 +53,20 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
         for row in recorded(comparison.runs)
     ]
     speeds = {
-        str(point["label"]): measured(comparison.runs[comparison.runs["point"] == index], "bandwidth")
+        str(point["label"]): measured(comparison.runs[comparison.runs["point"] == index], comparison.measure.column)
         for index, point in points.iterrows()
         if not point["left_out"]
     }
     return Evidence(
         runs=frame_of(rows),
         groups={label: each for label, each in speeds.items() if each},
-        rate=True,
+        rate=not comparison.measure.less_is_better,
         base=base,
         left_out=[(str(point["name"]), str(point["left_out"])) for _, point in points.iterrows() if point["left_out"]],
         bounded=int(points["bound"].notna().sum()),
         joined=joined_names(comparison),
         swept=True,
+        from_logs=comparison.measure.less_is_better,
     )
 
 

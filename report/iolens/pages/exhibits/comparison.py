@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.bound import known
 from iolens.metrics.comparison import Comparison
+from iolens.metrics.measure import Measure
 from iolens.metrics.settings import level_text, name_text, size_text
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.pages.blocks import FigureBlock
@@ -29,7 +30,6 @@ LAYERED = {
 
 LEAVES = "An interval without cap leaves the axis."
 
-SPEED = ("value", "low", "high", "bandwidth")
 TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
 
@@ -41,8 +41,8 @@ def points(comparison: Comparison) -> pd.DataFrame:
 
 
 def best_first(comparison: Comparison) -> pd.DataFrame:
-    """`points`, those with the highest typical value first."""
-    return points(comparison).sort_values("value", ascending=False, kind="stable")
+    """`points`, those with the best typical value first."""
+    return points(comparison).sort_values("value", ascending=comparison.measure.less_is_better, kind="stable")
 
 
 def effects(comparison: Comparison) -> pd.DataFrame:
@@ -85,8 +85,9 @@ def map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBl
         return
     pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
     rest = [name for name in comparison.factors if name not in pair]
-    figure = heatmap(found, (pair[0], pair[1]), rest, f"{comparison.measure}, MiB/s", comparison.best)
-    caption = "Typical bandwidth of each setting. Framed: the best; hatched: left out of the comparison."
+    figure = heatmap(found, (pair[0], pair[1]), rest, comparison.measure.axis, comparison.best)
+    caption = f"Typical {comparison.measure.name} of each setting. "
+    caption += "Framed: the best; hatched: left out of the comparison."
     yield FigureBlock(figure, caption)
 
 
@@ -94,7 +95,9 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     """Throughput and I/O time of every point."""
     from iolens.figures.compare_bars import grouped_bars
 
-    throughput = "Throughput: typical value, interval, single runs (dots). " + LEAVES
+    measure = comparison.measure
+    what = measure.name.capitalize() if measure.less_is_better else "Throughput"
+    throughput = f"{what}: typical value, interval, single runs (dots). " + LEAVES
     if known(comparison.limits):
         throughput += (
             " Black line: the bound, the smallest of stripes × {ost_mb_per_s:g} MB/s (targets; of several "
@@ -103,10 +106,9 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
         ).format(**comparison.limits)
     if (comparison.points["bound_by"] == "device").any():
         throughput += " Black line: the bound that was given for the device."
-    for columns, axis, caption in (
-        (SPEED, f"{comparison.measure}, MiB/s", throughput),
-        (TIME, "I/O time, s", "I/O time of the slowest rank, the same way."),
-    ):
+    drawn = [(("value", "low", "high", measure.column), measure.axis, throughput)]
+    drawn += [] if measure.less_is_better else [(TIME, "I/O time, s", "I/O time of the slowest rank, the same way.")]
+    for columns, axis, caption in drawn:
         figure = grouped_bars(found, comparison.runs, comparison.factors, columns, axis, comparison.best)
         yield FigureBlock(figure, caption)
 
@@ -117,10 +119,10 @@ def ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figu
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
     caption += LEAVES
-    shown, measured = len(ranked(found)), int(found["value"].notna().sum())
+    shown, measured = len(ranked(found, comparison.measure.less_is_better)), int(found["value"].notna().sum())
     if shown < measured:
         caption += f" The best {shown} of {measured}."
-    yield FigureBlock(ranking(found, f"{comparison.measure}, MiB/s"), caption)
+    yield FigureBlock(ranking(found, comparison.measure.axis, comparison.measure.less_is_better), caption)
 
 
 def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -131,7 +133,7 @@ def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figu
         f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
         "the grey bar spans the single pairs: a long one means that the effect depends on the other settings. " + LEAVES
     )
-    yield FigureBlock(effect_forest(found), caption)
+    yield FigureBlock(effect_forest(found, rate_name(comparison)), caption)
 
 
 def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -139,15 +141,18 @@ def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[
     from iolens.figures.compare_interaction import interaction_lines
 
     if comparison.interaction is not None:
-        lines = interaction_lines(found, comparison.interaction.names, f"{comparison.measure}, MiB/s")
+        lines = interaction_lines(found, comparison.interaction.names, comparison.measure.axis)
         caption = "Parallel lines: the two act independently; fanning out: they pay off together. " + LEAVES
         yield FigureBlock(lines, caption)
 
 
 def points_note(comparison: Comparison) -> str:
     """What is promised of the intervals."""
+    less = comparison.measure.less_is_better
     note = f"Typical value and interval: {'; '.join(promises(comparison)) or NONE}. "
-    note += "Each holds by itself; the best's, picked because it is the largest, lies rather high. "
+    extreme, lies = ("least", "low") if less else ("largest", "high")
+    note += f"Each holds by itself; the best's, picked because it is the {extreme}, lies rather {lies}. "
+    note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
     note += f"Ratios to the baseline: {claim(RATIO, CONFIDENCE, together=True)}. "
     sure = f"{100 * CONFIDENCE:.0f} %"
     return note + f"Tied: cannot be told from the best; the truly best is it or tied with it with {sure}."
@@ -166,13 +171,32 @@ def levels(names: Sequence[str]) -> list[Column]:
 
 def points_columns(comparison: Comparison) -> list[Column]:
     """What varies, then what it gave."""
-    return [*levels(comparison.factors), COUNT, VALUE, TIMES, AGAINST, Column("standing", "standing")]
+    io = [] if comparison.measure.less_is_better else [TIMES]
+    against = Column(against_head(comparison), AGAINST, against_baseline)
+    return [*levels(comparison.factors), COUNT, value_column(comparison), *io, against, Column("standing", "standing")]
 
 
 def brief_columns(comparison: Comparison) -> list[Column]:
     """The same, narrow enough for a terminal."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
-    return [*levels(comparison.factors), COUNT, VALUE, AGAINST, reason]
+    against = Column(against_head(comparison), AGAINST, against_baseline)
+    return [*levels(comparison.factors), COUNT, value_column(comparison), against, reason]
+
+
+def value_column(comparison: Comparison) -> Column:
+    """The typical values, with their unit."""
+    measure = comparison.measure
+    return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), with_interval)
+
+
+def against_head(comparison: Comparison) -> str:
+    """What a ratio is."""
+    return "× as fast" if comparison.measure.less_is_better else "× baseline"
+
+
+def rate_name(comparison: Comparison) -> str:
+    """What a ratio is of."""
+    return "speed" if comparison.measure.less_is_better else "bandwidth"
 
 
 def runs_columns(comparison: Comparison) -> list[Column]:
@@ -184,10 +208,16 @@ def runs_columns(comparison: Comparison) -> list[Column]:
         Column("buffer r / e", LAYERED["cb_buffer_size"], slashed_sizes),
         Column("largest write", "observed.largest_write", slashed_sizes),
         Column("rep.", ("repetition", "fresh"), lambda number, fresh: f"{number}{' fresh' if fresh else ''}"),
-        Column("MiB/s", "bandwidth", measured),
-        Column("I/O s", "io_seconds", measured),
+        *measured_columns(comparison.measure),
         Column("standing", ("usable", "status", "reason", "ignored", "confirmed"), run_standing),
     ]
+
+
+def measured_columns(measure: Measure) -> list[Column]:
+    """What each run measured."""
+    if measure.less_is_better:
+        return [Column(measure.axis, measure.column, measured)]
+    return [Column(measure.unit, measure.column, measured), Column("I/O s", "io_seconds", measured)]
 
 
 def runs_text(count: int, planned: int, lost: int) -> str:
@@ -236,13 +266,12 @@ def run_standing(usable: bool, status: str, reason: str | None, ignored: Sequenc
 
 
 COUNT = Column("runs", ("count", "planned", "lost"), runs_text)
-VALUE = Column("MiB/s", ("value", "low", "high"), with_interval)
 TIMES = Column("I/O time, s", ("seconds", "seconds_low", "seconds_high"), with_interval)
-AGAINST = Column("× baseline", ("is_baseline", "ratio", "ratio_low", "ratio_high"), against_baseline)
+AGAINST = ("is_baseline", "ratio", "ratio_low", "ratio_high")
 
 MAP: Exhibit[Comparison] = Exhibit("map", "Two settings against each other", points, draw=map_figure)
 
-BARS: Exhibit[Comparison] = Exhibit("bars", "Throughput and I/O time", points, draw=bar_figures)
+BARS: Exhibit[Comparison] = Exhibit("bars", "What every setting gave", points, draw=bar_figures)
 
 POINTS: Exhibit[Comparison] = Exhibit(
     name="points",
@@ -271,9 +300,9 @@ EFFECTS: Exhibit[Comparison] = Exhibit(
         Column("single pairs ×", ("smallest", "largest"), lambda low, high: f"{number(low)} … {number(high)}"),
         Column("pairs", "pairs"),
     ],
-    note="Geometric mean of the bandwidth ratios of all pairs of points that differ in this setting alone, with its "
-    f"interval: {claim(RATIO, CONFIDENCE)}, each by itself; then the smallest and the largest ratio of a single "
-    "pair. A point left out of the comparison is in no pair.",
+    note="Geometric mean of the ratios (of bandwidths, or of reciprocals of times) of all pairs of points that differ "
+    f"in this setting alone, with its interval: {claim(RATIO, CONFIDENCE)}, each by itself; then the smallest and the "
+    "largest ratio of a single pair. A point left out of the comparison is in no pair.",
     draw=effects_figure,
 )
 
@@ -288,7 +317,8 @@ RUNS: Exhibit[Comparison] = Exhibit(
     columns=runs_columns,
     note="r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
     "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "
-    "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time. Fresh: made after the best was "
+    "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time. Compute time: run time "
+    "less the I/O of an average process. Fresh: made after the best was "
     "picked, to confirm it.",
 )
 

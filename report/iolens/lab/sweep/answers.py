@@ -1,0 +1,101 @@
+"""Whether a program that was built otherwise still computes the same: the answer of every run against the baseline's.
+
+A baseline here is the run whose other settings are the same and whose compiler and flags are those of the first levels.
+An answer is what the program told of it in its result (workloads/RESULT.md), with its own tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iolens.lab.values import LISTED
+from iolens.metrics.settings import level_order
+
+SAME = "as the baseline's"
+
+Row = dict[str, Any]
+
+
+def with_answers(rows: Sequence[Row], experiment: Mapping[str, Any]) -> None:
+    """Give every row `answer.difference` (the greatest relative one to the baseline, None where nobody can tell),
+    `answer.same` (within the tolerance; None as before) and `answer.said` in words. Where the sweep builds its program
+    in one way only, all three are None.
+    """
+    factors = building(experiment)
+    for row in rows:
+        if factors:
+            row |= against(row, baseline_of(row, rows, factors))
+        else:
+            row |= dict.fromkeys(("answer.difference", "answer.same", "answer.said"))
+    for row in rows:
+        del row["answer"]
+
+
+def building(experiment: Mapping[str, Any]) -> list[str]:
+    """The factors whose levels change how the program is built."""
+    matrix = experiment.get("matrix")
+    return [
+        name
+        for name, levels in (matrix.items() if isinstance(matrix, Mapping) else ())
+        if isinstance(levels, Mapping) and any(key in (change or {}) for change in levels.values() for key in LISTED)
+    ]
+
+
+def baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | None:
+    """The first run with an answer whose building factors have their first level and whose other settings are those of
+    `row`; None where there is none."""
+    wanted = dict(row["settings"])
+    for name in factors:
+        levels = [other["settings"].get(name) for other in rows]
+        wanted[name] = min(levels, key=level_order)
+    found = (one for one in rows if one["settings"] == wanted and one["answer"] and one["status"] != "failed")
+    return next(found, None)
+
+
+def against(row: Row, base: Row | None) -> Row:
+    """The three columns of a run."""
+    if not row["answer"]:
+        said = f"n/a: the program tells no answer; its own verification: {row['verification'] or 'n/a'}"
+        return {"answer.difference": None, "answer.same": None, "answer.said": said}
+    if base is None:
+        said = "n/a: no run of the baseline has an answer"
+        return {"answer.difference": None, "answer.same": None, "answer.said": said}
+    where, difference = greatest(row["answer"]["values"], base["answer"]["values"])
+    tolerance = float(base["answer"]["tolerance"])
+    same = difference <= tolerance
+    said = SAME if same else f"differs from the baseline's by {difference:.1e} in {where} (tolerance {tolerance:.0e})"
+    return {"answer.difference": difference, "answer.same": same, "answer.said": said}
+
+
+def greatest(values: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, float]:
+    """Where two answers differ most, and by how much, relative to the second; infinity for values that only one has or
+    that are not finite."""
+    one, other = dict(flat(values)), dict(flat(base))
+    found = [(name, relative(one.get(name), other.get(name))) for name in (*other, *(n for n in one if n not in other))]
+    return max(found, key=lambda pair: pair[1], default=("", 0.0))
+
+
+def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Each number with its name; those of a list are counted from 1."""
+    for name, value in values.items():
+        if isinstance(value, list):
+            yield from ((f"{name} {place}", each) for place, each in enumerate(value, 1))
+        else:
+            yield name, value
+
+
+def relative(value: Any, base: Any) -> float:
+    """The relative difference of two numbers; None is one that was not finite."""
+    if value is None or base is None or not math.isfinite(value) or not math.isfinite(base):
+        return math.inf
+    return 0.0 if value == base else abs(value - base) / abs(base) if base else math.inf
+
+
+def told(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The answer in a program's result; None without one."""
+    answer = (result.get("extra") or {}).get("answer")
+    if not isinstance(answer, Mapping) or not isinstance(answer.get("tolerance"), int | float):
+        return None
+    return answer if isinstance(answer.get("values"), Mapping) and answer["values"] else None

@@ -1,0 +1,144 @@
+"""Build a bundled workload anew, as some runs of a sweep ask for it, before the first of them begins."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import iolens
+from iolens.errors import IolensError, UsageError
+from iolens.lab.files import write_aside
+from iolens.lab.installation import BUILD_FOR_LUSTRE
+from iolens.lab.io_components import LUSTRE
+from iolens.lab.run import mpi
+from iolens.lab.run.lustre_driver import INTEL_MPI, Build
+from iolens.lab.run.mpi import output_of
+from iolens.lab.say import say
+from iolens.lab.sweep.asked import Built
+from iolens.lab.workloads.build import build, settings, source_digest
+from iolens.lab.workloads.foreign import FOREIGN
+from iolens.lab.workloads.recipe import Recipe
+from iolens.lab.workloads.workloads import workload_of
+
+BUILDS = "builds"
+"""The folder of a sweep's own builds, below that of its results."""
+
+STAMP = "recipe.json"
+"""In the folder of a build: what it was made of. While that is the same, it is kept: the runs of a sweep that goes on
+another day are those of the same program."""
+
+MPICC = "mpicc"
+
+WRAPPER = "opal_wrapper"
+"""What all of Open MPI's compiler commands are."""
+
+
+def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
+    """Raise where a program is not one that can be built, or a compiler is not there or none that an MPI can use."""
+    asked = [recipe for recipe in recipes if not recipe.is_usual]
+    if asked and (workload_of(program) is FOREIGN or "/" in program):
+        raise UsageError(f"compiler and flags: only bundled workloads are built here, and {program} is none of them")
+    for name in dict.fromkeys(recipe.compiler for recipe in asked if recipe.compiler):
+        path = shutil.which(name)
+        if path is None:
+            raise UsageError(f"compiler: {name} was not found; install it, load its module, or give its path")
+        # An MPI's command that were told to use itself would start itself for ever.
+        if Path(name).name.startswith("mpi") or Path(path).resolve().name == WRAPPER:
+            raise UsageError(
+                f"compiler: {name} is an MPI's own command; name the C compiler that it shall use, such as gcc"
+            )
+
+
+def builds_folder(folder: Path, built: Built) -> Path:
+    """Where a build goes, below the folder of the results."""
+    component, recipe = built
+    return folder / BUILDS / f"{'lustre_' if component == LUSTRE else ''}{recipe.folder}"
+
+
+def built_anew(base: Build, built: Built, folder: Path) -> Build:
+    """The program of `base`, built for the same MPI by another recipe, below the folder of the results `folder`.
+
+    What an earlier sweep made of the same source, compiler and flags is kept. Raises IolensError with the compiler's
+    own words where it refuses.
+    """
+    recipe, target, name = built[1], builds_folder(folder, built), base.program.name
+    wrapper = wrapper_of(base)
+    version = version_of(wrapper, recipe)
+    made = {"compiler": recipe.compiler or compiler_named(wrapper), "version": version}
+    made |= {"flags": recipe.flags} if recipe.flags else {}
+    stamp = {**made, "mpicc": wrapper, "links": output_of(wrapper, "-show").strip(), "source": source_digest()}
+    stamp |= {"iolens": iolens.__version__, "program": name}
+    program = target / "bin" / name
+    if "=" in str(program.absolute()):  # env, which starts the ranks' program, would take it for a variable
+        raise UsageError(f"compiler and flags: no part of the path of {folder.absolute()} may have a =; use --results")
+    if stamp != read_stamp(target) or not program.is_file():
+        say(f"building {name} with {recipe.text}")
+        shutil.rmtree(target, ignore_errors=True)
+        build(wrapper, target, recipe, name)
+        check_build(program, base, wrapper, recipe)
+        write_aside(target / STAMP, json.dumps(stamp, indent=1) + "\n")
+    return replace(base, program=program.resolve(), made=made)
+
+
+def wrapper_of(base: Build) -> str:
+    """The compiler command of the MPI that a program was built for."""
+    if base.program.parent == BUILD_FOR_LUSTRE / "bin":
+        return str(INTEL_MPI / "bin" / "iolens-mpicc")
+    found = shutil.which(MPICC)
+    if found is None:
+        raise IolensError(f"{MPICC} was not found; load your MPI's module")
+    return found
+
+
+def compiler_named(wrapper: str) -> str:
+    """What an MPI's command calls the compiler that it uses by itself."""
+    words = shlex.split(output_of(wrapper, "-show"))
+    return words[0] if words else Path(wrapper).name
+
+
+def version_of(wrapper: str, recipe: Recipe) -> str:
+    """The first line of what the compiler says of its version; raises where the MPI's command uses another one."""
+    said = first_line(output_of("env", *assignments(recipe.variables), wrapper, "--version"))
+    if recipe.compiler and said != first_line(output_of(recipe.compiler, "--version")):
+        raise UsageError(f"compiler: {wrapper} cannot be told to use {recipe.compiler}: it says that it is {said!r}")
+    return said
+
+
+def check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
+    """Raise where what was built cannot run as the usual build does."""
+    if mpi.is_static(program):
+        raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so that no profiler can reach it")
+    flavour = mpi.flavour_of_program(program)
+    if flavour != base.flavour:
+        raise IolensError(
+            f"{wrapper} builds for {flavour or 'no MPI'}, and {base.program} is {base.flavour}'s; "
+            "put the command of that MPI first on PATH"
+        )
+
+
+def read_stamp(folder: Path) -> object:
+    """What a build was made of; None where there is none that is whole."""
+    try:
+        return json.loads((folder / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def assignments(variables: Mapping[str, str]) -> list[str]:
+    """Variables as they stand before a command."""
+    return [f"{key}={value}" for key, value in variables.items()]
+
+
+def build_command(program: str, recipe: Recipe, target: Path | None = None) -> str:
+    """What makes a build, for a reader: the same by hand, above the source of the workloads."""
+    words = [*assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
+    return shlex.join([*words, *settings(MPICC, recipe, program)])

@@ -1,0 +1,46 @@
+"""How a bundled workload is compiled: the C compiler below the MPI's own command, and the flags."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CHOOSING = ("OMPI_CC", "MPICH_CC", "I_MPI_CC", "CC")
+"""Variables that name an MPI's compiler command the C compiler to use: Open MPI's, MPICH's, Intel's, and that of the
+command that setup makes for Intel's packages."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """None: as the MPI's command has it, and as the workloads' Makefile has it. `flags` take the place of all flags
+    that decide the code, so that nothing is added to them."""
+
+    compiler: str | None = None
+    flags: str | None = None
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is what `make build` makes."""
+        return self == USUAL
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What makes any MPI's compiler command use the compiler."""
+        return dict.fromkeys(CHOOSING, self.compiler) if self.compiler else {}
+
+    @property
+    def folder(self) -> str:
+        """Its name as a folder's: readable, and no other recipe's."""
+        words = re.sub("[^A-Za-z0-9.+-]+", "_", f"{self.compiler or ''}{self.flags or ''}").strip("_-")[:60]
+        return f"{words}_{hashlib.sha256(repr(self).encode()).hexdigest()[:8]}"
+
+    @property
+    def text(self) -> str:
+        """In words: 'clang -O3', 'the usual compiler -O3', 'clang, the usual flags'."""
+        compiler = self.compiler or "the usual compiler"
+        return f"{compiler} {self.flags}" if self.flags else f"{compiler}, the usual flags"
+
+
+USUAL = Recipe()

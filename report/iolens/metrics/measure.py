@@ -1,0 +1,43 @@
+"""What the settings of a sweep are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measured value of each run: its `name` for people, its `unit`, the `column` of the frame of runs that has it,
+    and the `operation` of the result's phases that it is of, if any. `less_is_better` of times.
+
+    All comparisons are of rates: of a time its reciprocal, so that a ratio above 1 is better whatever is measured.
+    """
+
+    name: str
+    unit: str = "MiB/s"
+    column: str = "bandwidth"
+    operation: str = ""
+    less_is_better: bool = False
+
+    @property
+    def axis(self) -> str:
+        """Name and unit."""
+        return f"{self.name}, {self.unit}"
+
+    def rates(self, values: Sequence[float]) -> list[float]:
+        """Values that grow with what is better."""
+        return [1.0 / value for value in values] if self.less_is_better else list(values)
+
+    def span(self, value: float, low: float | None, high: float | None) -> tuple[float, float | None, float | None]:
+        """Value and ends of an interval of rates, as those of the measure."""
+        if not self.less_is_better:
+            return value, low, high
+        return 1.0 / value, 1.0 / high if high else None, 1.0 / low if low else None
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether one value is better than another."""
+        return one < other if self.less_is_better else one > other
+
+
+BANDWIDTH = Measure("bandwidth")

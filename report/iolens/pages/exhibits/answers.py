@@ -1,0 +1,71 @@
+"""What the builds of a program were made of, and whether all of them computed the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.comparison import Comparison
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MADE = ("build.compiler", "build.version", "build.flags")
+
+
+def answers(comparison: Comparison) -> pd.DataFrame | None:
+    """A row for each setting of a sweep that builds its program in several ways: `label`, what its program was built
+    with, `difference` (the greatest relative one of its runs' answers to the baseline's) and `answer` in words."""
+    import pandas as pd
+
+    runs = comparison.runs
+    if "answer.said" not in runs or runs["answer.said"].isna().all():
+        return None
+    rows: list[dict[str, Any]] = []
+    for index, point in comparison.points.iterrows():
+        own = runs[runs["point"] == index]
+        told = own[own["answer.difference"].notna()]
+        worst = told["answer.difference"].astype(float).idxmax() if len(told) else own.index[0]
+        rows.append(
+            {
+                "label": point["label"],
+                **{name.partition(".")[2]: known(own, name) for name in MADE},
+                "runs": len(own),
+                "difference": own.loc[worst, "answer.difference"],
+                "answer": own.loc[worst, "answer.said"],
+            }
+        )
+    return pd.DataFrame(rows).astype({"difference": float})
+
+
+def known(runs: pd.DataFrame, column: str) -> str:
+    """What the runs say of their build."""
+    values = runs[column].dropna() if column in runs else []
+    return "; ".join(dict.fromkeys(map(str, values))) or "n/a"
+
+
+def difference_text(value: float) -> str:
+    """A relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
+    if value != value:
+        return "n/a"
+    return f"{value:.1e}" if value else "0"
+
+
+ANSWERS: Exhibit[Comparison] = Exhibit(
+    name="answers",
+    title="Builds and their answers",
+    metric=answers,
+    columns=[
+        Column("setting", "label"),
+        Column(
+            "compiler", ("compiler", "version"), lambda compiler, version: compiler if version == "n/a" else version
+        ),
+        Column("flags", "flags"),
+        Column("runs", "runs"),
+        Column("greatest difference", "difference", difference_text),
+        Column("answer", "answer"),
+    ],
+    note="The answer that the program told of each run against that of the baseline, the first level of what changes "
+    "the build, all other settings being equal. They are the same where no number differs, relative to the baseline's, "
+    "by more than the tolerance of the program's own verification.",
+)

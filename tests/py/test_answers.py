@@ -1,0 +1,218 @@
+"""A sweep over compilers and flags: its settings, whether the answers are the baseline's, and times, of which less is
+better."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from comparison_example import write_run
+from iolens.errors import UsageError
+from iolens.lab.storage.backends import BACKENDS
+from iolens.lab.sweep.answers import SAME
+from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
+from iolens.lab.sweep.matrix import schedule
+from iolens.lab.sweep.recipes import check_recipes
+from iolens.lab.sweep.results import Results, load_results
+from iolens.lab.workloads.recipe import USUAL, Recipe
+from iolens.metrics.comparison import Comparison, compare
+from iolens.pages import comparison_words as words
+from iolens.pages.comparison_remedy import remedy
+from iolens.pages.exhibits.answers import answers
+
+NORMS = [0.5, 2.0]
+SECONDS = {"-O0": (4.0, 4.1, 3.9), "-O2": (2.0, 2.1, 1.9), "-Ofast": (1.0, 1.1, 0.9)}
+
+
+def write(path: Path, changes: str) -> Path:
+    path.write_text(
+        "name: made\nworkload: {program: btio, arguments: [--class, S], ranks: 1}\nstorage: {kind: emulated}\n"
+        + changes,
+        encoding="utf-8",
+    )
+    return path
+
+
+def loaded(path: Path, changes: str) -> Experiment:
+    return load_experiment(write(path, changes))
+
+
+def answering(folder: Path, values: list[float | None] | None) -> None:
+    """Put an answer into the result of a run."""
+    result = json.loads((folder / "result.json").read_text())
+    result["extra"] = {"answer": values and {"tolerance": 1e-8, "values": {"norm": values}}}
+    (folder / "result.json").write_text(json.dumps(result))
+
+
+def swept(folder: Path, told: dict[str, list[float | None] | None], **changes: Any) -> Results:
+    """A sweep over three flags that measured SECONDS of computing and told these answers."""
+    for flags, values in SECONDS.items():
+        for repetition, seconds in enumerate(values, 1):
+            place = folder / "points" / f"flags{flags}" / f"rep-{repetition}"
+            observed = {"observed": {"compute_seconds": seconds}}
+            build = {"build": {"compiler": "gcc", "version": "gcc 12.2.0", "flags": flags}}
+            write_run(place, {"flags": flags}, repetition, 100.0, **{**observed, **build, **changes})
+            answering(place, told.get(flags, list(NORMS)))
+    levels = {flags: {"flags": flags} for flags in SECONDS}
+    experiment = {
+        "workload": {"program": "btio"},
+        "matrix": {"flags": levels},
+        "report": {"metric": "compute_time"},
+    }
+    (folder / "experiment.yaml").write_text(json.dumps(experiment))
+    return load_results(folder)
+
+
+def compared(results: Results) -> Comparison:
+    return compare(results.runs, results.settings, results.measure, results.fresh)
+
+
+def test_a_list_of_flags_or_compilers_is_a_factor_whose_levels_change_them(tmp_path: Path) -> None:
+    made = loaded(tmp_path / "e.yaml", "matrix:\n  flags: [-O0, -O3  -march=native]\n  compiler: gcc\nrepetitions: 1\n")
+    asked = [asked_of(made, run, BACKENDS["emulated"]) for run in schedule(made)]
+    assert {one.recipe for one in asked} == {Recipe("gcc", "-O0"), Recipe("gcc", "-O3 -march=native")}
+    again = tmp_path / "again.yaml"
+    again.write_text(to_yaml(made), encoding="utf-8")
+    assert load_experiment(again) == made
+
+
+def test_levels_change_what_the_workload_says_of_all_runs(tmp_path: Path) -> None:
+    text = "matrix:\n  build:\n    all: {}\n    own: {flags: -O1}\n    other: {compiler: gcc-12}\nrepetitions: 1\n"
+    path = tmp_path / "e.yaml"
+    write(path, text)
+    made = load_experiment(path, ["workload.compiler=cc", "workload.flags=-O2"])
+    asked = {
+        one.point["build"]: one.recipe for one in (asked_of(made, r, BACKENDS["emulated"]) for r in schedule(made))
+    }
+    assert asked == {"all": Recipe("cc", "-O2"), "own": Recipe("cc", "-O1"), "other": Recipe("gcc-12", "-O2")}
+    again = tmp_path / "again.yaml"
+    again.write_text(to_yaml(made), encoding="utf-8")
+    assert load_experiment(again) == made
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("matrix: {flags: [O2]}", "'O2' is not flags"),
+        ("matrix: {flags: ['-DX=$(reboot)']}", "quotes, $ and the like"),
+        ("matrix: {flags: [-O2, -O2]}", "a list of different values"),
+        ("matrix: {flags: []}", "a list of different values"),
+        ("matrix: {flags: [-O2, 3]}", "3 is not flags"),
+        ("matrix: {compiler: ['gcc -O2']}", "its flags go into flags"),
+        ("matrix: {compiler: [bin/gcc]}", "whole path"),
+        ("matrix: {compiler: ['--version']}", "is not a compiler's name"),
+    ],
+)
+def test_what_is_no_compiler_or_no_flags_is_refused_with_its_line(tmp_path: Path, line: str, wrong: str) -> None:
+    with pytest.raises(UsageError, match=r"e\.yaml:4: matrix\.") as error:
+        loaded(tmp_path / "e.yaml", line)
+    assert wrong in str(error.value)
+
+
+def test_what_cannot_be_built_is_refused(tmp_path: Path) -> None:
+    check_recipes("anything", [USUAL])
+    check_recipes("btio", [Recipe("gcc"), Recipe(flags="-O9")])
+    with pytest.raises(UsageError, match="only bundled workloads are built here, and lmp is none"):
+        check_recipes("lmp", [Recipe(flags="-O2")])
+    with pytest.raises(UsageError, match="no-such-cc was not found"):
+        check_recipes("btio", [Recipe("no-such-cc")])
+    with pytest.raises(UsageError, match="an MPI's own command"):
+        check_recipes("btio", [Recipe("mpicc")])
+
+
+def test_less_time_is_better_and_ratios_are_of_speeds(tmp_path: Path) -> None:
+    results = swept(tmp_path, {})
+    found = compared(results)
+    best, base = found.points.loc[found.best], found.points.loc[found.baseline]
+    assert (best["label"], base["label"], found.points.loc[found.worst, "label"]) == (
+        "flags -Ofast",
+        "flags -O0",
+        "flags -O0",
+    )
+    assert best["value"] == pytest.approx((1.0 * 1.1 * 0.9) ** (1 / 3))
+    assert best["ratio"] == pytest.approx(base["value"] / best["value"])
+    assert best["ratio_low"] > 1
+    assert found.proven
+    assert found.effects["ratio"].tolist() == pytest.approx([2.0, 4.0], rel=0.01)
+    said = words.verdict(found)
+    assert said.startswith("Best: flags -Ofast, 0.997 s, 4.01 times [")
+    assert "as fast as the baseline (flags -O0: 4.00 s)" in said
+    assert not any("storage's model" in word or "EMULATED" in word for word in words.cautions(results, found))
+    known = remedy(results, found)
+    assert known is not None
+    assert (known.stripes, known.hints) == (None, ())
+    assert known.own == ("make -C workloads MPICC=mpicc CODE_FLAGS=-Ofast PROGRAMS=btio",)
+    assert "with gcc 12.2.0" in known.holds_for
+
+
+def test_an_answer_within_the_tolerance_is_the_baselines(tmp_path: Path) -> None:
+    found = compared(swept(tmp_path, {"-Ofast": [0.5 * (1 + 9e-9), 2.0]}))
+    assert found.points["left_out"].tolist() == ["", "", ""]
+    assert set(found.runs["answer.said"]) == {SAME}
+    assert words.answer_sentences(found) == [
+        "Answer: of 9 runs, 9 have the baseline's (greatest relative difference 9.0e-09)."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "difference"), [([0.5, 2.0 * (1 + 3e-8)], "3.0e-08"), ([0.5, None], "inf"), ([0.5], "inf")]
+)
+def test_the_fastest_is_not_the_best_where_its_answer_differs(
+    tmp_path: Path, values: list[float | None], difference: str
+) -> None:
+    found = compared(swept(tmp_path, {"-Ofast": values}))
+    reason = f"its answer differs from the baseline's by {difference} in norm 2 (tolerance 1e-08)"
+    assert found.points["left_out"].tolist() == ["", "", reason]
+    assert found.points.loc[found.best, "label"] == "flags -O2"
+    assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in words.verdict(found)
+    assert words.answer_sentences(found) == [
+        "Answer: of 9 runs, 6 have the baseline's (greatest relative difference 0.0e+00), 3 have not: flags -Ofast."
+    ]
+    table = answers(found)
+    assert table is not None
+    assert table["answer"].tolist() == [SAME, SAME, reason.removeprefix("its answer ")]
+    assert table["flags"].tolist() == list(SECONDS)
+
+
+def test_without_answers_nobody_can_tell_and_the_reason_is_named(tmp_path: Path) -> None:
+    found = compared(swept(tmp_path, dict.fromkeys(SECONDS)))
+    assert found.points["left_out"].tolist() == ["", "", ""]
+    assert words.answer_sentences(found) == [
+        "Answer: n/a: the program tells no answer; its own verification: successful."
+    ]
+
+
+def test_a_baseline_without_answer_is_named(tmp_path: Path) -> None:
+    found = compared(swept(tmp_path, {"-O0": None}))
+    said = dict(zip(found.runs["flags"], found.runs["answer.said"], strict=True))
+    assert said["-O2"] == "n/a: no run of the baseline has an answer"
+
+
+def test_answers_are_held_against_those_of_the_same_problem(tmp_path: Path) -> None:
+    """Another setting that changes the problem changes the answer, and no build is to blame."""
+    for size, norm in ((1, 0.5), (2, 0.7)):
+        for flags, far in (("-O0", 0.0), ("-O2", 1e-6 if size == 2 else 0.0)):
+            place = tmp_path / "points" / f"{size}{flags}" / "rep-1"
+            write_run(place, {"ranks": size, "flags": flags}, 1, 100.0)
+            answering(place, [norm * (1 + far), 2.0])
+    experiment = {
+        "name": "made",
+        "matrix": {"ranks": [1, 2], "flags": {"-O0": {"flags": "-O0"}, "-O2": {"flags": "-O2"}}},
+    }
+    (tmp_path / "experiment.yaml").write_text(json.dumps(experiment))
+    runs = load_results(tmp_path).runs
+    assert runs["answer.same"].tolist() == [True, True, True, False]
+
+
+def test_a_sweep_that_builds_nothing_compares_no_answers(tmp_path: Path) -> None:
+    place = tmp_path / "points" / "1" / "rep-1"
+    write_run(place, {"ranks": 1}, 1, 100.0)
+    answering(place, list(NORMS))
+    found = load_results(tmp_path)
+    assert found.runs["answer.said"].isna().all()
+    assert words.answer_sentences(compared(found)) == []
+    assert answers(compared(found)) is None
