@@ -85,7 +85,19 @@ def test_another_log_has_answers_of_its_own() -> None:
 
 
 OTHERS = (
-    *("job", "comparison", "latency", "subjects", "subject_figures", "scaling", "search", "forest", "fleet", "what_if"),
+    *(
+        "job",
+        "comparison",
+        "answers",
+        "latency",
+        "subjects",
+        "subject_figures",
+        "scaling",
+        "search",
+        "forest",
+        "fleet",
+        "what_if",
+    ),
 )
 """Files of `pages/exhibits` that hold the list, or exhibits of something else than a job."""
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
-from iolens.lab.sweep.recipes import build_command
+from iolens.lab.sweep.recipes import build_commands
 from iolens.lab.sweep.results import Results
-from iolens.lab.values import LISTED
-from iolens.lab.workloads.recipe import USUAL
 from iolens.metrics.comparison import Comparison
 from iolens.pages.comparison_driver import DRIVERS
 
@@ -54,7 +52,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     own = tuple(line for change in changes for line in own_lines(results.program, change))
-    own += build_lines(results, changes)
+    own += build_commands(results.program, [results.experiment.get("workload") or {}, *changes])
     if results.measure.less_is_better:
         return Remedy(comparison.proven, None, (), holds_for_build(run), own) if own else None
     pool = (results.experiment.get("storage") or {}).get("pool")
@@ -74,14 +72,6 @@ def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
     if change.get("arguments"):
         lines.append(f"{program} {shlex.join(str(word) for word in change['arguments'])} ...")
     return lines
-
-
-def build_lines(results: Results, changes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The command that builds the program as the runs had it; nothing where they had the usual build."""
-    recipe = USUAL
-    for change in (results.experiment.get("workload") or {}, *changes):
-        recipe = replace(recipe, **{key: str(change[key]) for key in LISTED if change.get(key)})
-    return () if recipe.is_usual else (build_command(results.program, recipe),)
 
 
 def holds_for_build(run: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import iolens
 from iolens.errors import IolensError, UsageError
@@ -19,9 +20,10 @@ from iolens.lab.run.lustre_driver import INTEL_MPI, Build
 from iolens.lab.run.mpi import output_of
 from iolens.lab.say import say
 from iolens.lab.sweep.asked import Built
+from iolens.lab.values import LISTED
 from iolens.lab.workloads.build import build, settings, source_digest
 from iolens.lab.workloads.foreign import FOREIGN
-from iolens.lab.workloads.recipe import Recipe
+from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.lab.workloads.workloads import workload_of
 
 BUILDS = "builds"
@@ -142,3 +144,12 @@ def build_command(program: str, recipe: Recipe, target: Path | None = None) -> s
     """What makes a build, for a reader: the same by hand, above the source of the workloads."""
     words = [*assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
     return shlex.join([*words, *settings(MPICC, recipe, program)])
+
+
+def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The command for the recipe to which these changes add up, each a table that may have `compiler` and `flags`;
+    nothing for the usual one."""
+    recipe = USUAL
+    for change in changes:
+        recipe = replace(recipe, **{key: str(change[key]) for key in LISTED if change.get(key)})
+    return () if recipe.is_usual else (build_command(program, recipe),)
