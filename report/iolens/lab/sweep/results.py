@@ -43,6 +43,9 @@ METRICS: dict[str, Measure] = {
 Latency comes from the result's `latency` table instead and has a comparison of its own; compute time comes from the
 log (`observe.compute_seconds`)."""
 
+FROM_LOG = ("compute_time",)
+"""Those that any program has."""
+
 
 FACTS = (
     *("run", "repetition", "status", "reason", "usable", "ignored", "lost_attempts", "confirmed", "storage"),

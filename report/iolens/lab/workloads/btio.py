@@ -62,7 +62,7 @@ def refuses(arguments: Sequence[str], ranks: int) -> str | None:
 
 BTIO = Workload(
     program="btio",
-    metrics=("write_bandwidth", "read_bandwidth", "compute_time"),
+    metrics=("write_bandwidth", "read_bandwidth"),
     refuses=refuses,
     volume=lambda arguments, ranks: data_bytes(arguments),
     steps=time_steps,

@@ -34,5 +34,5 @@ def volume(arguments: Sequence[str], ranks: int) -> int | None:
     return VALUE_BYTES * cells * size_of(arguments, 5, "--num_arrays")
 
 
-CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth", "compute_time"), refuses=refuses, volume=volume)
-RESTART = Workload("restart_simulator", ("read_bandwidth", "compute_time"), refuses=refuses, volume=volume)
+CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth",), refuses=refuses, volume=volume)
+RESTART = Workload("restart_simulator", ("read_bandwidth",), refuses=refuses, volume=volume)

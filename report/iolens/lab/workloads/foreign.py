@@ -23,7 +23,7 @@ def result(folder: Path) -> dict[str, Any]:
 
 FOREIGN = Workload(
     program="",
-    metrics=("write_bandwidth", "read_bandwidth", "latency", "compute_time"),
+    metrics=("write_bandwidth", "read_bandwidth", "latency"),
     result_option=None,
     directory_option=None,
     hint_option=None,
