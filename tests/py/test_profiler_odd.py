@@ -97,3 +97,17 @@ def test_a_zlib_of_the_programs_own_is_not_mixed_with_the_systems(tmp_path: Path
     assert (done.returncode, done.stderr) == (3, "")
     (log,) = harness.logs(tmp_path)
     assert read_log(log).frames["STDIO"]["STDIO_BYTES_WRITTEN"].sum() == 4
+
+
+@pytest.mark.parametrize("how", ["end", "flush", "all", "record", "leave"])
+def test_streams_that_were_closed_unseen_are_not_looked_at(how: str, tmp_path: Path) -> None:
+    """At the end, at a flush of all streams, when recording goes on; and the one that is open has what it wrote. (Its
+    place is not known where all are flushed unseen.)"""
+    done = harness.run(harness.build_program("harm_streams"), how, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+    (log,) = harness.logs(tmp_path)
+    job = read_log(log)
+    frame = job.frames["STDIO"]
+    kept = frame[frame["id"].map(job.names).str.endswith("/kept.txt")].iloc[0]
+    assert how == "all" or kept["STDIO_MAX_BYTE_WRITTEN"] == 3
+    assert frame["STDIO_BYTES_WRITTEN"].sum() == 4 * 9

@@ -7,12 +7,12 @@
 #include "../system/file_info.h"
 #include "lustre.h"
 
-/* Bytes that have left the buffer since this was last asked. More in the buffer than is known of was put
- * there by another thread, which has still to say so. */
-static int64_t take_landed(struct stream *stream, int64_t bytes)
+/* Bytes that have left the buffer, where these are left, since this was last asked. More in the buffer than
+ * is known of was put there by another thread, which has still to say so. */
+static int64_t take_landed(struct stream *stream, int64_t bytes, int64_t left)
 {
-    int64_t known = stream->pending + bytes, now = (int64_t)__fpending(stream->handle);
-    stream->pending = now < known ? now : known;
+    int64_t known = stream->pending + bytes;
+    stream->pending = left < known ? left : known;
     return known - stream->pending;
 }
 
@@ -28,33 +28,32 @@ static void place(struct stdio_state *s, int64_t begin, int64_t bytes)
 /* The system leaves a descriptor behind what it appended, and answers this without asking a file server. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes)
 {
-    int64_t landed = take_landed(stream, bytes);
+    int64_t landed = take_landed(stream, bytes, (int64_t)__fpending(stream->handle));
     if (landed == 0)
         return;
-    off_t position = syscall(SYS_lseek, fileno_unlocked(stream->handle), 0L, SEEK_CUR);
+    off_t position = syscall(SYS_lseek, stream->fd, 0L, SEEK_CUR);
     stream->offset = position >= 0 ? position : stream->offset + landed;
     place(s, stream->offset - landed, landed);
 }
 
 /* The file's size is asked for before the lock is taken: a file server may take long to answer. */
-void appending_left(struct stream *stream, struct stdio_state *s)
+void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
 {
     struct stat info;
-    if ((int64_t)__fpending(stream->handle) >= stream->pending ||
-        file_info_fd(fileno_unlocked(stream->handle), &info) != 0)
+    if (left >= stream->pending || file_info_fd(stream->fd, &info) != 0)
         return;
     spin_lock(&s->lock);
-    int64_t landed = take_landed(stream, 0);
+    int64_t landed = take_landed(stream, 0, left);
     if (landed > 0)
         place(s, info.st_size - landed, landed);
     spin_unlock(&s->lock);
 }
 
-void appending_ends(struct stream *stream, struct stdio_state *s)
+void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
 {
     struct stat info;
-    appending_left(stream, s);
-    if (stream->pending == 0 || file_info_fd(fileno_unlocked(stream->handle), &info) != 0)
+    appending_left(stream, s, left);
+    if (stream->pending == 0 || file_info_fd(stream->fd, &info) != 0)
         return;
     spin_lock(&s->lock);
     place(s, info.st_size, stream->pending);

@@ -12,10 +12,10 @@
 /* Of a state whose lock is held, right behind a call that gave the stream `bytes`, or flushed it. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes);
 
-/* Behind a call that may have flushed the stream and moved on. */
-void appending_left(struct stream *stream, struct stdio_state *s);
+/* Behind a call that may have flushed the stream and moved on; so many bytes are left in its buffer. */
+void appending_left(struct stream *stream, struct stdio_state *s, int64_t left);
 
-/* Before the stream is closed, or the process ends: that flushes it. */
-void appending_ends(struct stream *stream, struct stdio_state *s);
+/* Before the stream is closed, or the process ends: that flushes what is left in its buffer. */
+void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left);
 
 #endif

@@ -1,6 +1,7 @@
 #include "stdio_module.h"
 
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -186,7 +187,22 @@ static void on_left(struct stream *stream)
 {
     struct stdio_state *s = stream->pending > 0 ? state_of(stream) : NULL;
     if (s)
-        appending_left(stream, s);
+        appending_left(stream, s, (int64_t)__fpending(stream->handle));
+}
+
+/* Not when another file is known by its descriptor: then the stream is gone. */
+static bool has_descriptor(struct stream *stream)
+{
+    struct open_file *open = fds_find(stream->fd);
+    return !open || fds_file(open) == streams_own(stream);
+}
+
+/* All that was in the buffers has left them. */
+static void on_flushed(struct stream *stream)
+{
+    struct stdio_state *s = has_descriptor(stream) ? state_of(stream) : NULL;
+    if (s)
+        appending_left(stream, s, 0);
 }
 
 /* Darshan counts a flush as a write of no bytes, that of all streams not at all. */
@@ -195,14 +211,22 @@ void stdio_on_flush(const struct call *c, FILE *stream)
     if (stream)
         on_transfer(c, stream, STDIO_FLUSHES, 0);
     else
-        streams_each_pending(on_left);
+        streams_each_pending(on_flushed);
 }
 
-static void on_end(struct stream *stream)
+static void on_close(struct stream *stream)
 {
     struct stdio_state *s = stream->pending > 0 ? state_of(stream) : NULL;
     if (s)
-        appending_ends(stream, s);
+        appending_ends(stream, s, (int64_t)__fpending(stream->handle));
+}
+
+/* What was in the buffer at the last call is what the C library will still write. */
+static void on_end(struct stream *stream)
+{
+    struct stdio_state *s = has_descriptor(stream) ? state_of(stream) : NULL;
+    if (s)
+        appending_ends(stream, s, stream->pending);
 }
 
 static void stdio_end(void) { streams_each_pending(on_end); }
@@ -313,7 +337,7 @@ void stdio_before_close(struct call *c, FILE *handle)
     fds_forget(fd, fd);
     if (!stream)
         return;
-    on_end(stream);
+    on_close(stream);
     if ((c->taken = state_of(stream)))
         lustre_on_close(stream->file, fd);
     streams_forget(handle);
@@ -339,7 +363,7 @@ void stdio_before_reopen(FILE *handle, const char *path)
     int fd = fileno_unlocked(handle);
     struct stream *stream = streams_known(handle);
     if (stream)
-        on_end(stream);
+        on_close(stream);
     fds_forget(fd, fd);
     if (path)
         streams_forget(handle);

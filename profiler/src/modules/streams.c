@@ -9,6 +9,12 @@
 
 static struct streams iolens_streams;
 
+/* Of glibc, without a header; an iterator is the stream itself. NULL in other C libraries. */
+void _IO_list_lock(void) __attribute__((weak));
+void _IO_list_unlock(void) __attribute__((weak));
+FILE *_IO_iter_begin(void) __attribute__((weak));
+FILE *_IO_iter_next(FILE *) __attribute__((weak));
+
 static _Atomic(struct stream *) *bucket_of(FILE *handle)
 {
     uintptr_t address = (uintptr_t)handle;
@@ -74,6 +80,7 @@ struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
         stream->file = file;
         stream->stdio = NULL;
         stream->offset = offset;
+        stream->fd = fileno_unlocked(handle);
         stream->append = false;
         stream->pending = 0;
         stream->handle = handle;
@@ -114,11 +121,28 @@ void streams_forget_states(void)
             stream->stdio = NULL;
 }
 
+/* Which streams are open, by the list that the C library keeps for itself. */
+static void mark_listed(void)
+{
+    if (!_IO_list_lock || !_IO_iter_begin || !_IO_iter_next || !_IO_list_unlock)
+        return;
+    _IO_list_lock();
+    for (FILE *open = _IO_iter_begin(); open; open = _IO_iter_next(open)) {
+        struct stream *stream = find(open);
+        if (stream)
+            stream->listed = true;
+    }
+    _IO_list_unlock();
+}
+
+/* Not while the list is held: a position is waited for where another thread is in a call with the stream. */
 void streams_ask_offsets(void)
 {
+    mark_listed();
     for (int i = 0; i < STREAM_BUCKETS; i++)
         for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next) {
-            FILE *handle = stream->handle;
+            FILE *handle = stream->listed ? stream->handle : NULL;
+            stream->listed = false;
             off_t offset = handle ? ftello(handle) : -1;
             if (offset >= 0)
                 stream->offset = offset;

@@ -17,6 +17,8 @@ struct stream {
     struct file *file;
     _Atomic(void *) stdio; /* the STDIO module's state, NULL until the first operation */
     int64_t offset;
+    int fd;          /* when it was opened */
+    bool listed;     /* met in the C library's list of open streams */
     bool append;     /* what is written goes to the file's end */
     int64_t pending; /* … and these bytes, which were counted, are still in its buffer */
     _Atomic(struct stream *) next;
@@ -53,11 +55,13 @@ struct file *streams_own(struct stream *stream);
 /* The file behind a handle, or NULL. */
 struct file *streams_file(FILE *handle);
 
-/* Have each stream ask for its state again; and for its position. */
+/* Have each stream ask for its state again; and for its position, where it is still open. */
 void streams_forget_states(void);
 void streams_ask_offsets(void);
 
-/* Do this with each stream that appends and has bytes in its buffer. */
+/* Do this with each stream that appends and had bytes in its buffer at its last call. It may be gone: a
+ * program can close a stream by ways that are not wrapped. So what its handle points at must not be looked
+ * at. */
 void streams_each_pending(void (*work)(struct stream *stream));
 
 /* The records are gone, as in a child of fork: the streams stay, with their files until they are used. */
