@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from iolens.lab.sweep.check import check_configuration, check_space, check_workl
 from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, fitting_stripe
 from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import points, schedule
+from iolens.lab.sweep.plan import plan
 from iolens.lab.sweep.romio import effective_hints
+from iolens.lab.sweep.sweep import full
 from iolens.lab.workloads.btio import BTIO, CLASSES, data_bytes
 from iolens.metrics.settings import NamedLevel, sorted_levels
 
@@ -263,7 +266,10 @@ def test_excluded_points_are_not_run(tmp_path: Path) -> None:
         (LAST, "until: {interval: 0}", ":10: until.interval: 0 is not between 0 and 100 %"),
         (LAST, "until: {interval: much}", ":10: until.interval: 'much' is not a part of a whole, such as 5%"),
         ("[1, 2]", "{from: 1}", ":7: matrix.stripe_count: {'from': 1} is no range"),
-        ("[1, 2]", "{from: 4, to: 1}", "must be a list of different values"),
+        ("[1, 2]", "{from: 4, to: 1}", "a range from 4 to 1 has no level"),
+        ("[1, 2]", "{from: 1, to: 4, step: 0}", "0 is not a whole number of at least 1"),
+        ("[1, 2]", "{from: 1, to: 100000000}", "a range of more than 10000 levels"),
+        (LAST, "until: {interval: 5%, ci: 5%}", ":10: until.ci: that is said by another key already"),
         ("[1, 2]", "{from: 1, to: 4, times: 1}", "a range that grows 1 times stays where it is"),
     ],
 )
@@ -271,6 +277,38 @@ def test_groups_conditions_ranges_and_parts_that_cannot_be(tmp_path: Path, old: 
     with pytest.raises(UsageError) as caught:
         load_experiment(write(tmp_path, TOGETHER.replace(old, new)))
     assert problem in str(caught.value)
+
+
+def test_more_points_than_any_sweep_can_run_are_refused(tmp_path: Path) -> None:
+    changes = [f"matrix.{factor}={{from: 1, to: 9999}}" for factor in ("ranks", "stripe_count")]
+    with pytest.raises(UsageError, match="199960002 points are more than the 100000 that a sweep may have"):
+        load_experiment(write(tmp_path, GOOD), changes)
+
+
+def test_levels_have_names_in_any_language(tmp_path: Path) -> None:
+    path = tmp_path / "experiment.yaml"
+    path.write_text("name: x\nworkload: {program: ior, ranks: 1}\nmatrix: {größe: {}, 日本: {小: {}, 大_きい: {}}}\n")
+    with pytest.raises(UsageError, match="an own factor is a table"):
+        load_experiment(path)
+    path.write_text(path.read_text().replace("größe: {}", "größe: {é: {}, è: {}}"))
+    assert [point.id for point in points(load_experiment(path))][:2] == ["größe-é_日本-小", "größe-é_日本-大-きい"]
+
+
+def test_a_dry_run_refuses_what_the_sweep_would(tmp_path: Path) -> None:
+    path = tmp_path / "experiment.yaml"
+    path.write_text("name: x\nworkload: {program: btio, ranks: 4}\nmatrix: {nodes: [1, 2]}\n")
+    with pytest.raises(UsageError, match="the launcher local has no nodes to choose"):
+        plan(load_experiment(path), tmp_path)
+    with pytest.raises(UsageError, match=r"workload\.ranks: 3"):
+        plan(load_experiment(path, ["matrix.ranks=[3]", "matrix.nodes=[1]", "launcher=slurm"]), tmp_path)
+
+
+def test_a_full_disk_is_said_in_words_of_the_sweep(tmp_path: Path) -> None:
+    problem = full(OSError(errno.ENOSPC, "Error writing bytes to file"), tmp_path)
+    assert isinstance(problem, IolensError)
+    assert f"no room is left for the results in {tmp_path} (No space left on device); finished runs" in str(problem)
+    other = OSError(errno.EACCES, "no")
+    assert full(other, tmp_path) is other
 
 
 def test_a_program_is_looked_for_beside_the_experiment(tmp_path: Path) -> None:

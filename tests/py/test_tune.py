@@ -170,6 +170,17 @@ def test_a_whole_search_on_real_runs_is_confirmed_and_resumed(
     assert (folder / "comparison.pdf").stat().st_size > 10_000
 
 
+def test_a_search_whose_first_runs_fail_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = EXPERIMENT.replace("-w, ", "-w, --nosuch, ").replace("{configuration: ost.yaml}", "{}")
+    Path("tiny.yaml").write_text(text)
+    assert main(["tune", "tiny.yaml", "--budget", "5"]) == 1
+    assert len(json.loads(Path("results/tiny/tuning.json").read_text())["steps"]) == 2, "default and rule of thumb"
+    assert "every run failed, and there is nothing to search by" in capsys.readouterr().out
+
+
 def test_what_cannot_be_tuned_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "e.yaml"
     path.write_text("name: a\nworkload: {program: collectives, ranks: 2}\nmatrix: {ranks: [2, 4]}\n")

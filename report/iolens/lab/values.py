@@ -14,6 +14,9 @@ from typing import Any, Generic, TypeVar
 from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
 
+MOST_LEVELS = 10000
+"""Of a range; more are a slip."""
+
 T = TypeVar("T", covariant=True)
 Schema = Mapping[str, Any]
 
@@ -172,9 +175,13 @@ def spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
         raise ValueError(f"{value!r} is no range, such as {{from: 1, to: 16, times: 2}} or {{from: 2, to: 8, step: 2}}")
     at, end = each(value["from"]), each(value["to"])
-    step, times = each(value.get("step", 0 if "times" in value else 1) or 1), positive(value.get("times", 1))
+    step, times = each(value.get("step", 1)), positive(value.get("times", 1))
     if "times" in value and times == 1:
         raise ValueError("a range that grows 1 times stays where it is")
+    if at > end:
+        raise ValueError(f"a range from {value['from']} to {value['to']} has no level")
+    if "times" not in value and (end - at) // step >= MOST_LEVELS:
+        raise ValueError(f"a range of more than {MOST_LEVELS} levels")
     found = []
     while at <= end:
         found.append(at)
@@ -308,4 +315,4 @@ def listed_schema(key: str) -> Schema:
 
 def slug(level: str) -> str:
     """A level's name as part of a folder's."""
-    return re.sub("[^A-Za-z0-9.+-]+", "-", level).strip("-")
+    return re.sub(r"(?:[^\w.+-]|_)+", "-", level).strip("-")

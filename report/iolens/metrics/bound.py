@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -41,11 +41,9 @@ def stripes_of_a_link(limits: Mapping[str, float]) -> float:
     return limits["link_mb_per_s"] / limits["ost_mb_per_s"]
 
 
-def bounds(runs: pd.DataFrame, count: int, limits: Mapping[str, float]) -> pd.DataFrame:
-    """Columns `bound` (MiB/s) and `bound_by` of `count` points, whose `runs` have their number in `point`; missing
-    where `of_runs` has none.
-    """
-    found = [of_runs(runs[runs["point"] == point], limits) or (float("nan"), "") for point in range(count)]
+def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.DataFrame:
+    """Columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing where `of_runs` has none."""
+    found = [of_runs(part, limits) or (float("nan"), "") for part in parts]
     return pd.DataFrame(found, columns=["bound", "bound_by"])
 
 
@@ -54,10 +52,12 @@ def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str
 
     Writers are the ranks that were seen writing any file, or the file with the most bytes where a run tells no more.
     """
+    if not known(limits):
+        return None
     stripes = median(runs, "requested.stripe_count")
     writers = 1 if median(runs, "nprocs") == 1 else median(runs, "observed.writers")
     writers = writers or median(runs, "observed.aggregators")
-    if not known(limits) or not stripes or not writers:
+    if not stripes or not writers:
         return None
     return bound(limits, int(stripes), int(writers), median(runs, "observed.file_share") or 1.0)
 

@@ -83,17 +83,18 @@ def compare(
     fresh = None if fresh is None else with_joints(fresh, together)
     keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
     order = list(dict.fromkeys(keys))
-    runs = runs.assign(point=[order.index(key) for key in keys])
-    values = [measured(runs[runs["point"] == i], measure.column) for i in range(len(order))]
+    place_of = {key: i for i, key in enumerate(order)}
+    runs = runs.assign(point=[place_of[key] for key in keys])
+    parts = [part for _, part in runs.groupby("point")]
+    values = [measured(part, measure.column) for part in parts]
     most = max(map(len, values), default=0)
-    rows = [point_row(names, key, runs[runs["point"] == i], most, measure) for i, key in enumerate(order)]
-    points = pd.DataFrame(rows)
+    points = pd.DataFrame([point_row(names, *each, most, measure) for each in zip(order, parts, strict=True)])
     for place, name in enumerate(names):  # levels keep their type, which a frame of rows may turn into plain text
         points[name] = pd.Series([key[place] for key in order], dtype=object)
     for joint in together:
         for name in joint.names:
             points[name] = pd.Series([level.parts[name] for level in points[joint.name]], dtype=object)
-    points = points.join([typicals(values), times(runs, len(order)), bounds(runs, len(order), limits or {})])
+    points = points.join([typicals(values), times(parts), bounds(parts, limits or {})])
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
     first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
@@ -146,9 +147,9 @@ def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["value", "low", "high", "interval_method", "coverage"])
 
 
-def times(runs: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Typical I/O time of each point and its interval, seconds."""
-    found = typicals([measured(runs[runs["point"] == i], "io_seconds") for i in range(count)])
+def times(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Typical I/O time of each point and its interval, seconds, from the runs of each."""
+    found = typicals([measured(part, "io_seconds") for part in parts])
     names = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
     return found.rename(columns=names)[list(names.values())]
 

@@ -34,15 +34,18 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[As
             raise UsageError(f"workload.ranks: {asked.ranks}: {why} (run {asked.id})")
 
 
+def check_nodes(runs: Sequence[Asked], launcher: Launcher) -> None:
+    """Raise where the matrix varies nodes that the launcher has not."""
+    if "nodes" not in launcher.keys and any("nodes" in asked.point for asked in runs):
+        raise UsageError(f"matrix.nodes: the launcher {launcher.name} has no nodes to choose")
+
+
 def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher: Launcher) -> None:
-    """Storage without stripes cannot vary them, what one node's memory holds cannot be shared by several, and a
-    launcher without nodes cannot vary those."""
+    """Storage without stripes cannot vary them, and what one node's memory holds cannot be shared by several."""
     nodes = max((launcher.nodes(asked.options) for asked in runs), default=1)
     if storage.one_node and nodes > 1:
         raise UsageError(f"{storage.name} storage is one node's own, and {launcher.name} shall use {nodes} nodes")
     varied = {name for asked in runs for name in asked.point}
-    if "nodes" in varied and "nodes" not in launcher.keys:
-        raise UsageError(f"matrix.nodes: the launcher {launcher.name} has no nodes to choose")
     if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
         kind, mount = file_system(existing(data))
         raise UsageError(

@@ -6,6 +6,7 @@ Every error names the file, the line, the key and, for a misspelt key, the neare
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,10 +19,13 @@ from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import FACTORS, KEYS, REQUIRED, Experiment
 from iolens.lab.sweep.expression import names_in, parse
-from iolens.lab.sweep.matrix import points
+from iolens.lab.sweep.matrix import points, steps
 from iolens.lab.sweep.results import FACTS
 from iolens.lab.values import LISTED, Change, listed_levels, own_levels
 from iolens.lab.workloads.workloads import workload_of
+
+MOST_POINTS = 100_000
+"""Of a matrix, before any is left out; at a second a run they take more than a day."""
 
 
 def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
@@ -83,7 +87,10 @@ def converted(key: str, where: str, node: yaml.Node) -> Any:
 
 
 def with_points(experiment: Experiment, path: Path) -> Experiment:
-    """The experiment; raises when no point of its matrix is left."""
+    """The experiment; raises when no point of its matrix is left, or it has more than any sweep can run."""
+    many = math.prod(map(len, steps(experiment)))
+    if many > MOST_POINTS:
+        raise UsageError(f"{path}: matrix: {many} points are more than the {MOST_POINTS} that a sweep may have")
     try:
         left = points(experiment)
     except ValueError as error:

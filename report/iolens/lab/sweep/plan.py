@@ -14,7 +14,7 @@ from iolens.lab.run.execute import Setup
 from iolens.lab.run.record import read_record
 from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
-from iolens.lab.sweep.check import needed_bytes
+from iolens.lab.sweep.check import check_nodes, check_workload, needed_bytes
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.place import data_folder
@@ -46,13 +46,15 @@ class Plan:
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
     """The plan of a sweep into this folder, or of `some` of its runs alone; raises UsageError for storage that is not
-    there."""
+    there, and for what the workload or the launcher would refuse."""
     storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     asked = [asked_first(experiment)] if experiment.first is not None and some is None else []
     if with_matrix:
         asked += [asked_of(experiment, run, storage) for run in (schedule(experiment) if some is None else some)]
     check_recipes(experiment.program, [one.recipe for one in asked])
     workload = workload_of(experiment.program)
+    check_workload(experiment, workload, asked)
+    check_nodes(asked, LAUNCHERS[experiment.launcher])
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in asked)]

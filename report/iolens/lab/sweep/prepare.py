@@ -17,6 +17,7 @@ from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.bench import Bench, key_of, set_up
 from iolens.lab.sweep.check import (
     check_configuration,
+    check_nodes,
     check_pool,
     check_space,
     check_storage,
@@ -78,6 +79,7 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     first = [asked_first(experiment)] if experiment.first is not None else []
     bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
     check_workload(experiment, bench.workload, [*runs, *first])
+    check_nodes(runs, bench.launcher)
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
     check_configuration(experiment.configuration, bench.storage)
     check_pool(experiment.pool, bench.storage)

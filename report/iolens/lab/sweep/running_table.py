@@ -25,5 +25,8 @@ def write_runs(folder: Path) -> None:
         mixed = [name for name in table.columns if table[name].dtype == object]
         words = {name: table[name].map(str, na_action="ignore") for name in mixed}
         aside = folder / f"{SAME}.new"
-        table.assign(**words).to_parquet(aside, index=False)
-        aside.replace(folder / SAME)
+        try:
+            table.assign(**words).to_parquet(aside, index=False)
+            aside.replace(folder / SAME)
+        finally:
+            aside.unlink(missing_ok=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from iolens.errors import IolensError
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
 from iolens.lab.sweep.alone import alone
@@ -41,9 +44,21 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
             records += run_matrix(sweep, progress)
             more = run_until(sweep, progress)
             records += more + run_fresh(sweep, progress, sweep.total + len(more))
+        except OSError as error:
+            raise full(error, sweep.folder) from error
         finally:
             leave(sweep)
     return [vars(record) for record in records if record.status != "ok"]
+
+
+def full(error: OSError, folder: Path) -> Exception:
+    """The same error, in words of a sweep where no room was left for what it keeps."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return error
+    return IolensError(
+        f"no room is left for the results in {folder} ({os.strerror(error.errno)}); finished runs are kept there: make "
+        "room, and the same command goes on"
+    )
 
 
 def leave(sweep: Sweep) -> None:
