@@ -82,8 +82,9 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, pd.DataFrame, 
 
 def test_offsets_are_as_far_off_as_is_said(apart: tuple[Job, pd.DataFrame, tuple[float, float]]) -> None:
     job, _, (before, after) = apart
-    found = clocks(job)
-    assert found is not None
+    rows = clocks(job)
+    assert rows is not None
+    found = rows.frame()
     assert list(found["rank"]) == [0, 1, 2, 3]
     assert found["host"][3] == "fast"
     assert (found.loc[0, ["begin_offset", "begin_uncertainty", "end_offset", "end_uncertainty"]] == 0).all()
