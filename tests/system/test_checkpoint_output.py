@@ -89,9 +89,10 @@ def test_numbers_are_printed_as_fortran_prints_them(tmp_path: Path) -> None:
         '    printf("[%s][%s]\\n", fortran_integer(999, 3, integer), fortran_integer(1000, 3, wide));\n}\n'
     )
     folder = ROOT / "workloads" / "checkpoint"
+    include = [f"-I{folder}", f"-I{ROOT / 'workloads' / 'common'}"]
     subprocess.run(["gfortran", "numbers.f90", "-o", "theirs"], cwd=tmp_path, check=True)
     subprocess.run(
-        ["cc", "-Wall", "-Werror", f"-I{folder}", "numbers.c", str(folder / "fortran.c"), "-o", "ours", "-lm"],
+        ["cc", "-Wall", "-Werror", *include, "numbers.c", str(folder / "fortran.c"), "-o", "ours", "-lm"],
         cwd=tmp_path,
         check=True,
     )

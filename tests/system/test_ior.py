@@ -205,4 +205,4 @@ def test_a_full_disk_is_an_error_and_leaves_no_file(tmp_path: Path) -> None:
         assert "No space left on device" in messages(done)[0]
         assert not list(disk.iterdir())
     finally:
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", "--lazy", disk], check=True)
