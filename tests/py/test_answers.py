@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from comparison_example import write_run
 from iolens.errors import UsageError
+from iolens.lab.run.execute import Outcome
+from iolens.lab.storage.backend import Health
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.sweep.answers import SAME
 from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.collect import judge
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import schedule
@@ -154,7 +157,7 @@ def test_an_answer_within_the_tolerance_is_the_baselines(tmp_path: Path) -> None
     assert found.points["left_out"].tolist() == ["", "", ""]
     assert set(found.runs["answer.said"]) == {SAME}
     assert words.answer_sentences(found) == [
-        "Answer: of 9 runs, 9 have the baseline's (greatest relative difference 9.0e-09)."
+        "Answer: the baseline's in 9 of 9 runs (greatest relative difference 9.0e-09)."
     ]
 
 
@@ -165,16 +168,16 @@ def test_the_fastest_is_not_the_best_where_its_answer_differs(
     tmp_path: Path, values: list[float | None], difference: str
 ) -> None:
     found = compared(swept(tmp_path, {"-Ofast": values}))
-    reason = f"its answer differs from the baseline's by {difference} in norm 2 (tolerance 1e-08)"
+    reason = f"its answer is another than the baseline's: relative difference {difference} in norm 2 (tolerance 1e-08)"
     assert found.points["left_out"].tolist() == ["", "", reason]
     assert found.points.loc[found.best, "label"] == "flags -O2"
     assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in words.verdict(found)
     assert words.answer_sentences(found) == [
-        "Answer: of 9 runs, 6 have the baseline's (greatest relative difference 0.0e+00), 3 have not: flags -Ofast."
+        "Answer: the baseline's in 6 of 9 runs (greatest relative difference 0), another one in 3: flags -Ofast."
     ]
     table = answers(found)
     assert table is not None
-    assert table["answer"].tolist() == [SAME, SAME, reason.removeprefix("its answer ")]
+    assert table["answer"].tolist() == [SAME, SAME, reason.removeprefix("its answer is ")]
     assert table["flags"].tolist() == list(SECONDS)
 
 
@@ -216,3 +219,14 @@ def test_a_sweep_that_builds_nothing_compares_no_answers(tmp_path: Path) -> None
     assert found.runs["answer.said"].isna().all()
     assert words.answer_sentences(compared(found)) == []
     assert answers(compared(found)) is None
+
+
+def test_a_run_whose_own_verification_fails_says_so(tmp_path: Path) -> None:
+    (tmp_path / "stderr.txt").write_text("Primary job terminated normally, but 1 process returned\n")
+    outcome = Outcome(("btio",), "", 0.0, 1, 1.0, ())
+    wrong = {"verification": {"status": "unsuccessful", "detail": None}}
+    why = "exit code 1: verification unsuccessful: the answer is wrong"
+    assert judge(tmp_path, outcome, Health("ext4"), {}, None, wrong) == ("failed", why)
+    assert judge(tmp_path, outcome, Health("ext4"), {}, None, {})[1] == (
+        "exit code 1: Primary job terminated normally, but 1 process returned"
+    )

@@ -70,8 +70,8 @@ def test_the_build_that_computes_something_else_is_found_and_named(swept: Path) 
     }
     found = compare(results.runs, results.settings, results.measure)
     assert found.points.loc[found.best, "label"] == "build usual"
-    assert "differs from the baseline's by" in verdict_and_notes(results, found)
-    assert "1 have not: build single." in verdict_and_notes(results, found)
+    assert "its answer is another than the baseline's: relative difference" in verdict_and_notes(results, found)
+    assert "another one in 1: build single." in verdict_and_notes(results, found)
 
 
 def verdict_and_notes(results: Results, found: Comparison) -> str:
@@ -108,3 +108,5 @@ def test_flags_that_the_compiler_refuses_end_it_before_anything_runs(
     assert "-fno-such-thing" in said
     assert not (tmp_path / "builds" / "points").exists()
     assert not list((tmp_path / "builds" / "builds").glob("*"))
+    assert iolens(tmp_path, "--set", "matrix.build={none: {flags: -E}}") == 1
+    assert "built no program of btio with the usual compiler -E" in capsys.readouterr().err

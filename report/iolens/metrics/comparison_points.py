@@ -45,7 +45,7 @@ def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int)
     """
     differing = runs[runs["answer.same"].eq(False)] if "answer.same" in runs else runs.head(0)
     if len(differing):
-        return f"its answer {differing.loc[differing['answer.difference'].astype(float).idxmax(), 'answer.said']}"
+        return f"its answer is {differing.loc[differing['answer.difference'].astype(float).idxmax(), 'answer.said']}"
     reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
     reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
     why = f": {reasons[0]}" if reasons else ""

@@ -225,11 +225,18 @@ def answer_sentences(comparison: Comparison) -> list[str]:
         return [f"Answer: {runs['answer.said'].iloc[0]}."]
     wrong = known[~known["answer.same"].astype(bool)]
     most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
-    text = f"Answer: of {len(known)} runs, {len(known) - len(wrong)} have the baseline's"
-    text += f" (greatest relative difference {most:.1e})" if len(wrong) < len(known) else ""
-    text += "" if wrong.empty else f", {len(wrong)} have not: {listed(named(comparison, wrong))}"
+    text = f"Answer: the baseline's in {len(known) - len(wrong)} of {len(known)} runs"
+    text += f" (greatest relative difference {difference(most)})" if len(wrong) < len(known) else ""
+    text += "" if wrong.empty else f", another one in {len(wrong)}: {listed(named(comparison, wrong))}"
     rest = runs[runs["answer.same"].isna()]
     return [text + (f"; {len(rest)} tell none ({rest['answer.said'].iloc[0]})." if len(rest) else ".")]
+
+
+def difference(value: float) -> str:
+    """A relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
+    if value != value:
+        return "n/a"
+    return f"{value:.1e}" if value else "0"
 
 
 def named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:

@@ -65,7 +65,8 @@ def against(row: Row, base: Row | None) -> Row:
     where, difference = greatest(row["answer"]["values"], base["answer"]["values"])
     tolerance = float(base["answer"]["tolerance"])
     same = difference <= tolerance
-    said = SAME if same else f"differs from the baseline's by {difference:.1e} in {where} (tolerance {tolerance:.0e})"
+    apart = f"another than the baseline's: relative difference {difference:.1e} in {where} (tolerance {tolerance:.0e})"
+    said = SAME if same else apart
     return {"answer.difference": difference, "answer.same": same, "answer.said": said}
 
 

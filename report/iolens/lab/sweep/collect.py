@@ -147,10 +147,10 @@ def judge(
         return "failed", outcome.reason
     if outcome.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        own = [line for line in lines if line.strip("- ")]
         verification = result.get("verification") or {}
-        if not own and verification.get("status") == "unsuccessful":
-            own = ["verification unsuccessful" + (f": {detail}" if (detail := verification.get("detail")) else "")]
+        if verification.get("status") == "unsuccessful":  # the launcher's words of an exit code say less
+            lines = [f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"]
+        own = [line for line in lines if line.strip("- ")]
         return "failed", f"exit code {outcome.exit_code}: {(own or ['no message'])[0]}"
     if trouble:
         return "failed", trouble

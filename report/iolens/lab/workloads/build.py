@@ -49,14 +49,23 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
         done = subprocess.run(
             [*words, "all"], capture_output=True, text=True, env={**surroundings, **recipe.variables}, check=False
         )
+        what = "the workloads" if recipe.is_usual else f"{program} with {recipe.text}"
         if done.returncode != 0:
-            said = [line for line in done.stderr.splitlines() if line.strip()]
-            first = next((line for line in said if "error" in line.lower()), said[-1] if said else "make failed")
-            raise IolensError(f"{compiler} could not build {program or 'the workloads'}: {first}")
+            raise IolensError(f"{compiler} could not build {what}: {complaint(done.stderr)}")
+        if program and not os.access(made / "bin" / program, os.X_OK):
+            raise IolensError(f"{compiler} built no program of {what}")
         (target / "bin").mkdir(parents=True, exist_ok=True)
         for path in sorted((made / "bin").iterdir()):
             path.replace(target / "bin" / path.name)
     return target / "bin"
+
+
+def complaint(said: str) -> str:
+    """What went wrong first: an error of the compiler or the linker, else what make says last."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    own = [line for line in lines if not line.startswith(("make", "collect2"))]
+    found = [line for line in own if "error" in line.lower()] + [line for line in own if "/ld: " in line]
+    return (found or lines[-1:] or ["make failed"])[0]
 
 
 def settings(compiler: str, recipe: Recipe, program: str | None) -> list[str]:

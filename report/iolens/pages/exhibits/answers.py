@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.comparison import Comparison
+from iolens.pages.comparison_words import difference
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
@@ -44,13 +45,6 @@ def known(runs: pd.DataFrame, column: str) -> str:
     return "; ".join(dict.fromkeys(map(str, values))) or "n/a"
 
 
-def difference_text(value: float) -> str:
-    """A relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
-    if value != value:
-        return "n/a"
-    return f"{value:.1e}" if value else "0"
-
-
 ANSWERS: Exhibit[Comparison] = Exhibit(
     name="answers",
     title="Builds and their answers",
@@ -62,7 +56,7 @@ ANSWERS: Exhibit[Comparison] = Exhibit(
         ),
         Column("flags", "flags"),
         Column("runs", "runs"),
-        Column("greatest difference", "difference", difference_text),
+        Column("greatest difference", "difference", difference),
         Column("answer", "answer"),
     ],
     note="The answer that the program told of each run against that of the baseline, the first level of what changes "
