@@ -28,6 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*command, "-o", folder / "program", source / "mpi_shared_files.c"], check=True)
     include = f"-I{ROOT / 'profiler/include'}"
     subprocess.run([*command, include, "-o", folder / "marked", source / "marked_ranks.c"], check=True)
+    subprocess.run([*command, include, "-o", folder / "crowded", source / "crowded_ranks.c"], check=True)
     subprocess.run([*command, "-w", "-rdynamic", "-o", folder / "scarce", source / "mpi_scarce.c", "-ldl"], check=True)
     counter = ["-shared", "-fPIC", "-o", folder / "counter.so", source / "collective_counter.c", "-ldl"]
     subprocess.run([*command, *counter], check=True)
@@ -39,11 +40,11 @@ def run(built: Path, folder: Path, posix: int, mpiio: int, **settings: str) -> t
     return launch(built, folder, "program", str(folder), str(posix), str(mpiio), **settings)
 
 
-def launch(built: Path, folder: Path, *program: str, **settings: str) -> tuple[int, Job]:
+def launch(built: Path, folder: Path, *program: str, ranks: int = RANKS, **settings: str) -> tuple[int, Job]:
     """The number of collective calls of a job, and its log."""
     environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321"), **settings}
     inner = ["env", f"LD_PRELOAD={PRELOAD}:{built}/counter.so", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
-    command = [mpi.find_launcher(FLAVOUR), "-np", str(RANKS), *inner, str(built / program[0])]
+    command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, str(built / program[0])]
     done = subprocess.run(
         [*command, *program[1:]],
         env=environment,
@@ -159,3 +160,27 @@ def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, bu
     assert len(logs) + done.stderr.count("cannot write the log") == 1
     assert all(name.endswith(".darshan") for name in logs)
     assert request_number > 0 or not logs
+
+
+def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: Path) -> None:
+    """64, far more than there are cores: each is in every table, and the sums are those of all."""
+    ranks, size = 64, 1000
+    settings = {"IOLENS_TRACE": "mpi,io", "IOLENS_CALLERS": "1", "IOLENS_IO_CALLERS": "1", "IOLENS_SAMPLE": "10"}
+    _, job = launch(built, tmp_path, "crowded", str(tmp_path), ranks=ranks, **settings)
+    tables = "file_ranks process sampling call_nodes objects io_sites regions mpi_calls mpi_sites mpi_peers".split()
+    for name in (*tables, "mpi_communicators", "rank_places", "counters"):
+        assert set(job.private[name]["rank"]) == set(range(ranks)), name
+    posix = job.frames["POSIX"].set_index("rank")
+    assert sorted(posix.index) == [-1, *range(ranks)]
+    assert posix.loc[-1, ["POSIX_OPENS", "POSIX_WRITES"]].tolist() == [ranks, ranks]
+    assert posix["POSIX_BYTES_WRITTEN"].sum() == 2 * ranks * size
+    assert posix.loc[-1, "POSIX_MAX_BYTE_WRITTEN"] == ranks * size - 1
+    assert job.private["file_ranks"]["bytes_written"].tolist() == [size] * ranks
+    assert job.private["regions"]["calls"].tolist() == [1] * ranks
+    calls = job.private["mpi_calls"].groupby("function")[["calls", "bytes_sent"]].sum()
+    assert calls.loc["MPI_Sendrecv"].tolist() == [ranks, ranks * size]
+    assert calls.loc["MPI_Allreduce", "calls"] == ranks
+    peers = job.private["mpi_peers"]
+    sent = peers[peers["messages"] > 0]
+    assert set(zip(sent["rank"], sent["peer"], strict=True)) == {(rank, (rank + 1) % ranks) for rank in range(ranks)}
+    assert (peers["bytes"].sum(), peers["received_bytes"].sum()) == (ranks * size, ranks * size)
