@@ -1,8 +1,10 @@
 /* A program that is sampled must not notice: no wait ends early, and all signals are the program's own.
  * Prints a line for each difference; exit code 1 when there is one. */
+#include <aio.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -104,6 +107,41 @@ static void times(void)
 }
 
 /* When the other thread sends what is waited for, this one may not wait yet: any time is right. */
+/* When a wait that begins now is to end. */
+static struct timespec end_by(clockid_t clock)
+{
+    struct timespec end;
+    clock_gettime(clock, &end);
+    end.tv_nsec += MS * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return end;
+}
+
+/* These report that their time is over as an error. */
+static void time_limits(void)
+{
+    struct timeval limit = {0, MS * 1000};
+    int ends[2], sockets[2];
+    char byte;
+    sem_t never;
+    sem_init(&never, 0, 0);
+    struct timespec end = end_by(CLOCK_REALTIME);
+    CHECK("sem_timedwait", sem_timedwait(&never, &end), -1);
+    end = end_by(CLOCK_MONOTONIC);
+    CHECK("sem_clockwait", sem_clockwait(&never, CLOCK_MONOTONIC, &end), -1);
+    if (pipe(ends) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0) {
+        struct aiocb request = {.aio_fildes = ends[0], .aio_buf = &byte, .aio_nbytes = 1};
+        const struct aiocb *list[] = {&request};
+        aio_read(&request);
+        CHECK("aio_suspend", aio_suspend(list, 1, &wait_time), -1);
+        if (write(ends[1], "x", 1) != 1 || aio_suspend(list, 1, NULL) != 0)
+            failures++;
+        setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        CHECK("recv", recv(sockets[0], &byte, 1, 0), -1);
+    }
+}
+
 static void other_threads(void)
 {
     struct {
@@ -182,6 +220,45 @@ static void spend(double seconds)
         continue;
 }
 
+/* A handler without SA_RESTART ends the call that waits, though the timers' signal comes at the same time.
+ * The next alarm ends the wait of one that did not. */
+static void alarms_end_reads(void)
+{
+    enum { READS = 200 };
+    struct itimerval never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = on_alarm};
+    int ends[2], ended = 0;
+    char byte;
+    sigaction(SIGALRM, &action, NULL);
+    for (int i = 0; i < READS && pipe(ends) == 0; i++) {
+        struct itimerval every = {{0, 20000}, {0, 2000 + 7 * i}};
+        int before = alarms;
+        setitimer(ITIMER_REAL, &every, NULL);
+        ended += read(ends[0], &byte, 1) == -1 && errno == EINTR && alarms == before + 1;
+        setitimer(ITIMER_REAL, &never, NULL);
+    }
+    if (ended < READS / 2) {
+        printf("%d of %d alarms ended a read\n", ended, READS);
+        failures++;
+    }
+}
+
+/* Nobody knows where the thread was meanwhile; no signal of ours waits for it. */
+static void out_of_reach(void)
+{
+    sigset_t all, old, waiting;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    spend(0.1);
+    sigpending(&waiting);
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (sigismember(&waiting, number) == 1) {
+            printf("signal %d waits, which nobody sent\n", number);
+            failures++;
+        }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 /* The program's own timers tick on, its handlers are called, and setting all signals to what they were does
  * not end the process. */
 static void own_signals(void)
@@ -238,6 +315,9 @@ int main(void)
     other_threads();
     other_kinds_of_threads();
     signals();
+    time_limits();
+    alarms_end_reads();
+    out_of_reach();
     own_signals();
     default_action();
     msgctl(queue, IPC_RMID, NULL);

@@ -49,7 +49,8 @@ def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) ->
     log = max(sampled(tmp_path, "sampling_waits"), key=lambda path: path.stat().st_size)
     threads, samples = table(log, "sampling"), table(log, "samples")
     main = threads[threads["thread"] == 0].iloc[0]
-    assert main["samples"] >= 0.98 * main["duration"] * 1000
+    assert main["samples"] >= 0.98 * (main["duration"] - 0.3) * 1000  # which it spent with all signals held back
+    assert main["lost"] >= 90
     assert samples.loc[(samples["thread"] == 0) & (samples["kind"] == 1), "count"].sum() > 1300
     assert set(threads["thread"]) == {0, 1, 2}
 

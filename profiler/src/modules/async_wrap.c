@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "../lifecycle/confined.h"
+#include "../sampling/sampling.h"
 #include "async.h"
 #include "calls/row.h"
 #include "unfollowed.h"
@@ -29,8 +30,10 @@ struct io_uring_params;
 
 #define ON_SUBMIT(...)                                                                                       \
     FNB(__VA_ARGS__, async_before_submit(count, controls), async_on_submit(ret, count, controls))
-#define ON_GETEVENTS(...) FN(__VA_ARGS__, async_on_events(&c, ret, events))
-#define ON_RING(...)      FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
+#define ON_GETEVENTS(...)                                                                                    \
+    FNB(__VA_ARGS__, c.mark = sampling_hold(NULL),                                                           \
+        (sampling_release(c.mark), async_on_events(&c, ret, events)))
+#define ON_RING(...) FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
 
 #define WRAP_TABLE "profiler/src/modules/async.def"
 #include "../runtime/wrap_expand.h"

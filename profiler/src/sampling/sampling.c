@@ -28,6 +28,14 @@ static struct {
 static __thread struct sampled_thread *own __attribute__((tls_model("initial-exec")));
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
+/* How many periods a sample stands for. */
+static int64_t periods_of(struct sampled_thread *thread, const siginfo_t *info)
+{
+    bool elsewhere = thread->mask_changes;
+    thread->mask_changes = false;
+    return info->si_overrun > 0 && !elsewhere ? 1 + (int64_t)info->si_overrun : 1;
+}
+
 /* A signal may arrive late: behind the end of recording it is taken, and nothing is done. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
@@ -37,7 +45,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (!thread)
         signals_forward(number, info, context);
     else if (thread == own && atomic_load(&iolens.wiped.recording))
-        sample_take(sampling, thread, context, 1 + (info->si_overrun > 0 ? info->si_overrun : 0));
+        sample_take(sampling, thread, context, periods_of(thread, info));
+    signals_interrupt(context);
     errno = saved_errno;
 }
 
@@ -203,4 +212,11 @@ void sampling_release(bool held)
     signals_let(iolens_sampling.signal);
     atomic_signal_fence(memory_order_seq_cst);
     thread->released = false;
+}
+
+void sampling_mask_changes(bool begins)
+{
+    if (own)
+        own->mask_changes = begins;
+    atomic_signal_fence(memory_order_seq_cst);
 }

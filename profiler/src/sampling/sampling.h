@@ -38,4 +38,8 @@ bool sampling_here(void);
 bool sampling_hold(const struct sampled_wait *wait);
 void sampling_release(bool held);
 
+/* The program begins, and has ended, to change which signals this thread holds back: a sample that stands for
+ * several periods then says where it let the signal through, and nothing of where it was before. */
+void sampling_mask_changes(bool begins);
+
 #endif

@@ -1,9 +1,11 @@
 #include "signals.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { LEFT_FREE = 2, MASK_BYTES = 8 };
@@ -45,6 +47,59 @@ void signals_forward(int number, siginfo_t *info, void *context)
         raise(number);
     }
 }
+
+#if defined(__x86_64__)
+
+/* Whether the thread was in a system call that is to be repeated and that signals may end: the program
+ * counter is at its instruction again, and the register that this instruction sets says that it was there
+ * before. */
+static bool repeats(const ucontext_t *context)
+{
+    static const uint8_t call[] = {0x0f, 0x05};
+    static const int64_t numbers[] = {
+#define NUMBER(name) SYS_##name,
+#include "interruptible.def"
+#undef NUMBER
+    };
+    const greg_t *registers = context->uc_mcontext.gregs;
+    if (registers[REG_RCX] != registers[REG_RIP] + (greg_t)sizeof call ||
+        memcmp((const void *)registers[REG_RIP], call, sizeof call) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (registers[REG_RAX] == numbers[i])
+            return true;
+    return false;
+}
+
+/* Whether one of the signals that wait has a handler that ends system calls. */
+static bool ends_calls(uint64_t waiting)
+{
+    struct sigaction action;
+    for (; waiting != 0; waiting &= waiting - 1)
+        if (real_sigaction(__builtin_ctzll(waiting) + 1, NULL, &action) == 0 &&
+            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && !(action.sa_flags & SA_RESTART))
+            return true;
+    return false;
+}
+
+void signals_interrupt(void *interrupted)
+{
+    ucontext_t *context = interrupted;
+    uint64_t waiting = 0, held;
+    if (!repeats(context) || syscall(SYS_rt_sigpending, &waiting, (size_t)MASK_BYTES) != 0)
+        return;
+    memcpy(&held, &context->uc_sigmask, sizeof held);
+    if (!ends_calls(waiting & ~held))
+        return;
+    context->uc_mcontext.gregs[REG_RIP] = context->uc_mcontext.gregs[REG_RCX];
+    context->uc_mcontext.gregs[REG_RAX] = -EINTR;
+}
+
+#else
+
+void signals_interrupt(void *interrupted) { (void)interrupted; }
+
+#endif
 
 int signals_share(const struct sigaction *wanted, struct sigaction *before)
 {

@@ -13,6 +13,11 @@ int signals_take(signal_handler *handler);
 /* The signal came from elsewhere: do what the program wants done with it. */
 void signals_forward(int number, siginfo_t *info, void *context);
 
+/* At the end of the handler: the kernel is about to repeat the system call that was interrupted. Where a
+ * signal of the program's waits that would have ended it (signal(7): its handler has no SA_RESTART), it ends
+ * with EINTR instead. */
+void signals_interrupt(void *context);
+
 /* What `sigaction` does, for a signal that was taken. */
 int signals_share(const struct sigaction *wanted, struct sigaction *before);
 

@@ -36,6 +36,7 @@ struct sampled_thread {
     int32_t kernel_id, timer;
     struct stack_span stack;
     bool released;               /* the signal was held back in a wait, which ends now */
+    bool mask_changes;           /* the program changes what signals it holds back */
     struct sampled_wait wait;    /* frame 0: none */
     double begin, last, earlier; /* earlier: of threads that had this place before */
     double handler_time;

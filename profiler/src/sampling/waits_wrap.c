@@ -1,6 +1,9 @@
 /* Waits that a signal would end early, and the program's own use of signals: a program that is sampled must
  * not notice. The signal is held back during the wait; what comes then counts for all of it. */
+#include <aio.h>
 #include <poll.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/ipc.h>
@@ -8,6 +11,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +26,12 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
                 size_t bytes);
 
-/* Nor in a C library before 2.35. */
+ssize_t __recv_chk(int fd, void *memory, size_t bytes, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *memory, size_t bytes, size_t room, int flags, struct sockaddr *address,
+                       socklen_t *length);
+
+/* Nor in a C library before 2.30 and 2.35. */
+int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time);
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);
 
@@ -30,9 +39,16 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct t
 #include "waits.def"
 #include "masked_waits.def"
 #include "signal_waits.def"
+#include "socket_waits.def"
 #undef WAIT
 static __typeof__(&sigaction) real_sigaction;
 static __typeof__(&signal) real_signal;
+static __typeof__(&sigprocmask) real_sigprocmask;
+static __typeof__(&pthread_sigmask) real_pthread_sigmask;
+static __typeof__(&sigpending) real_sigpending;
+static __typeof__(&setsockopt) real_setsockopt;
+
+static atomic_bool iolens_sockets_end_waits; /* one had a time limit at some time */
 
 /* When the library is loaded: some of these are called from signal handlers, where nothing may be looked up.
  */
@@ -42,9 +58,14 @@ __attribute__((constructor)) static void resolve_all(void)
 #include "waits.def"
 #include "masked_waits.def"
 #include "signal_waits.def"
+#include "socket_waits.def"
 #undef WAIT
     (void)&REAL(sigaction);
     (void)&REAL(signal);
+    (void)&REAL(sigprocmask);
+    (void)&REAL(pthread_sigmask);
+    (void)&REAL(sigpending);
+    (void)&REAL(setsockopt);
 }
 
 /* In the wrapper itself, whose caller is looked at. */
@@ -117,6 +138,50 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
     }
 #include "signal_waits.def"
 #undef WAIT
+
+#define WAIT(ret_t, name, params, args)                                                                      \
+    IOLENS_EXPORT ret_t name params                                                                          \
+    {                                                                                                        \
+        if (!iolens_sockets_end_waits || !sampling_here())                                                   \
+            return REAL(name) args;                                                                          \
+        bool held = HOLD(name);                                                                              \
+        ret_t ret = REAL(name) args;                                                                         \
+        release(held);                                                                                       \
+        return ret;                                                                                          \
+    }
+#include "socket_waits.def"
+#undef WAIT
+
+IOLENS_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
+{
+    if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
+        iolens_sockets_end_waits = true;
+    return REAL(setsockopt)(fd, level, option, value, bytes);
+}
+
+IOLENS_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    sampling_mask_changes(true);
+    int ret = REAL(sigprocmask)(how, set, before);
+    sampling_mask_changes(false);
+    return ret;
+}
+
+IOLENS_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    sampling_mask_changes(true);
+    int ret = REAL(pthread_sigmask)(how, set, before);
+    sampling_mask_changes(false);
+    return ret;
+}
+
+IOLENS_EXPORT int sigpending(sigset_t *set)
+{
+    int ret = REAL(sigpending)(set);
+    if (ret == 0 && sampling_here())
+        sigdelset(set, sampling_signal());
+    return ret;
+}
 
 IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {

@@ -274,13 +274,13 @@ void *spool_extend(size_t bytes)
         return NULL;
     sigfillset(&all);
     sigdelset(&all, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    signals_set_mask(SIG_BLOCK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
     spin_patience++;
     void *pages = extend(bytes);
     spin_patience--;
     pthread_setcancelstate(cancellable, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_set_mask(SIG_SETMASK, &before, NULL);
     return pages;
 }
 

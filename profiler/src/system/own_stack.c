@@ -1,12 +1,13 @@
 #include "own_stack.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "signals.h"
 
 /* At the lower end of the memory, which a stack uses last. */
 struct own_stack {
@@ -41,8 +42,8 @@ void on_own_stack(void (*what)(void))
     }
     sigfillset(&all);
     sigdelset(&all, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    signals_set_mask(SIG_BLOCK, &all, &before);
     call_there((struct own_stack *)memory, what);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_set_mask(SIG_SETMASK, &before, NULL);
     syscall(SYS_munmap, memory, sizeof(struct own_stack));
 }

@@ -1,17 +1,24 @@
 #include "signals.h"
 
-#include <pthread.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { KERNEL_SET_BYTES = 8 };
+
+void signals_set_mask(int how, const sigset_t *set, sigset_t *before)
+{
+    if (before)
+        memset(before, 0, sizeof *before);
+    syscall(SYS_rt_sigprocmask, how, set, before, (size_t)KERNEL_SET_BYTES);
+}
 
 struct held_signal signal_hold(int number)
 {
     struct held_signal held = {.number = number};
     sigemptyset(&held.set);
     sigaddset(&held.set, number);
-    pthread_sigmask(SIG_BLOCK, &held.set, &held.mask_before);
+    signals_set_mask(SIG_BLOCK, &held.set, &held.mask_before);
     return held;
 }
 
@@ -21,5 +28,5 @@ void signal_release(const struct held_signal *held)
     const struct timespec at_once = {0, 0};
     if (!sigismember(&held->mask_before, held->number))
         syscall(SYS_rt_sigtimedwait, &held->set, NULL, &at_once, KERNEL_SET_BYTES);
-    pthread_sigmask(SIG_SETMASK, &held->mask_before, NULL);
+    signals_set_mask(SIG_SETMASK, &held->mask_before, NULL);
 }
