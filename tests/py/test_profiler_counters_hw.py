@@ -48,7 +48,56 @@ def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
     assert value["peak-memory"] >= said["peak-memory"] > PAGES * 4096
     assert 0 < value["task-clock"] < said["task-clock"] + 1e8
     assert value["cpu-migrations"] == -1
-    assert found["run", "cpu-migrations"]["unavailable"].startswith("only with --hwpc (IOLENS_HWPC)")
+    assert found["run", "cpu-migrations"]["unavailable"].startswith("recording was switched off meanwhile")
+    assert found["touch", "cpu-migrations"]["unavailable"].startswith("only with --hwpc (IOLENS_HWPC)")
+
+
+MOVED = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+static void *nothing(void *argument) { return argument; }
+int main(int count, char **words)
+{
+    cpu_set_t all, one;
+    pthread_t thread;
+    int moves = 0;
+    sched_getaffinity(0, sizeof all, &all);
+    for (int round = 0; round < 100; round++)
+        for (int cpu = 0; cpu < CPU_SETSIZE && moves < 100; cpu++)
+            if (CPU_ISSET(cpu, &all)) {
+                CPU_ZERO(&one);
+                CPU_SET(cpu, &one);
+                moves += cpu != sched_getcpu();
+                sched_setaffinity(0, sizeof one, &one);
+            }
+    if (count > 1) {
+        pthread_create(&thread, NULL, nothing, NULL);
+        pthread_join(thread, NULL);
+    }
+    return moves;
+}
+"""
+
+
+def test_migrations_are_known_without_a_counter_of_their_own(tmp_path: Path) -> None:
+    """A thread that has ended took its number with it; a kernel may tell none."""
+    (tmp_path / "main.c").write_text(MOVED)
+    subprocess.run(["gcc", "-o", "main", "main.c", "-lpthread"], cwd=tmp_path, check=True)
+    rows, moves = [], []
+    for name, words in (("alone", []), ("thread", ["thread"])):
+        log = tmp_path / f"logs/{name}.darshan"
+        done = harness.run(tmp_path / "main", *words, folder=tmp_path, IOLENS_LOGFILE=str(log))
+        rows.append(counts(log)["run", "cpu-migrations"])
+        moves.append(done.returncode)
+    tells = "se.nr_migrations" in read_if_there(Path("/proc/self/sched"))
+    assert rows[0]["value"] >= moves[0] if tells else rows[0]["unavailable"].startswith("this kernel does not tell")
+    assert rows[1]["value"] == -1
+    assert rows[1]["unavailable"].startswith("threads have ended" if tells else "this kernel does not tell")
+
+
+def read_if_there(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
 
 
 def test_each_region_has_its_own_counts(tmp_path: Path) -> None:

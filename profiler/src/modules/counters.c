@@ -16,6 +16,7 @@
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
 #include "counter_events.h"
+#include "migrations.h"
 #include "perf.h"
 #include "region_names.h"
 
@@ -56,6 +57,8 @@ struct state {
     uint64_t events; /* of the processor, by the rows of `event` */
     uint32_t event[EVENTS_MOST];
     char reason[EVENTS_MOST + 1][PERF_REASON_BYTES]; /* why not; the last one: of migrations */
+    uint64_t counted;                                /* migrations have a counter of their own */
+    char moved[PERF_REASON_BYTES];                   /* why the run's migrations are not known without one */
     struct counts run;
     struct keyed regions;
 };
@@ -67,8 +70,10 @@ static struct {
     struct event_choice choice;
     struct perf_counter counter[EVENTS_MOST + 1]; /* of the process; the last one: migrations */
     char reason[EVENTS_MOST + 1][PERF_REASON_BYTES];
-    struct counts before; /* recording began; later by what came while it was switched off */
-    struct counts paused; /* it was switched off */
+    struct migrations migrations; /* when recording began */
+    bool was_paused;              /* after that */
+    struct counts before;         /* recording began; later by what came while it was switched off */
+    struct counts paused;         /* it was switched off */
 } iolens_counters;
 
 /* Counters of a thread that enters regions. */
@@ -130,6 +135,9 @@ static void add_between(struct counts *sum, const struct counts *begin, const st
     sum->value[SOFT_PEAK_MEMORY] = end->value[SOFT_PEAK_MEMORY];
 }
 
+static const char ONLY_WITH_HWPC[] =
+    "only with --hwpc (IOLENS_HWPC): a node's first counter may take 10 ms to open";
+
 static void open_all(struct perf_counter counter[EVENTS_MOST + 1], bool process,
                      char reason[EVENTS_MOST + 1][PERF_REASON_BYTES])
 {
@@ -143,8 +151,7 @@ static void open_all(struct perf_counter counter[EVENTS_MOST + 1], bool process,
         perf_open(&counter[EVENTS_MOST], PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, process, true,
                   reason[EVENTS_MOST]);
     else
-        snprintf(reason[EVENTS_MOST], PERF_REASON_BYTES,
-                 "only with --hwpc (IOLENS_HWPC): a node's first counter may take 10 ms to open");
+        snprintf(reason[EVENTS_MOST], PERF_REASON_BYTES, "%s", ONLY_WITH_HWPC);
 }
 
 /* What is counted is noted where a recovery finds it. */
@@ -156,6 +163,7 @@ static struct state *noted_state(void)
     for (size_t i = 0; i < iolens_counters.choice.count; i++)
         state->event[i] = iolens_counters.choice.event[i];
     memcpy(state->reason, iolens_counters.reason, sizeof state->reason);
+    state->counted = iolens_counters.choice.wanted;
     state->events = iolens_counters.choice.count;
     return state;
 }
@@ -171,6 +179,9 @@ void counters_start(void)
     iolens_counters.off = strcmp(iolens.settings.hwpc, "none") == 0;
     open_all(iolens_counters.counter, true, iolens_counters.reason);
     iolens_counters.before = (struct counts){0};
+    iolens_counters.was_paused = false;
+    if (!iolens_counters.choice.wanted)
+        migrations_read(&iolens_counters.migrations);
     read_soft(&iolens_counters.before, RUSAGE_SELF, CLOCK_PROCESS_CPUTIME_ID);
     iolens_counters.pid = iolens.pid;
     iolens_counters.live = true;
@@ -183,6 +194,21 @@ static void read_process(struct counts *now)
     read_hard(now, iolens_counters.counter);
 }
 
+/* Without a counter of its own. */
+static void read_migrations(struct state *state)
+{
+    struct migrations now = iolens_counters.migrations;
+    if (!iolens_counters.was_paused)
+        migrations_read(&now);
+    state->run.value[SOFT_CPU_MIGRATIONS] =
+        migrations_between(&iolens_counters.migrations, &now, state->moved, sizeof state->moved);
+    if (iolens_counters.was_paused)
+        snprintf(state->moved, sizeof state->moved,
+                 "recording was switched off meanwhile; --hwpc counts them");
+    state->run.enabled[SOFT_CPU_MIGRATIONS] = state->run.enabled[SOFT_TASK_CLOCK];
+    state->run.running[SOFT_CPU_MIGRATIONS] = state->run.running[SOFT_TASK_CLOCK];
+}
+
 static void read_run(void *memory)
 {
     struct counts now;
@@ -193,6 +219,8 @@ static void read_run(void *memory)
     read_process(&now);
     state->run = (struct counts){0};
     add_between(&state->run, &iolens_counters.before, iolens_paused() ? &iolens_counters.paused : &now);
+    if (!iolens_counters.choice.wanted)
+        read_migrations(state);
 }
 
 void counters_pause(bool on)
@@ -201,6 +229,7 @@ void counters_pause(bool on)
     if (!iolens_counters.live)
         return;
     read_process(&now);
+    iolens_counters.was_paused = true;
     if (on)
         iolens_counters.paused = now;
     else
@@ -292,10 +321,10 @@ static const char *name_of(const struct state *state, int at)
     return at < SOFT_COUNTERS ? SOFT_NAME[at] : event_name(state->event[at - SOFT_COUNTERS]);
 }
 
-static const char *reason_of(const struct state *state, int at)
+static const char *reason_of(const struct state *state, uint32_t region, int at)
 {
     if (at == SOFT_CPU_MIGRATIONS)
-        return state->reason[EVENTS_MOST];
+        return region == REGION_RUN && !state->counted ? state->moved : state->reason[EVENTS_MOST];
     return at < SOFT_COUNTERS ? "" : state->reason[at - SOFT_COUNTERS];
 }
 
@@ -306,7 +335,7 @@ static void put_one(struct buffer *rows, const struct state *state, int at, cons
     row.time_enabled = 1e-9 * (double)counts->enabled[at];
     row.time_running = 1e-9 * (double)counts->running[at];
     snprintf(row.event, sizeof row.event, "%s", name_of(state, at));
-    snprintf(row.unavailable, sizeof row.unavailable, "%s", reason_of(state, at));
+    snprintf(row.unavailable, sizeof row.unavailable, "%s", reason_of(state, row.region, at));
     if (!*row.unavailable && counts->running[at] <= 0)
         snprintf(row.unavailable, sizeof row.unavailable,
                  "it never had a counter: too many events at once, or the program closed it");
@@ -378,6 +407,7 @@ static bool validate(const void *memory, const struct area *area)
             return false;
     for (int i = 0; i <= EVENTS_MOST; i++)
         state->reason[i][PERF_REASON_BYTES - 1] = '\0';
+    state->moved[PERF_REASON_BYTES - 1] = '\0';
     keyed_validate(&state->regions, &SHAPE, area, NULL);
     return true;
 }

@@ -25,6 +25,8 @@ static struct {
     pthread_key_t key; /* its destructor is called when a thread ends */
 } iolens_sampling;
 
+static _Atomic int64_t iolens_threads_started;
+
 static __thread struct sampled_thread *own __attribute__((tls_model("initial-exec")));
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
@@ -149,6 +151,10 @@ void sampling_enter(void)
     pthread_setspecific(iolens_sampling.key, thread);
     signals_let(iolens_sampling.signal);
 }
+
+void sampling_thread_started(void) { iolens_threads_started++; }
+
+int64_t sampling_started_threads(void) { return iolens_threads_started; }
 
 void sampling_before_fork(void) { held_for_fork = sampling_hold(NULL); }
 

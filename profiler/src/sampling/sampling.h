@@ -3,6 +3,7 @@
 #define IOLENS_SAMPLING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct sampled_wait;
 
@@ -27,6 +28,10 @@ void sampling_enter(void);
 
 /* The signal of the timers; 0: this process is not sampled. */
 int sampling_signal(void);
+
+/* The process has started a thread; how many there were until now, sampled or not. */
+void sampling_thread_started(void);
+int64_t sampling_started_threads(void);
 
 /* True in a thread that has a timer. */
 bool sampling_here(void);

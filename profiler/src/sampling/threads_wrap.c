@@ -52,7 +52,9 @@ IOLENS_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
     struct beginning *memory = keep((struct beginning){.function.posix = function, .argument = argument});
     int error =
         REAL(pthread_create)(thread, attributes, memory ? begin_posix : function, memory ? memory : argument);
-    if (error != 0)
+    if (error == 0)
+        sampling_thread_started();
+    else
         free(memory);
     return error;
 }
@@ -61,7 +63,9 @@ IOLENS_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argum
 {
     struct beginning *memory = keep((struct beginning){.function.c11 = function, .argument = argument});
     int result = REAL(thrd_create)(thread, memory ? begin_c11 : function, memory ? memory : argument);
-    if (result != thrd_success)
+    if (result == thrd_success)
+        sampling_thread_started();
+    else
         free(memory);
     return result;
 }
