@@ -16,6 +16,7 @@
 #include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -24,6 +25,9 @@
 
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+
+ssize_t __recv_chk(int, void *, size_t, size_t, int);
+ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
 
 enum { MS = 30 };
 
@@ -118,6 +122,43 @@ static struct timespec end_by(clockid_t clock)
     return end;
 }
 
+/* A socket that nothing comes from, and that takes no more. */
+static void sockets_with_limits(int fd)
+{
+    struct timeval limit = {0, MS * 1000};
+    char byte, many[65536] = "";
+    struct iovec memory = {&byte, 1};
+    struct msghdr message = {.msg_iov = &memory, .msg_iovlen = 1};
+    struct mmsghdr messages = {.msg_hdr = message};
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    socklen_t bytes = sizeof(sa_family_t);
+    int listening = socket(AF_UNIX, SOCK_STREAM, 0), connecting = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK("recv", recv(fd, &byte, 1, 0), -1);
+    CHECK("__recv_chk", __recv_chk(fd, &byte, 1, 1, 0), -1);
+    CHECK("recvfrom", recvfrom(fd, &byte, 1, 0, NULL, NULL), -1);
+    CHECK("__recvfrom_chk", __recvfrom_chk(fd, &byte, 1, 1, 0, NULL, NULL), -1);
+    CHECK("recvmsg", recvmsg(fd, &message, 0), -1);
+    CHECK("recvmmsg", recvmmsg(fd, &messages, 1, 0, NULL), -1);
+    while (send(fd, many, sizeof many, MSG_DONTWAIT) > 0)
+        continue;
+    CHECK("send", send(fd, many, sizeof many, 0), -1);
+    CHECK("sendto", sendto(fd, many, sizeof many, 0, NULL, 0), -1);
+    memory = (struct iovec){many, sizeof many};
+    CHECK("sendmsg", sendmsg(fd, &message, 0), -1);
+    CHECK("sendmmsg", sendmmsg(fd, &messages, 1, 0), -1);
+    bind(listening, (struct sockaddr *)&name, bytes);
+    bytes = sizeof name;
+    getsockname(listening, (struct sockaddr *)&name, &bytes);
+    listen(listening, 0);
+    setsockopt(listening, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    CHECK("accept", accept(listening, NULL, NULL), -1);
+    CHECK("accept4", accept4(listening, NULL, NULL, 0), -1);
+    connect(connecting, (struct sockaddr *)&name, bytes);
+    connecting = socket(AF_UNIX, SOCK_STREAM, 0);
+    setsockopt(connecting, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    CHECK("connect", connect(connecting, (struct sockaddr *)&name, bytes), -1);
+}
+
 /* These report that their time is over as an error. */
 static void time_limits(void)
 {
@@ -138,7 +179,8 @@ static void time_limits(void)
         if (write(ends[1], "x", 1) != 1 || aio_suspend(list, 1, NULL) != 0)
             failures++;
         setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        CHECK("recv", recv(sockets[0], &byte, 1, 0), -1);
+        setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        sockets_with_limits(sockets[0]);
     }
 }
 

@@ -23,7 +23,16 @@ NEEDED = {
 }
 BY_HAND = {
     *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # they do not return as functions do, or not always
-    *("pthread_create", "thrd_create", "sigaction", "signal"),
+    *(
+        "pthread_create",
+        "thrd_create",
+        "sigaction",
+        "signal",
+        "sigprocmask",
+        "pthread_sigmask",
+        "sigpending",
+        "setsockopt",
+    ),
     *("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"),
 }
 MARKS = {
