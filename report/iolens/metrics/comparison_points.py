@@ -25,7 +25,7 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, m
     tried = len(runs) + repeated
     losses = {"planned": len(runs), "count": count, "lost": tried - count}
     name = f"{label} ({lost_text(**losses)})" if tried > count else label
-    return {**row, "label": label, "name": name, **losses, "left_out": left_out(runs, most, **losses)}
+    return {**row, "label": label, "name": name, **losses, "left_out": left_out(runs, most, measure.name, **losses)}
 
 
 def lost_text(planned: int, count: int, lost: int) -> str:
@@ -35,7 +35,7 @@ def lost_text(planned: int, count: int, lost: int) -> str:
     return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
 
 
-def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int) -> str:
+def left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, count: int, lost: int) -> str:
     """Why a point cannot be the best or tied with it; empty when it can.
 
     A run is lost when it fails, or when the emulated storage was slower than the storage it emulates. The runs that
@@ -50,7 +50,7 @@ def left_out(runs: pd.DataFrame, most: int, planned: int, count: int, lost: int)
     reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
     why = f": {reasons[0]}" if reasons else ""
     if not count:
-        return f"no usable run{why}"
+        return f"no usable run{why or f': no {measured_name} reported' * bool(runs['usable'].any())}"
     ignored = sorted({key for keys in runs.loc[runs["usable"], "ignored"] for key in keys})
     if ignored:
         return f"{', '.join(ignored)} did not take effect"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Measure:
     """A measured value of each run: its `name` for people, its `unit`, the `column` of the frame of runs that has it,
-    and the `operation` of the result's phases that it is of, if any. `less_is_better` of times.
+    and the `operation` of the result's phases that it is of, if any. `less_is_better` of times; `of_storage` where the
+    storage has a part in it.
 
     All comparisons are of rates: of a time its reciprocal, so that a ratio above 1 is better whatever is measured.
     """
@@ -19,6 +20,7 @@ class Measure:
     column: str = "bandwidth"
     operation: str = ""
     less_is_better: bool = False
+    of_storage: bool = True
 
     @property
     def axis(self) -> str:

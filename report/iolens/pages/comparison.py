@@ -58,7 +58,7 @@ def write_comparison(
         0.0 if results.measure.less_is_better else device_rate,
     )
     of_storage = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
-    labels = [] if results.measure.less_is_better else of_storage
+    labels = of_storage if results.measure.of_storage else []
     evidence = of_comparison(comparison, results.program)
     answer, *others = sweep_pages(results, comparison)
     trail = read_trail(results.directory)

@@ -53,7 +53,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     own = tuple(line for change in changes for line in own_lines(results.program, change))
     own += build_commands(results.program, [results.experiment.get("workload") or {}, *changes])
-    if results.measure.less_is_better:
+    if not results.measure.of_storage:
         return Remedy(comparison.proven, None, (), holds_for_build(run), own) if own else None
     pool = (results.experiment.get("storage") or {}).get("pool")
     stripes = stripe_line(run["storage"], asked, str(pool) if pool else None)

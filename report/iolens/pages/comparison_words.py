@@ -14,6 +14,7 @@ from iolens.metrics.audit.setup import HELD
 from iolens.metrics.bound import known, stripes_of_a_link
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
+from iolens.metrics.drift import drift
 from iolens.metrics.measure import Measure
 from iolens.metrics.settings import describe_one, level_text, name_text
 from iolens.metrics.statistics import Ratio, narrowing
@@ -31,6 +32,9 @@ ENOUGH = 5
 
 SMALLEST, LARGEST = 1e-4, 1e6
 """The ends of an interval that are printed as numbers lie between these."""
+
+LITTLE = 0.02
+"""A drift below this is not told."""
 
 MOST_NAMED = 4
 """Settings or reasons that a sentence lists."""
@@ -159,7 +163,7 @@ def interaction_sentence(found: Interaction) -> str:
 def cautions(results: Results, comparison: Comparison) -> list[str]:
     """What a reader must know before believing the numbers; most important first."""
     runs, points = comparison.runs, comparison.points
-    words = compute_notes() if comparison.measure.less_is_better else storage_notes(results)
+    words = storage_notes(results) if comparison.measure.of_storage else compute_notes()
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if fewest == 1 and (results.directory / TUNING).exists():
@@ -176,8 +180,10 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
     if len(load) and len(ranks) and load.median() > BUSY * ranks.median():
         words.append(
             f"The machine was busy with something else: before half of the runs its load average was above "
-            f"{load.median():.0f}, with {ranks.median():.0f} ranks a run. Repeat the sweep when it is quiet."
+            f"{load.median():.0f}, with {ranks.median():.0f} {plural('rank', int(ranks.median()))} a run. Repeat the "
+            "sweep when it is quiet."
         )
+    words += drifted(comparison)
     places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
     if len(places) > 1:
         named = listed([", ".join(place) for place in sorted(places)])
@@ -242,6 +248,20 @@ def difference(value: float) -> str:
 def named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
     """The settings of these runs."""
     return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
+
+
+def drifted(comparison: Comparison) -> list[str]:
+    """By how much runs became faster or slower while the sweep went on; nothing where that cannot be told from
+    scatter, or is too little to care for."""
+    found = drift(comparison.runs, comparison.measure)
+    if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(LITTLE):
+        return []
+    way = "faster" if found.value > 1 else "slower"
+    return [
+        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {times(found)}. The "
+        "order was mixed, so that all settings met it alike, but it widens their intervals; look for what changed "
+        "meanwhile."
+    ]
 
 
 def reads_came_from(results: Results) -> list[str]:

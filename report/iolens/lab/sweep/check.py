@@ -15,7 +15,7 @@ from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.targets import summary, usable
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.results import FROM_LOG
+from iolens.lab.sweep.results import OF_ANY
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, volume_of
 
@@ -25,7 +25,7 @@ MARGIN = 1.05
 
 def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> None:
     """Raise when the program has no such metric, or would not run with so many ranks."""
-    has = (*workload.metrics, *FROM_LOG)
+    has = (*workload.metrics, *OF_ANY)
     if experiment.matrix and experiment.metric not in has:
         raise UsageError(f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(has)}")
     for asked in runs:

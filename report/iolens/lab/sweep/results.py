@@ -36,14 +36,15 @@ METRICS: dict[str, Measure] = {
     "write_bandwidth": Measure("write bandwidth", operation="write"),
     "read_bandwidth": Measure("read bandwidth", operation="read"),
     "latency": Measure("latency"),
-    "compute_time": Measure("compute time", "s", "observed.compute_seconds", less_is_better=True),
+    "compute_time": Measure("compute time", "s", "observed.compute_seconds", less_is_better=True, of_storage=False),
+    "run_time": Measure("run time", "s", "seconds", less_is_better=True),
 }
 """`report.metric` of experiment.yaml.
 
 Latency comes from the result's `latency` table instead and has a comparison of its own; compute time comes from the
-log (`observe.compute_seconds`)."""
+log (`observe.compute_seconds`), and run time is that of the command."""
 
-FROM_LOG = ("compute_time",)
+OF_ANY = ("compute_time", "run_time")
 """Those that any program has."""
 
 
