@@ -16,7 +16,9 @@ from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.evidence import EVIDENCE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.exhibits.timeline import SHARED_SPANS
 from iolens.pages.html.page import document
+from iolens.pages.html.parts import cells
 from iolens.pages.job import write_job
 from matplotlib.figure import Figure
 from test_pages_document import chart
@@ -171,3 +173,13 @@ def test_long_paths_break_after_slashes_and_heads_have_words(tmp_path: Path) -> 
     assert "/lus/<wbr>theta-fs0/<wbr>3981085427</td>" in text
     assert 'scope="col"></th>' not in text
     assert "at most 0.0 %" not in text
+
+
+def test_a_head_that_is_empty_on_paper_is_a_word_for_who_hears_the_page() -> None:
+    assert cells("th", ["", "bytes"], [False, True]).count('<span class="unseen">name</span></th>') == 1
+
+
+def test_accesses_after_the_end_of_the_job_are_remarked() -> None:
+    odd = read_log(next(DATA.rglob("shane_ior-PNETCDF*")))
+    assert "after the end of the job in this log" in SHARED_SPANS.figures(odd)[0].caption
+    assert "after the end" not in SHARED_SPANS.figures(read_log(SMALL))[0].caption

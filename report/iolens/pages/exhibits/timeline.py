@@ -124,9 +124,23 @@ def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.timespans import rank_spans
 
     for kind in ("read", "write"):
-        if (found["kind"] == kind).any():
+        part = found[found["kind"] == kind]
+        if len(part):
             figure = rank_spans(found, kind, job.nprocs, job.run_time)
-            yield FigureBlock(figure, RANK_SPAN_NOTE, title=f"First to last {kind} of each rank")
+            yield FigureBlock(
+                figure, RANK_SPAN_NOTE + beyond_the_end(job, part), title=f"First to last {kind} of each rank"
+            )
+
+
+def beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
+    """What to add where an access ends after the run time: a log's clocks agree no better than that."""
+    late = float(spans["end"].max()) - job.run_time
+    if late <= 0:
+        return ""
+    return (
+        f" The last access ends {words.seconds(late)} s after the end of the job in this log: "
+        "its times agree no better than that."
+    )
 
 
 def shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -134,6 +148,7 @@ def shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.timespans import shared_spans
 
     caption = "From the first rank's begin to the last one's end. Look for reading and writing that overlap."
+    caption += beyond_the_end(job, found)
     figure = shared_spans(found, job.run_time)
     yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks")
 

@@ -20,6 +20,9 @@ SHORT = 16
 PATH = 24
 """Characters from which a path may be broken after its slashes."""
 
+STUB = '<span class="unseen">name</span>'
+"""Head of the column that has none on paper: what its rows are called."""
+
 MOST_ROWS = 1000
 """Rows of a table in a page; what has more is exported whole."""
 
@@ -152,9 +155,14 @@ def breakable(word: str) -> str:
     return re.sub(r"(?<=[^/<])/(?=[^/])", "/<wbr>", said) if len(word) >= PATH else said
 
 
+def headed(word: str) -> str:
+    """The head of a column."""
+    return escape(word) or STUB
+
+
 def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "", ranks: str = "") -> str:
     """A row of a table; numbers are set flush right, short words are not broken. `ranks` are those behind the row."""
-    scope, said = (' scope="col"', escape) if kind == "th" else ("", breakable)
+    scope, said = (' scope="col"', headed) if kind == "th" else ("", breakable)
 
     def look_of(word: str, right: bool) -> str:
         if right:

@@ -79,8 +79,7 @@
     heads.forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = head.textContent;
-      if (!head.textContent) button.setAttribute("aria-label", "names");
+      button.append(...head.childNodes);
       head.replaceChildren(button);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => sort(table, column, head));
