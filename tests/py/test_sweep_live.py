@@ -34,7 +34,9 @@ def test_the_screen_names_the_run_under_way_and_the_time_left(tmp_path: Path) ->
         screenful = Screenful(view, write_sweep(tmp_path, MATRIX), 27, 0, 80)
         screenful.begun("sc1_ag1/rep-1")
         screenful(1, 27, "sc1_ag1/rep-1: ok", 52)
+        between = out.getvalue()
         screenful.begun("sc4_ag2/rep-1")
+    assert "now" not in between.rpartition("1 of 27 runs")[2], "a run that has ended is not under way"
     last = out.getvalue().rpartition("4 stripes, 1 aggregator")[2]
     assert "1 of 27 runs, 52 s left, now sc4_ag2/rep-1" in last
     assert "last: sc1_ag1/rep-1: ok" in last

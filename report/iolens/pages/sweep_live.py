@@ -59,6 +59,8 @@ class Screenful(Progress):
     def __call__(self, done: int, total: int, line: str, left: float) -> None:
         """Read what there is by now, and show it."""
         self.done, self.total, self.last, self.left = done, total, line, left
+        if line.partition(":")[0] == self.running:
+            self.running = ""
         rows = max(1, self.view.console.height - AROUND)
         self.table = standing_lines(self.folder, self.width, rows)
         self.draw()
