@@ -38,9 +38,20 @@ def test_the_terminal_needs_no_frames(command: str) -> None:
     """With I/O that all rules look at, on a shared file, with traces, and with what iolens alone records."""
     folder = TINY.parents[1]
     logs = [folder / f"darshan/{name}.darshan" for name in ("mpi-io-test-ppc64-3.1.3", "mpi-io-test", "imbalanced-io")]
+    done = without_pandas(command, *logs)
+    assert "MPI-IO on NFS" in done
+    assert done.endswith("False\n")
+
+
+def test_advice_on_traced_calls_of_mpi_needs_no_frames() -> None:
+    logs = TINY.parents[2] / "advice/logs"
+    done = without_pandas("advise", logs / "uneven-computing.darshan", logs / "small-messages.darshan")
+    assert "Very many small messages" in done
+    assert done.endswith("False\n")
+
+
+def without_pandas(*words: str | Path) -> str:
+    """What a command prints, and then whether it has imported pandas."""
     code = "import sys; from iolens.cli.main import main; main(sys.argv[1:]); print('pandas' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, command, *map(str, logs)], capture_output=True, text=True, check=True
-    )
-    assert "MPI-IO on NFS" in done.stdout
-    assert done.stdout.endswith("False\n")
+    command = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -71,7 +71,7 @@ def test_only_the_functions_of_the_file_are_timed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "iolens.cli.main", "run", "--apa", "app.apa", "--", program]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "not traced: nosuch: no such function in the program's symbols" in done.stderr
-    found = traced_calls(read_log(next(tmp_path.glob("*.darshan"))))
+    found = traced_calls(read_log(next(tmp_path.glob("*.darshan")))).frame()
     assert found is not None
     assert dict(zip(found["function"], found["calls"], strict=True)) == {"works": 10, "recursive": 256 - 1}
 

@@ -68,7 +68,7 @@ def test_names_of_mpi_functions() -> None:
 
 
 def test_profile(made: Job) -> None:
-    found = samples.profile(made)
+    found = samples.profile(made).frame()
     assert rows_of(found, "depth", "name", "samples") == [
         (0, "Total", 900.0),
         *((1, "USER", 550.0), (2, "solve", 550.0)),
@@ -78,33 +78,33 @@ def test_profile(made: Job) -> None:
     ]
     assert found is not None
     assert found.loc[2, ["imbalance", "most", "most_rank"]].tolist() == [150.0, 700.0, 3.0]
-    states = samples.profile(made, Ask(levels("state,function"), where=conditions("region=(outside)")))
+    states = samples.profile(made, Ask(levels("state,function"), where=conditions("region=(outside)"))).frame()
     assert rows_of(states, "name", "samples")[:3] == [
         *(("Total", 200.0), ("waiting", 150.0), ("MPI_File_write_all", 100.0)),
     ]
 
 
 def test_lines_callers_and_call_tree(made: Job) -> None:
-    lines = rows_of(samples.lines(made), "level", "name", "samples")
+    lines = rows_of(samples.lines(made).frame(), "level", "name", "samples")
     assert lines[3:6] == [("source", "solve.c", 550.0), ("line", "line 31", 450.0), ("line", "line 32", 100.0)]
     assert rows_of(samples.hot_lines(made), "source", "line", "samples", "most", "most_rank") == [
         *(("solve.c", "line 31", 450.0, 600, 3), ("solve.c", "line 32", 100.0, 100, 0)),
     ]
-    callers = rows_of(samples.callers(made), "depth", "name", "samples")
+    callers = rows_of(samples.callers(made).frame(), "depth", "name", "samples")
     assert callers[1:4] == [(1, "solve", 550.0), (2, "step", 550.0), (3, "main", 550.0)]
     assert callers[9:12] == [(1, "MPI_File_write_at", 50.0), (2, "H5Dwrite", 50.0), (3, "main", 50.0)]
-    tree = rows_of(samples.calltree(made), "depth", "name", "samples")
+    tree = rows_of(samples.calltree(made).frame(), "depth", "name", "samples")
     assert tree[1:5] == [(1, "main", 900.0), (2, "step", 750.0), (3, "solve", 550.0), (3, "MPI_Allreduce", 150.0)]
 
 
 def test_samples_without_names_or_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     found = tables()
     monkeypatch.undo()
-    named = samples.profile(job(**found))
+    named = samples.profile(job(**found)).frame()
     assert named is not None
     assert "0x300 (app)" in set(named["name"])
     del found["call_nodes"]
-    lost = samples.profile(job(**found))
+    lost = samples.profile(job(**found)).frame()
     assert rows_of(lost, "name") == [("Total",), ("ETC",), ("(chain not kept)",)]
 
 
@@ -114,42 +114,42 @@ def test_threads_of_libraries_are_left_out() -> None:
     helper.columns = found["samples"].columns
     found["call_nodes"].loc[found["call_nodes"]["node"] == 4, "parent"] = -1  # opal_progress in a thread of its own
     found["samples"] = pd.concat([found["samples"], helper], ignore_index=True)
-    counted = samples.profile(job(**found))
+    counted = samples.profile(job(**found)).frame()
     assert counted is not None
     assert counted.loc[0, "samples"] == 900.0 + 12 / 4
 
 
 def test_mpi_calls_and_messages(made: Job) -> None:
-    calls = mpi.mpi_calls(made)
+    calls = mpi.mpi_calls(made).frame()
     assert calls is not None
     first = calls.iloc[1]
     assert (first["name"], first["time"], first["imbalance"], first["calls"]) == ("MPI_Allreduce", 1.5, 1.5, 10.0)
     assert first["imbalance_percent"] == pytest.approx(100 * 1.5 / 3 * 4 / 3)
     assert calls.loc[0, ["min_time", "max_time"]].tolist() == [0.001, 1.0]
-    inside = mpi.mpi_calls(made, Ask(levels("region,function"), 0.0, conditions("region=solve")))
+    inside = mpi.mpi_calls(made, Ask(levels("region,function"), 0.0, conditions("region=solve"))).frame()
     assert rows_of(inside, "name") == [("Total",), ("solve",), ("MPI_Recv",), ("MPI_Send",)]
-    sent = mpi.mpi_messages(made, Ask(threshold=0.0))
+    sent = mpi.mpi_messages(made, Ask(threshold=0.0)).frame()
     assert rows_of(sent, "name", "messages", "size_0", "size_3")[:3] == [
         *(("Total", 110.0, 10.0, 100.0), ("MPI_Send", 100.0, 0.0, 100.0), ("MPI_Allreduce", 10.0, 10.0, 0.0)),
     ]
 
 
 def test_call_sites_down_to_single_ranks(made: Job) -> None:
-    found = rows_of(mpi.mpi_callers(made), "depth", "name", "bytes_sent")
+    found = rows_of(mpi.mpi_callers(made).frame(), "depth", "name", "bytes_sent")
     each = 8192.0 * 100
     assert found[1:] == [
         *((1, "MPI_Send", 2.5 * each), (2, "exchange", 2.5 * each), (3, "main", 2.5 * each)),
         *((4, "pe.3 (max)", 4 * each), (4, "pe.1 (median)", 2 * each), (4, "pe.0 (min)", each)),
     ]
-    sites = mpi.mpi_sites(made, Ask(levels("function,caller")))
+    sites = mpi.mpi_sites(made, Ask(levels("function,caller"))).frame()
     assert rows_of(sites, "name")[1:4] == [("MPI_Allreduce",), ("step",), ("main",)]
 
 
 def test_pairs_distance_and_nodes(made: Job) -> None:
     each = 8192 * 100
-    assert rows_of(peers.mpi_peers(made), "rank", "peer", "bytes", "on_node")[0] == (0, 1, each, 1)
-    assert rows_of(peers.mpi_distance(made), "distance", "bytes") == [(1, 3 * each), (3, each)]
-    assert rows_of(peers.mpi_nodes(made), "where", "bytes") == [
+    assert rows_of(peers.mpi_peers(made).frame(), "rank", "peer", "bytes", "on_node")[0] == (0, 1, each, 1)
+    assert rows_of(peers.mpi_distance(made).frame(), "distance", "bytes") == [(1, 3 * each), (3, each)]
+    assert rows_of(peers.mpi_nodes(made).frame(), "where", "bytes") == [
         ("between nodes", 2 * each),
         ("within a node", 2 * each),
     ]
@@ -162,7 +162,7 @@ def test_pairs_distance_and_nodes(made: Job) -> None:
 def test_how_well_it_was_sampled() -> None:
     columns = "thread timer asked_hz samples stacks lost cut duration handler_time"
     found = tables() | {"sampling": every_rank([(0, "wall", 100.0, 900, 450, 100, 45, 9.0, 0.009)], columns)}
-    assert rows_of(samples.sampling(job(**found)), "threads", "asked_hz", "hz", "lost", "cut", "cost") == [
+    assert rows_of(samples.sampling(job(**found)).frame(), "threads", "asked_hz", "hz", "lost", "cut", "cost") == [
         (4, 100.0, 50.0, 10.0, 10.0, pytest.approx(0.1)),
     ]
 
@@ -170,19 +170,19 @@ def test_how_well_it_was_sampled() -> None:
 def test_io_call_sites() -> None:
     columns = "module function file region node calls time bytes"
     found = tables() | {"io_sites": every_rank([("POSIX", "pwrite", 9, 0, 6, 4, 2.0, 4096)], columns)}
-    sites = rows_of(io_sites.io_callers(job(**found)), "depth", "name", "time", "bytes")
+    sites = rows_of(io_sites.io_callers(job(**found)).frame(), "depth", "name", "time", "bytes")
     assert sites[1:4] == [(1, "pwrite", 2.0, 4096.0), (2, "MPI_File_write_all", 2.0, 4096.0), (3, "main", 2.0, 4096.0)]
 
 
 def test_regions_by_path(made: Job) -> None:
-    found = regions.regions(made)
+    found = regions.regions(made).frame()
     assert rows_of(found, "name", "exclusive_time", "time", "calls") == [
         *(("Total", 5.5, 6.5, 30.0), ("solve", 4.5, 5.5, 10.0), ("solve/#7", 1.0, 1.0, 20.0)),
     ]
 
 
 def test_where_the_time_went(made: Job) -> None:
-    each = time.rank_time(made)
+    each = time.rank_time(made).frame().set_index("rank")
     assert each is not None
     assert each[time.COMPUTE].tolist() == [5.5, 6.5, 7.5, 8.5]
     assert each[time.WAITING].tolist() == [0.25] * 4
@@ -191,13 +191,13 @@ def test_where_the_time_went(made: Job) -> None:
     assert (each.sum(axis=1) == 10.0).all()
     synced = tables()
     synced["mpi_calls"].loc[synced["mpi_calls"]["function"] == "MPI_Allreduce", "sync_time"] = 1.0
-    apart = time.rank_time(job(**synced))
+    apart = time.rank_time(job(**synced)).frame().set_index("rank")
     assert apart is not None
     assert apart[time.WAITING].tolist() == [1.25] * 4
     assert apart[time.TRANSFER].tolist() == [4.0, 3.0, 2.0, 1.0]
     found = tables()
     del found["mpi_calls"]
-    sampled = time.rank_time(job(**found))
+    sampled = time.rank_time(job(**found)).frame().set_index("rank")
     assert sampled is not None
     assert sampled[time.IO].tolist() == pytest.approx([10 * 150 / 900] * 4)
     assert sampled[time.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
@@ -208,21 +208,21 @@ def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     found["mpi_calls"].loc[0, "rank"] = 2**31  # of a damaged log
     found["mpi_peers"].loc[0, "peer"] = 2**31
     damaged = job(**found)
-    each = time.rank_time(damaged)
+    each = time.rank_time(damaged).frame().set_index("rank")
     assert each is not None
     assert len(each) == 4
-    assert len(rows_of(peers.mpi_peers(damaged), "peer")) == 3
+    assert len(rows_of(peers.mpi_peers(damaged).frame(), "peer")) == 3
 
 
 def test_functions_that_hold_others_are_in_no_sum() -> None:
     columns = "group function region node calls time bytes throttled"
     rows = [("blas", "dgemm_", 0, -1, 3, 2.0, 0, 0), ("functions", "", 0, 2, 1, 9.0, 0, 0)]
-    found = balance.load_balance(job(traced=every_rank(rows, columns)))
+    found = balance.load_balance(job(traced=every_rank(rows, columns))).frame()
     assert rows_of(found, "name", "time")[:3] == [("Total", 2.0), ("BLAS", 2.0), ("dgemm_", 2.0)]
 
 
 def test_efficiencies_multiply(made: Job) -> None:
-    found = time.efficiencies(made)
+    found = time.efficiencies(made).frame()
     assert found is not None
     value = dict(zip(found["name"], found["value"], strict=True))
     assert value["load balance"] == pytest.approx(7.0 / 8.5)
@@ -235,12 +235,12 @@ def test_efficiencies_multiply(made: Job) -> None:
 
 
 def test_the_recipe(made: Job) -> None:
-    said = dict(rows_of(steps.steps(made), "step", "evidence"))
+    said = dict(rows_of(steps.steps(made).frame(), "step", "evidence"))
     assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7 s")
     assert said["2. find the hot spots"].startswith("solve 61.1%, MPI_Allreduce 16.7%")
     assert "50% of the bytes between nodes" in said["3. communicate less, and earlier"]
     assert "solve.c, line 31: 50.0%" in said["4. compute faster"]
-    only = steps.steps(job(mpi_calls=tables()["mpi_calls"]))
+    only = steps.steps(job(mpi_calls=tables()["mpi_calls"])).frame()
     assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
 
 

@@ -10,8 +10,9 @@ import pytest
 from iolens.cli.main import main
 from iolens.cli.table import depth_heads
 from iolens.errors import UsageError
+from iolens.log.records import as_records
 from iolens.metrics.processor import balance, files, process
-from iolens.metrics.processor.ask import LEFT_OUT, Ask, conditions, levels
+from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.drill import Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance, variation
 from iolens.pages import words
@@ -63,13 +64,14 @@ MEASURES = Measures("time", ("calls",))
 
 
 def test_total_group_function_and_single_ranks() -> None:
-    found = drill(TIMES, ("group", "function", "pe"), MEASURES, 4, 0.95).set_index("name")
+    rows = drill(as_records(TIMES), ("group", "function", "pe"), MEASURES, 4, 0.95)
+    found = rows.frame().set_index("name")
     assert list(found.index) == [
         *("Total", "USER", "solve", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"),
         *("MPI", "MPI_Send", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"),
         *("MPI_Recv", "pe.0 (max)", "pe.2 (median)", "pe.3 (min)", "IO", "write", "pe.3"),
     ]
-    assert found.attrs[LEFT_OUT] == 1
+    assert rows.left_out == 1
     assert found.loc["Total", "time"] == pytest.approx(53.1 + 4.5 + 3.0)
     assert found.loc["Total", "share"] == 100.0
     assert found.loc["USER", "time"] == pytest.approx(53.1)  # what is too small to be shown belongs to its group
@@ -81,9 +83,10 @@ def test_total_group_function_and_single_ranks() -> None:
 
 
 def test_nothing_is_left_out_without_a_threshold_and_all_ranks_on_request() -> None:
-    found = drill(TIMES, ("function", "pe=all"), MEASURES, 4, 0.0)
+    rows = drill(as_records(TIMES), ("function", "pe=all"), MEASURES, 4, 0.0)
+    found = rows.frame()
     assert "tiny" in set(found["name"])
-    assert found.attrs[LEFT_OUT] == 0
+    assert rows.left_out == 0
     assert (found["level"] == "pe").sum() == 4 * 4 + 1
 
 
@@ -92,7 +95,7 @@ def test_a_level_of_several_columns_and_a_path_that_ends() -> None:
         [(0, "f", "a", "main", 3.0), (0, "f", "b", "", 1.0)],
         columns=["rank", "function", "caller 1", "caller 2", "time"],
     )
-    found = drill(rows, ("function", "caller"), Measures("time"), 1, 0)
+    found = drill(as_records(rows), ("function", "caller"), Measures("time"), 1, 0).frame()
     assert list(zip(found["depth"], found["name"], strict=True)) == [
         *((0, "Total"), (1, "f"), (2, "a"), (3, "main"), (2, "b")),
     ]
@@ -101,7 +104,7 @@ def test_a_level_of_several_columns_and_a_path_that_ends() -> None:
 
 def test_ranks_known_together_have_no_imbalance() -> None:
     rows = pd.DataFrame([(0, "f", 1.0), (-1, "f", 5.0)], columns=["rank", "function", "time"])
-    found = drill(rows, ("function", "pe"), Measures("time"), 4, 0).set_index("name")
+    found = drill(as_records(rows), ("function", "pe"), Measures("time"), 4, 0).frame().set_index("name")
     assert found.loc["f", "time"] == 1.5
     assert pd.isna(found.loc["f", "imbalance"])
     assert found.loc["other ranks, together", "time"] == 5.0
@@ -124,12 +127,12 @@ def usage(ranks: int) -> pd.DataFrame:
 
 def test_memory_and_time_of_the_ranks() -> None:
     made = job(4, process=usage(4))
-    found = process.memory(made)
+    found = process.memory(made).frame()
     assert found is not None
     assert found["name"].tolist() == ["Total", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"]
     assert found["max_rss"].tolist() == [2.5 * (1 << 20), 4 << 20, 2 << 20, 1 << 20]
     assert found.loc[0, "imbalance_percent"] == pytest.approx(50.0)
-    few = process.program_time(made, Ask(where=conditions("pe<2")))
+    few = process.program_time(made, Ask(where=conditions("pe<2"))).frame()
     assert few is not None
     assert few["time"].tolist() == [2.0, 2.5, 1.5]
     assert process.memory(job(5, process=usage(4))) is None  # a rank is missing
@@ -178,11 +181,11 @@ def test_files_are_averaged_over_the_ranks_that_used_them() -> None:
 
 def test_io_time_by_rank() -> None:
     made = job(4, {"POSIX": posix(4)}, file_ranks=file_ranks())
-    found = balance.load_balance(made)
+    found = balance.load_balance(made).frame()
     assert found is not None
     write = found[found["name"] == "write"].iloc[0]
     assert (write["time"], write["most"], write["most_rank"]) == (0.75, 2.0, 0.0)
-    by_file = balance.load_balance(made, Ask(levels("file,pe"), where=conditions("function!=meta")))
+    by_file = balance.load_balance(made, Ask(levels("file,pe"), where=conditions("function!=meta"))).frame()
     assert by_file is not None
     assert by_file["name"].tolist()[:2] == ["Total", "record 1"]
 

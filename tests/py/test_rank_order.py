@@ -68,7 +68,7 @@ def test_the_custom_order_keeps_what_can_be_kept(pairs: Pairs, ranks: int, each:
         name: sum(moved for (rank, peer), moved in pairs.items() if nodes[rank] == nodes[peer])
         for name, nodes in found.items()
     }
-    table = rank_order.rank_orders(made, each)
+    table = rank_order.rank_orders(made, each).frame()
     assert table is not None
     assert dict(zip(table["order"], table["on_node"] * ranks, strict=True)) == pytest.approx(stays)
     assert stays["custom"] >= max(stays.values())
@@ -80,7 +80,9 @@ def test_the_custom_order_keeps_what_can_be_kept(pairs: Pairs, ranks: int, each:
 def test_as_it_ran_and_with_collectives() -> None:
     private = tables()
     info = {"hosts": ["a", "b"], "rank_host": [0, 1, 0, 1]}
-    table = rank_order.rank_orders(job_of({(0, 1): 300, (2, 3): 100}, 4, job=info, mpi_calls=private["mpi_calls"]))
+    table = rank_order.rank_orders(
+        job_of({(0, 1): 300, (2, 3): 100}, 4, job=info, mpi_calls=private["mpi_calls"])
+    ).frame()
     assert table is not None
     share = table.set_index("order")["share"]
     assert (share["as it ran"], share["SMP"], share["custom"]) == (0.0, 100.0, 100.0)

@@ -29,7 +29,7 @@ def places(*rows: tuple[str, str]) -> pd.DataFrame:
     ],
 )
 def test_overlapping_processors_are_named(rows: list[tuple[str, str]], warnings: list[str]) -> None:
-    found = rank_places(job(len(rows), rank_places=places(*rows)))
+    found = rank_places(job(len(rows), rank_places=places(*rows))).frame()
     assert found is not None
     assert list(found["warning"]) == warnings
     assert set(found["thread_level"]) == {"multiple"}
@@ -50,7 +50,7 @@ def test_communicators_and_late_receives() -> None:
     calls = pd.DataFrame(
         [("MPI_Recv", 8, 2, 0), ("MPI_Send", 8, 0, 0)], columns=["function", "calls", "late_receives", "region"]
     )
-    late = late_receives(job(mpi_calls=calls))
+    late = late_receives(job(mpi_calls=calls)).frame()
     assert late is not None
     assert late.to_numpy().tolist() == [["MPI_Recv", 8, 2, 25.0]]
     assert late_receives(job(mpi_calls=calls.assign(late_receives=0))) is None

@@ -56,7 +56,7 @@ def test_open_mpi_says_what_ompi_info_does(tmp_path: Path, name: str) -> None:
     other = {**given, f"OMPI_MCA_{limit}": "16384", "OMPI_MCA_not_there": "7"}
     other.pop("UCX_TLS")
     job = start(its, tmp_path, (2, given), (1, other))
-    found = mpi_settings(job)
+    found = mpi_settings(job).frame()
     assert found is not None
     rows = {(row.kind, row.name, row.value): (row.source, row.ranks, row.first) for row in found.itertuples()}
     assert rows["eager limit", limit, "8192"] == ("environment", 2, 0)
@@ -85,7 +85,7 @@ def test_mpich_says_what_the_environment_sets(tmp_path: Path, name: str) -> None
     """By each of the names that MPICH takes, and one that it does not know."""
     given = {"MPIR_CVAR_BCAST_SHORT_MSG_SIZE": "4096", "MPICH_ALLREDUCE_SHORT_MSG_SIZE": "77", "MPICH_NOT_THERE": "x y"}
     job = start(library(name), tmp_path, (3, given))
-    found = mpi_settings(job)
+    found = mpi_settings(job).frame()
     assert found is not None
     rows = {(row.kind, row.name): (row.value, row.source, row.ranks) for row in found.itertuples()}
     assert rows["parameter", "MPIR_CVAR_BCAST_SHORT_MSG_SIZE"] == ("4096", "environment", 3)

@@ -107,7 +107,7 @@ def test_messages_transfers_and_phases_are_those_of_the_program(
 def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     """Two witnesses: timed calls, and where the samples found the ranks. I/O is all of MPI-IO, opening too; what the
     profiler adds to MPI_Init is MPI's and not the program's computing."""
-    found, shares = time.time_parts(job), samples.profile(job, Ask(levels("group"), 0.0))
+    found, shares = time.time_parts(job).frame(), samples.profile(job, Ask(levels("group"), 0.0)).frame()
     assert found is not None
     assert shares is not None
     parts = found.set_index("part")["seconds"]

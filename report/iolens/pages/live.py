@@ -69,11 +69,16 @@ def mpi_table(job: Job) -> Table | None:
     found = mpi_calls(job, Ask(threshold=0))
     if found is None:
         return None
-    rows = []
-    for row in found.head(1 + MOST_FUNCTIONS).itertuples(index=False):
-        times = [seconds(row.time), GUARD if row.most != row.most else seconds(row.most)]
-        calls = f"{row.calls:,.2f}".removesuffix(".00")
-        rows.append([row.name, calls, *times, size(row.bytes_sent), size(row.bytes_received)])
+    shown = found.where(slice(1 + MOST_FUNCTIONS))
+    rows = [
+        [
+            *(name, f"{calls:,.2f}".removesuffix(".00"), seconds(time), GUARD if most != most else seconds(most)),
+            *(size(sent), size(received)),
+        ]
+        for name, calls, time, most, sent, received in shown.rows(
+            *("name", "calls", "time", "most", "bytes_sent", "bytes_received")
+        )
+    ]
     columns = ["function", "calls", "time (s)", "slowest rank (s)", "sent", "received"]
     return Table("MPI calls that took most time", columns, rows, "Of an average rank; calls that have returned.")
 

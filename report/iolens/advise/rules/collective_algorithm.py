@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import crowded_processors
+from iolens.metrics.grouping import Groups
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.advise.limits import Limits
     from iolens.log import Job
+    from iolens.log.records import Records
 
 FEW = 2
 """Between so many ranks there is nothing to choose."""
@@ -67,32 +67,35 @@ def commands(function: str, library: str, large: bool) -> tuple[str, str]:
     return (pair[1], pair[0]) if large else (pair[0], pair[1])
 
 
-def transfer(rows: pd.DataFrame, ranks: int) -> tuple[float, str] | None:
+def transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
     """Seconds of one function that are not waiting for late ranks, at most, and how that is known; None where waiting
     is more than half, or a rank makes no such calls. `rows`: of mpi_calls."""
-    own = rows[rows["rank"] >= 0].groupby("rank")[["time", "sync_time"]].sum()
-    if len(own) < ranks:
+    own = rows.where(rows["rank"] >= 0)
+    each = Groups(own["rank"])
+    if len(each) < ranks:
         return None
-    if own["sync_time"].any():
-        seconds, waited = float(own["time"].max()), float(own["sync_time"].mean())
+    time, sync_time = each.sum(own["time"]), each.sum(own["sync_time"])
+    if sync_time.any():
+        seconds, waited = float(time.max()), float(sync_time.mean())
         said = f"waiting in the timed barrier before it took {say.seconds(waited)} on average"
-        return None if waited > own["time"].mean() else (seconds, said)
-    least, most = float(own["time"].min()), float(own["time"].max())
+        return None if waited > time.mean() else (seconds, said)
+    least, most = float(time.min()), float(time.max())
     said = f"{say.seconds(least)} on the rank that waited least, {say.seconds(most)} on the one that waited longest"
     return None if least < most / 2 else (least, said)
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """The function with most seconds of transfer, where these are many, and ranks have a processor each."""
-    from iolens.metrics.processor.mpi import mpi_rows
+    from iolens.metrics.processor.mpi import mpi_rows, of_functions
 
     rows = mpi_rows(job) if "mpi_calls" in job.private else None
     about = job.private.get("job")
     library = str(about.get("mpi") or "") if isinstance(about, dict) else ""
     if rows is None or job.nprocs <= FEW or not library or crowded_processors.check(job, limits):
         return None
-    found = [(name, part, transfer(part, job.nprocs)) for name, part in rows.groupby("function") if name in OPERATIONS]
-    known = [(kept[0], kept[1], str(name), part) for name, part, kept in found if kept]
+    parts = {name: of_functions(rows, [name]) for name in sorted({*rows["function"].tolist()} & {*OPERATIONS})}
+    found = [(name, part, transfer(part, job.nprocs)) for name, part in parts.items()]
+    known = [(kept[0], kept[1], name, part) for name, part, kept in found if kept]
     seconds, said, function, part = max(known, key=lambda row: row[0], default=(0.0, "", "", rows))
     if not function or seconds < limits["collective_share"] * job.run_time:
         return None

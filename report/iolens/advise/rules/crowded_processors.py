@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
+from iolens.metrics.grouping import ordered
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -32,18 +35,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
     places = rank_places(job)
     if places is None:
         return None
-    bad = places[places["warning"].isin([CROWDED, OVERLAPS])]
-    if bad.empty:
+    bad = places.where(np.isin(places["warning"], [CROWDED, OVERLAPS]))
+    if not len(bad):
         return None
-    crowded = bad[bad["warning"] == CROWDED]
-    worst = (crowded if len(crowded) else bad).sort_values("shared_with", kind="stable").iloc[-1]
-    together, processors = int(worst["shared_with"]) + 1, int(worst["cpu_count"])
+    crowded = bad.where(bad["warning"] == CROWDED)
+    worst = ordered(crowded if len(crowded) else bad, "shared_with")
+    *_, (rank, host, cpus, others, processors) = worst.rows("rank", "host", "cpus", "shared_with", "cpu_count")
+    together = others + 1
     evidence = (
         f"{say.count(len(bad), 'rank')} of {len(places):,} may run on processors that others use, too: rank "
-        f"{int(worst['rank'])} on {worst['host']} has {say.count(processors, 'processor')} ({worst['cpus']}), on some "
+        f"{rank} on {host} has {say.count(processors, 'processor')} ({cpus}), on some "
         f"of which {say.count(together, 'rank')} may run."
     )
-    if crowded.empty or processors >= together:
+    if not len(crowded) or processors >= together:
         return Seen(evidence, None, "How long ranks waited for a processor is not recorded.", REMEDY)
     bound = (
         f"{together:,} ranks took turns on {say.count(processors, 'processor')} all the time; each on its own they "

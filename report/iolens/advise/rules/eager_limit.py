@@ -9,8 +9,6 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.small_messages import SENDS, TIMED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.advise.limits import Limits
     from iolens.log import Job
 
@@ -38,10 +36,10 @@ def limit_in_use(job: Job) -> tuple[str, int] | None:
     """The parameter and the bytes of the limit that most messages met: that within nodes, or that between them."""
     from iolens.metrics.processor.mpi_settings import eager_limits
 
-    peers: pd.DataFrame | None = job.private.get("mpi_peers")
+    peers = job.tables.get("mpi_peers")
     if peers is None or not peers["messages"].sum():
         return None
-    inside = peers.loc[peers["on_node"] > 0, "messages"].sum() * 2 >= peers["messages"].sum()
+    inside = peers["messages"][peers["on_node"] > 0].sum() * 2 >= peers["messages"].sum()
     limits = eager_limits(job)
     if inside:
         found = {name: value for name, value in limits.items() if name.startswith(WITHIN_NODE)}
@@ -54,20 +52,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Messages of the class of sizes that begins at the limit or not far above it, and the time of sends and waits."""
     if not {"mpi_calls", "mpi_settings"} <= set(job.private):
         return None
-    from iolens.metrics.processor.mpi import mpi_rows
+    from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
 
     rows, limit = mpi_rows(job), limit_in_use(job)
     if rows is None or limit is None:
         return None
     name, size = limit
     above = next((number for number, least in enumerate(SMALLEST[:-1]) if size <= least <= NEAR * size), None)
-    sends = rows[rows["function"].isin(SENDS)]
+    sends = of_functions(rows, SENDS)
     messages = float(sends["messages"].sum())
     near = 0.0 if above is None else float(sends[f"size_{above}"].sum())
     if above is None or near < max(1.0, limits["many_messages"]) or near < limits["eager_share"] * messages:
         return None
-    timed = rows[rows["function"].isin(TIMED) & (rows["rank"] >= 0)]
-    spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
+    spent = slowest(of_functions(rows, TIMED))
     evidence = (
         f"{say.percent(near / messages)} of {say.count(messages, 'message')} have {say.size(SMALLEST[above])} or more, "
         f"up to {say.size(SMALLEST[above + 1])}; {name} is {say.size(size)}, header included. Sends, receives and "

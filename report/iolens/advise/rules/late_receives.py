@@ -32,17 +32,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Receives whose message was there before, among all, and the time in receives and waits."""
     if "mpi_calls" not in job.private:
         return None
-    from iolens.metrics.processor.mpi import mpi_rows
+    from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
 
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows:
         return None
-    receives = rows[rows["function"].isin(RECEIVES)]
+    receives = of_functions(rows, RECEIVES)
     late, calls = float(receives["late_receives"].sum()), float(receives["calls"].sum())
     if late < max(1.0, limits["few_calls"]) or late < limits["late_share"] * calls:
         return None
-    timed = rows[rows["function"].isin(TIMED) & (rows["rank"] >= 0)]
-    spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
+    spent = slowest(of_functions(rows, TIMED))
     evidence = (
         f"The message of {say.percent(late / calls)} of {say.count(calls, 'receive')} was there before; receives and "
         f"waits took {say.seconds(spent)} of the slowest rank."

@@ -28,17 +28,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Point-to-point messages below 256 bytes among all, and the time in sends, receives and waits."""
     if "mpi_calls" not in job.private:
         return None
-    from iolens.metrics.processor.mpi import mpi_rows
+    from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
 
     rows = mpi_rows(job)
     if rows is None:
         return None
-    sends = rows[rows["function"].isin(SENDS)]
-    few, messages = float(sends[["size_0", "size_1"]].to_numpy().sum()), float(sends["messages"].sum())
+    sends = of_functions(rows, SENDS)
+    few, messages = float(sends["size_0"].sum() + sends["size_1"].sum()), float(sends["messages"].sum())
     if few < max(1.0, limits["many_messages"]) or few < limits["small_share"] * messages:
         return None
-    timed = rows[rows["function"].isin(TIMED) & (rows["rank"] >= 0)]
-    spent = float(timed.groupby("rank")["time"].sum().max()) if len(timed) else 0.0
+    spent = slowest(of_functions(rows, TIMED))
     evidence = (
         f"{say.percent(few / messages)} of {say.count(messages, 'message')} are below 256 bytes; sends, receives and "
         f"waits took {say.seconds(spent)} of the slowest rank."

@@ -34,9 +34,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
     most, mean = float(times[COMPUTE].max()), float(times[COMPUTE].mean())
     if not most or most - mean < limits["imbalance"] * most:
         return None
+    longest = int(times["rank"][times[COMPUTE].argmax()])
     inside = float((times[WAITING] + times[TRANSFER]).mean())
     evidence = (
-        f"Rank {int(times[COMPUTE].idxmax())} computed for {say.seconds(most)}, {say.count(len(times), 'rank')} for "
+        f"Rank {longest} computed for {say.seconds(most)}, {say.count(len(times), 'rank')} for "
         f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); a rank spent {say.seconds(inside)} in MPI."
     )
     bound = "All ranks compute as long as the mean: the rest of the longest one's time."

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from iolens.log.records import Records
 
 THRESHOLD = 0.95
 """Per cent of the total below which pat_report leaves a row out."""
@@ -42,22 +44,22 @@ class Condition:
     relation: str
     value: str
 
-    def holds(self, values: pd.Series[Any]) -> pd.Series[bool]:
+    def holds(self, values: np.ndarray) -> np.ndarray:
         """Which of the values do; UsageError when a number is wanted and none is given."""
         if values.dtype.kind in "iuf":
             return self.number(values)
         if self.relation not in ("=", "!="):
             raise UsageError(f"{self.name}{self.relation}{self.value}: {self.name} is text; compare it with = or !=")
-        equal = values.map(lambda text: fnmatchcase(str(text), self.value)).astype(bool)
+        equal = np.array([fnmatchcase(str(text), self.value) for text in values.tolist()], bool)
         return equal if self.relation == "=" else ~equal
 
-    def number(self, values: pd.Series[Any]) -> pd.Series[bool]:
+    def number(self, values: np.ndarray) -> np.ndarray:
         """The same for numbers."""
         try:
             wanted = float(self.value)
         except ValueError:
             raise UsageError(f"{self.name}{self.relation}{self.value}: {self.name} is a number") from None
-        found: pd.Series[bool] = COMPARE[self.relation](values, wanted)
+        found: np.ndarray = COMPARE[self.relation](values, wanted)
         return found
 
 
@@ -105,24 +107,21 @@ def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
 
 def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
     """How many of the ranks 0 … `ranks` - 1 meet the conditions on `pe`: the N of averages."""
-    import numpy as np
-    import pandas as pd
-
-    each = pd.Series(np.arange(ranks))
+    each = np.arange(ranks)
     for one in where:
         if one.name == PE:
             each = each[one.holds(each)]
     return len(each)
 
 
-def kept(rows: pd.DataFrame, where: Sequence[Condition]) -> pd.DataFrame:
+def kept(rows: Records, where: Sequence[Condition]) -> Records:
     """The rows that meet all conditions. What is known of several ranks together (rank -1) meets none on `pe`."""
     for one in where:
         if one.name == PE:
-            rows = rows[one.holds(rows["rank"]) & (rows["rank"] >= 0)]
+            rows = rows.where(one.holds(rows["rank"]) & (rows["rank"] >= 0))
         elif one.name in rows:
-            rows = rows[one.holds(rows[one.name])]
+            rows = rows.where(one.holds(rows[one.name]))
         else:
-            known = [str(name) for name in rows.columns if name != "rank"]
+            known = [name for name in rows.names if name != "rank"]
             raise UsageError(f"no column {one.name} to filter by; this table has pe, {', '.join(known)}")
     return rows

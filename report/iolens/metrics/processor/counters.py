@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
-from iolens.metrics.processor.private import table
-from iolens.metrics.processor.regions import SEVERAL, region_paths
+from iolens.metrics.processor.private import records
+from iolens.metrics.processor.regions import SEVERAL, with_regions
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 WHOLE = "(whole run)"
@@ -184,64 +184,69 @@ SEVERAL_REGIONS = 0xFFFFFFFE
 
 
 @once_per_job
-def counters(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Counters by region and event, and below them what follows from them.
 
     Columns: region, event, value (mean of a rank, scaled up where the kernel took turns with it), unit, rate (per
     second of the run, or in the region and those inside it), imbalance_percent, ran (per cent of the time that it
     counted), unavailable (why there is no value; said of the whole run alone). None where nothing was counted.
     """
-    rows = table(job, "counters")
+    rows = records(job, "counters")
     if rows is None:
         return None
-    import pandas as pd
-
-    numbers = rows["region"].to_numpy()
-    names = np.array(region_paths(job, rows["region"]), dtype=object)
+    numbers = rows["region"]
+    names = with_regions(job, rows)["region"]
     names[numbers == SEVERAL], names[numbers == SEVERAL_REGIONS] = WHOLE, "(several)"
-    rows = kept(rows.assign(region=names), ask.where)
-    found = [one for region, part in rows.groupby("region", sort=False) for one in of_region(job, str(region), part)]
+    rows = kept(rows.beside({"region": names}), ask.where)
+    found = [one for region, part in parts_by(rows, "region") for one in of_region(job, region, part)]
     columns = ["region", "event", "value", "unit", "rate", "imbalance_percent", "ran", "unavailable"]
-    return pd.DataFrame(found, columns=columns) if found else None
+    return Records.of(columns, found) if found else None
+
+
+def parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
+    """The rows of each value of a column."""
+    same = Groups(rows[name])
+    for place, part in zip(same.first, same.parts(np.arange(len(rows))), strict=True):
+        yield str(rows[name][place]), rows.where(part)
 
 
 Row = tuple[str, str, float, str, float, float, float, str]
 
 
-def of_region(job: Job, region: str, rows: pd.DataFrame) -> list[Row]:
+def of_region(job: Job, region: str, rows: Records) -> list[Row]:
     """The rows of one region, and what follows from them."""
     seconds, calls = region_time(region, job)
     found: list[Row] = []
     means: dict[str, float] = {}
-    for event, part in rows.groupby("event", sort=False):
-        there = part[(part["unavailable"] == "") & (part["value"] >= 0) & (part["time_running"] > 0)]
+    for event, part in parts_by(rows, "event"):
+        there = part.where((part["unavailable"] == "") & (part["value"] >= 0) & (part["time_running"] > 0))
         if len(there):
-            row = counted(region, str(event), there, seconds)
+            row = counted(region, event, there, seconds)
             found.append(row)
-            means[ALIASES.get(str(event), str(event))] = row[2]
+            means[ALIASES.get(event, event)] = row[2]
         elif region == WHOLE:
-            why = str(part["unavailable"].iloc[0]) or "it never ran"
-            found.append((region, str(event), NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, why))
+            why = str(part["unavailable"][0]) or "it never ran"
+            found.append((region, event, NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, why))
     counts = Counts(means, means.get("task-clock", 0.0) or seconds, seconds, calls, max(1, job.nprocs))
     derived = derive(counts) if seconds > 0 and means.keys() & set(ALIASES.values()) else []
     return found + [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
 
 
-def counted(region: str, event: str, rows: pd.DataFrame, seconds: float) -> Row:
+def counted(region: str, event: str, rows: Records, seconds: float) -> Row:
     """The row of one event that was counted."""
     factor, unit = SCALES.get(event, (1.0, ""))
-    values = (rows["value"] * factor * rows["time_enabled"] / rows["time_running"]).groupby(rows["rank"]).sum()
+    values = Groups(rows["rank"]).sum(rows["value"] * factor * rows["time_enabled"] / rows["time_running"])
     mean, ran = float(values.mean()), 100 * float(rows["time_running"].sum() / rows["time_enabled"].sum())
-    uneven = imbalance_percent(float(values.max()), mean, len(values)) if (values.index >= 0).all() else NOT_KNOWN
+    uneven = imbalance_percent(float(values.max()), mean, len(values)) if (rows["rank"] >= 0).all() else NOT_KNOWN
     rate = mean / seconds if seconds > 0 and not unit else NOT_KNOWN
     return region, event, mean, unit, rate, uneven, ran, ""
 
 
 def region_time(region: str, job: Job) -> tuple[float, float]:
     """Seconds of an average rank in a region with those inside it, and its visits; of the whole run, its time and 0."""
-    rows = table(job, "regions")
+    rows = records(job, "regions")
     if region == WHOLE or rows is None:
         return (job.run_time if region == WHOLE else 0.0), 0.0
-    mine = rows[np.array(region_paths(job, rows["region"])) == region]
+    mine = rows.where(with_regions(job, rows)["region"] == region)
     ranks = max(1, job.nprocs)
     return float(mine["time"].sum()) / ranks, float(mine["calls"].sum()) / ranks

@@ -10,7 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, LEFT_OUT, PE, Ask, check_levels, kept, matching_ranks
+import numpy as np
+
+from iolens.log.records import Records, as_records
+from iolens.metrics.grouping import Groups, labelled, ordered
+from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, Ask, check_levels, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
 
 if TYPE_CHECKING:
@@ -45,38 +49,39 @@ class Levels:
     default: tuple[str, ...]
 
 
-def answer(job: Job, rows: pd.DataFrame | None, levels: Levels, measures: Measures, ask: Ask = DEFAULT) -> Any:
+def answer(
+    job: Job, rows: Records | pd.DataFrame | None, levels: Levels, measures: Measures, ask: Ask = DEFAULT
+) -> Records | None:
     """`drill` of the job's rows as asked for; None without rows. UsageError for an unknown level or column."""
-    if rows is None or rows.empty:
+    if rows is None or not len(rows):
         return None
     check_levels(ask.by, levels.known)
     ranks = matching_ranks(ask.where, max(job.nprocs, 1))
-    return drill(kept(rows, ask.where), ask.by or levels.default, measures, ranks, ask.threshold)
+    return drill(kept(as_records(rows), ask.where), ask.by or levels.default, measures, ranks, ask.threshold)
 
 
-def drill(rows: pd.DataFrame, by: Sequence[str], measures: Measures, ranks: int, threshold: float) -> pd.DataFrame:
+def drill(rows: Records, by: Sequence[str], measures: Measures, ranks: int, threshold: float) -> Records:
     """`rows` have `rank`, the levels as text and the measures; a level may be spread over columns `name 1`, `name 2` …
 
     An empty text ends a row's path. Columns of the result: depth (0: the total), level, name, the measures (means over
     `ranks`; extremes as they are), and of the first: share (per cent of the total), imbalance, imbalance_percent, most
     and most_rank. NaN: it says nothing here, or ranks are known together only (rank -1). Rows of less than `threshold`
-    per cent are left out, with all below them; how many are (those below them apart) is `attrs[LEFT_OUT]`.
+    per cent are left out, with all below them; how many are (those below them apart) is `left_out`.
     """
-    import pandas as pd
-
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
     keys = ["total", *wanted]
-    rows = rows.assign(total="Total", pe=[f"pe.{rank}" for rank in rows["rank"]])
+    rows = labelled(rows, "total", "Total")
+    rows = rows.beside({PE: np.array([f"pe.{rank}" for rank in rows["rank"].tolist()], object)})
     each = [per_rank(rows, keys[: depth + 1], measures) for depth in range(len(keys))]
     whole = float(each[0][measures.first].sum()) / max(ranks, 1)
     table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single)
-    found = pd.DataFrame(list(table.walk(("Total",), 0)))
-    found = found if len(found) else pd.DataFrame(columns=["depth", "level", "name", *measures.sums])
-    found.attrs[LEFT_OUT] = table.left_out
+    columns = ["depth", "level", "name", *measures.sums, *measures.extremes, "share", *UNKNOWN]
+    found = Records.of(columns, [[row[name] for name in columns] for row in table.walk(("Total",), 0)])
+    found.left_out = table.left_out
     return found
 
 
-def spread(by: Sequence[str], rows: pd.DataFrame) -> list[str]:
+def spread(by: Sequence[str], rows: Records) -> list[str]:
     """The columns of the levels, without a last one of single ranks."""
     columns: list[str] = []
     for place, name in enumerate(by):
@@ -85,15 +90,17 @@ def spread(by: Sequence[str], rows: pd.DataFrame) -> list[str]:
         elif name in rows:
             columns.append(name)
         else:
-            columns += [str(column) for column in rows.columns if str(column).rpartition(" ")[0] == name]
+            columns += [column for column in rows.names if column.rpartition(" ")[0] == name]
     return columns
 
 
-def per_rank(rows: pd.DataFrame, keys: list[str], measures: Measures) -> pd.DataFrame:
-    """Sums and extremes of each rank at one depth; index: the path and the rank."""
-    part = rows[rows[keys[-1]] != ""]
-    how = {**dict.fromkeys(measures.sums, "sum"), **measures.extremes}
-    return part.groupby([*keys, "rank"], sort=False, observed=True).agg(how)
+def per_rank(rows: Records, keys: list[str], measures: Measures) -> Records:
+    """Sums and extremes of each path and rank at one depth."""
+    part = rows.where(rows[keys[-1]] != "")
+    same = Groups(*(part[key] for key in keys), part["rank"])
+    sums = {name: same.sum(part[name]) for name in measures.sums}
+    extremes = {name: getattr(same, how)(part[name]) for name, how in measures.extremes.items()}
+    return part.take(*keys, "rank").where(same.first).beside(sums | extremes)
 
 
 class Tree:
@@ -102,7 +109,7 @@ class Tree:
     def __init__(
         self,
         keys: list[str],
-        each: Sequence[pd.DataFrame],
+        each: Sequence[Records],
         measures: Measures,
         ranks: int,
         whole: float,
@@ -112,12 +119,14 @@ class Tree:
         self.keys, self.measures, self.ranks = keys, measures, ranks
         self.whole, self.threshold, self.single = whole, threshold, single
         self.left_out = 0
-        self.nodes: dict[tuple[str, ...], pd.DataFrame] = {}
+        self.nodes: dict[tuple[str, ...], Records] = {}
         self.below: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-        for depth, frame in enumerate(each):
-            for path, part in frame.groupby(level=list(range(depth + 1)), sort=False):
-                path = path if isinstance(path, tuple) else (path,)
-                self.nodes[path] = part.droplevel(list(range(depth + 1)))
+        for depth, sums in enumerate(each):
+            named = keys[: depth + 1]
+            same = Groups(*(sums[key] for key in named))
+            paths = sums.where(same.first).rows(*named)
+            for path, rows in zip(paths, same.parts(np.arange(len(sums))), strict=True):
+                self.nodes[path] = sums.where(rows)
                 self.below.setdefault(path[:-1], []).append(path)
 
     def mean(self, path: tuple[str, ...]) -> float:
@@ -158,19 +167,20 @@ class Tree:
             "name": path[-1],
             **values,
             "share": self.share(values[self.measures.first]),
-            **(UNKNOWN if uneven is None else self.unevenness(uneven[self.measures.first])),
+            **(UNKNOWN if uneven is None else self.unevenness(uneven)),
         }
 
-    def unevenness(self, values: pd.Series[float]) -> dict[str, float]:
+    def unevenness(self, node: Records) -> dict[str, float]:
         """Imbalance over all ranks; those without a row have 0."""
-        if (values.index < 0).any() or not len(values):
+        values, ranks = node[self.measures.first], node["rank"]
+        if (ranks < 0).any() or not len(values):
             return UNKNOWN
         most, mean = float(values.max()), float(values.sum()) / self.ranks
         return {
             "imbalance": imbalance(most, mean) if self.ranks > 1 else NOT_KNOWN,
             "imbalance_percent": imbalance_percent(most, mean, self.ranks),
             "most": most,
-            "most_rank": float(values.idxmax()),
+            "most_rank": float(ranks[values.argmax()]),
         }
 
     def pe_rows(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
@@ -178,20 +188,21 @@ class Tree:
 
         Ranks that did not take part have no row.
         """
-        node = self.nodes[path].sort_index().sort_values(self.measures.first, ascending=False, kind="stable")
-        known = node[node.index >= 0]
+        node = ordered(ordered(self.nodes[path], "rank"), f"-{self.measures.first}")
+        known, others = node.where(node["rank"] >= 0), node.where(node["rank"] < 0)
         chosen = dict.fromkeys(range(len(known)), "")
         if self.single == PE and len(known) > 1:
             chosen = {0: "max", len(known) // 2: "median", len(known) - 1: "min"}
         for place, what in chosen.items():
-            yield self.pe_row(known.iloc[place], f"pe.{known.index[place]}" + (f" ({what})" if what else ""), depth)
-        for _, others in node[node.index < 0].iterrows():
-            yield self.pe_row(others, "other ranks, together", depth)
+            yield self.pe_row(known, place, f"pe.{known['rank'][place]}" + (f" ({what})" if what else ""), depth)
+        for place in range(len(others)):
+            yield self.pe_row(others, place, "other ranks, together", depth)
 
-    def pe_row(self, values: pd.Series[Any], name: str, depth: int) -> dict[str, Any]:
+    def pe_row(self, node: Records, place: int, name: str, depth: int) -> dict[str, Any]:
         """One rank."""
-        share = self.share(float(values[self.measures.first]))
-        numbers = {column: float(value) for column, value in values.items()}
+        columns = (*self.measures.sums, *self.measures.extremes)
+        numbers = {column: float(node[column][place]) for column in columns}
+        share = self.share(numbers[self.measures.first])
         return {"depth": depth, "level": PE, "name": name, **numbers, "share": share, **UNKNOWN}
 
 

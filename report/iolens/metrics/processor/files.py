@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from iolens.log.records import as_records
 from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
@@ -40,13 +41,14 @@ def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     """The rows of one kind; None without any."""
-    rows = rank_io(job)
-    if rows is None:
+    moved = rank_io(job)
+    if moved is None:
         return None
     import pandas as pd
 
+    rows = moved.frame()
     rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(SYSTEM)]
-    rows = kept(rows.drop(columns=["function", "id"]), ask.where)
+    rows = kept(as_records(rows.drop(columns=["function", "id"])), ask.where).frame()
     if rows.empty:
         return None
     named = rows.groupby("file", sort=True)

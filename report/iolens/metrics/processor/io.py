@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from iolens.metrics.files import LOWEST, paths
+from iolens.log.records import Records
+from iolens.metrics.files import LOWEST, path_column
+from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.private import records
+from iolens.metrics.use import among
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
@@ -25,11 +27,11 @@ META = {
 
 TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
 
-COLUMNS = ["rank", "group", "function", "id", "calls", "time", "bytes"]
+OPENS = ("independent open", "collective open")
 
 
 @once_per_job
-def rank_io(job: Job) -> pd.DataFrame | None:
+def rank_io(job: Job) -> Records | None:
     """A row per rank, `group` (POSIX, STDIO, MPI-IO), `function` (read, write, meta; of MPI-IO exchange, meta), file.
 
     Columns also: file (path), calls, time (seconds), bytes. A file that all ranks used is known by rank where the
@@ -37,41 +39,34 @@ def rank_io(job: Job) -> pd.DataFrame | None:
     MPI-IO is what its calls took beyond the POSIX time in them; of a file that all ranks used, collective transfers are
     known by rank, and all other calls of all ranks together. None where no layer recorded anything.
     """
-    import pandas as pd
-
-    parts = [part for name in LOWEST if name in job.frames for part in layer_rows(name, job)]
+    parts = [part for name in LOWEST if name in job.records for part in layer_rows(name, job)]
     parts += exchange_rows(job)
-    parts = [part[(part["calls"] > 0) | (part["time"] > 0)] for part in parts]
-    parts = [part for part in parts if len(part)]
-    if not parts:
-        return None
-    rows = pd.concat(parts, ignore_index=True)
-    return rows.assign(file=paths(job, rows["id"]))
+    parts = [part.where((part["calls"] > 0) | (part["time"] > 0)) for part in parts]
+    rows = stacked(parts) if parts else Records({})
+    return rows.beside({"file": path_column(job, rows["id"])}) if len(rows) else None
 
 
-def layer_rows(name: str, job: Job) -> Iterator[pd.DataFrame]:
-    """POSIX or STDIO: a frame a kind."""
-    frame = job.frames[name]
-    apart = job.private.get("file_ranks") if name == "POSIX" else None
-    if apart is not None and not isinstance(apart, dict) and len(apart):
-        shared = frame.loc[frame["rank"] < 0, "id"]
-        apart = apart[apart["file"].isin(shared)]
-        frame = frame[(frame["rank"] >= 0) | ~frame["id"].isin(apart["file"])]
+def layer_rows(name: str, job: Job) -> Iterator[Records]:
+    """POSIX or STDIO: rows of each kind."""
+    known, apart = job.records[name], records(job, "file_ranks") if name == "POSIX" else None
+    if apart is not None:
+        apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))
+        known = known.where((known["rank"] >= 0) | ~among(known["id"], apart["file"]))
         yield from (apart_rows(apart, kind) for kind in KINDS)
     for kind, (time, moved) in KINDS.items():
         counters = META[name] if kind == "meta" else (f"{time}S",)
         yield rows_of(
-            rank=frame["rank"],
+            rank=known["rank"],
             group=name,
             function=kind,
-            id=frame["id"],
-            calls=sum(frame[f"{name}_{one}"].clip(lower=0) for one in counters if f"{name}_{one}" in frame),
-            time=frame[f"{name}_F_{time}_TIME"].clip(lower=0),
-            bytes=frame[f"{name}_{moved}"].clip(lower=0) if moved else 0,
+            id=known["id"],
+            calls=sum(np.maximum(known[f"{name}_{one}"], 0) for one in counters if f"{name}_{one}" in known),
+            time=np.maximum(known[f"{name}_F_{time}_TIME"], 0),
+            bytes=np.maximum(known[f"{name}_{moved}"], 0) if moved else 0,
         )
 
 
-def apart_rows(apart: pd.DataFrame, kind: str) -> pd.DataFrame:
+def apart_rows(apart: Records, kind: str) -> Records:
     """The same from `file_ranks`."""
     calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
     return rows_of(
@@ -85,76 +80,79 @@ def apart_rows(apart: pd.DataFrame, kind: str) -> pd.DataFrame:
     )
 
 
-def exchange_rows(job: Job) -> list[pd.DataFrame]:
+def exchange_rows(job: Job) -> list[Records]:
     """MPI-IO beyond POSIX."""
-    frame, posix = job.frames.get("MPI-IO"), job.frames.get("POSIX")
-    found = []
-    if frame is not None:
-        own = frame[frame["rank"] >= 0]
-        below = {}
-        if posix is not None:
-            spent = posix[["id", "rank"]].assign(spent=io_time(posix, "POSIX"))
-            below = spent.groupby(["id", "rank"])["spent"].sum().to_dict()
-        within = [below.get(key, 0.0) for key in zip(own["id"], own["rank"], strict=True)]
-        calls = sum(own[f"MPIIO_{name}"] for names in LAYERS["MPI-IO"].operations.values() for name in names)
-        time = np.maximum(io_time(own, "MPIIO") - within, 0)
-        found.append(
-            rows_of(rank=own["rank"], group="MPI-IO", function="exchange", id=own["id"], calls=calls, time=time)
-        )
-    table = job.private.get("mpiio_collectives")
-    if table is not None and not isinstance(table, dict) and len(table) and frame is not None:
-        part = table[table["file"].isin(frame.loc[frame["rank"] < 0, "id"])]
-        time = (part["seconds"] - part["access"]).clip(lower=0)
-        calls = part["calls"]
-        found.append(
-            rows_of(rank=part["rank"], group="MPI-IO", function="exchange", id=part["file"], calls=calls, time=time)
-        )
-    if frame is not None:
-        found += shared_rows(frame[frame["rank"] < 0], posix, table)
-    return found
+    known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), records(job, "mpiio_collectives")
+    if known is None:
+        return []
+    own, shared = known.where(known["rank"] >= 0), known.where(known["rank"] < 0)
+    within = np.zeros(len(own))
+    if posix is not None:
+        same = Groups(posix["id"], posix["rank"])
+        spent = same.sum(io_time(posix, "POSIX")).tolist()
+        below = dict(zip(posix.where(same.first).rows("id", "rank"), spent, strict=True))
+        within = np.array([below.get(key, 0.0) for key in own.rows("id", "rank")])
+    calls = sum(own[f"MPIIO_{name}"] for names in LAYERS["MPI-IO"].operations.values() for name in names)
+    time = np.maximum(io_time(own, "MPIIO") - within, 0)
+    columns = {"group": "MPI-IO", "function": "exchange"}
+    found = [rows_of(**columns, rank=own["rank"], id=own["id"], calls=calls, time=time)]
+    if table is not None:
+        part = table.where(among(table["file"], shared["id"]))
+        time = np.maximum(part["seconds"] - part["access"], 0)
+        found.append(rows_of(**columns, rank=part["rank"], id=part["file"], calls=part["calls"], time=time))
+    return found + shared_rows(shared, posix, table)
 
 
-def shared_rows(shared: pd.DataFrame, posix: pd.DataFrame | None, collectives: Any) -> list[pd.DataFrame]:
+def shared_rows(shared: Records, posix: Records | None, collectives: Records | None) -> list[Records]:
     """MPI-IO beyond POSIX in files that all ranks used, of all together: metadata, and transfers that are not known by
     rank. A merged record holds the sums of the times of all ranks."""
-    below, timed = no_rows(), no_rows()
-    if posix is not None:
-        below = posix.assign(meta=posix["POSIX_F_META_TIME"], all=io_time(posix, "POSIX")).groupby("id").sum()
-    if collectives is not None and not isinstance(collectives, dict) and len(collectives):
-        timed = collectives.groupby("file")[["calls", "seconds", "access"]].sum()
-
-    def of(frame: pd.DataFrame, column: str) -> pd.Series[float]:
-        return frame[column].reindex(shared["id"], fill_value=0).set_axis(shared.index)
-
-    meta = (shared["MPIIO_F_META_TIME"] - of(below, "meta")).clip(lower=0)
-    moved = io_time(shared, "MPIIO") - shared["MPIIO_F_META_TIME"] - of(timed, "seconds")
-    beneath = (of(below, "all") - of(below, "meta") - of(timed, "access")).clip(lower=0)
-    operations = LAYERS["MPI-IO"].operations
-    transfers = sum(shared[f"MPIIO_{name}"] for kind in TRANSFERS for name in operations[kind])
-    opens = sum(
-        shared[f"MPIIO_{name}"] for kind in ("independent open", "collective open") for name in operations[kind]
+    ids, none = shared["id"], np.zeros(len(shared))
+    below_meta = none if posix is None else added(posix["id"], posix["POSIX_F_META_TIME"], ids)
+    below = none if posix is None else added(posix["id"], io_time(posix, "POSIX"), ids)
+    calls, seconds, access = (
+        none if collectives is None else added(collectives["file"], collectives[name], ids)
+        for name in ("calls", "seconds", "access")
     )
-    columns = {"rank": -1, "group": "MPI-IO", "id": shared["id"]}
+    meta = np.maximum(shared["MPIIO_F_META_TIME"] - below_meta, 0)
+    moved = io_time(shared, "MPIIO") - shared["MPIIO_F_META_TIME"] - seconds
+    beneath = np.maximum(below - below_meta - access, 0)
+    operations = LAYERS["MPI-IO"].operations
+    transfers, opens = (
+        sum(shared[f"MPIIO_{name}"] for kind in kinds for name in operations[kind]) for kinds in (TRANSFERS, OPENS)
+    )
+    columns: dict[str, Any] = {"rank": np.full(len(shared), -1), "group": "MPI-IO", "id": ids}
     return [
         rows_of(**columns, function="meta", calls=opens, time=meta),
         rows_of(
             **columns,
             function="exchange",
-            calls=(transfers - of(timed, "calls")).clip(lower=0),
-            time=(moved - beneath).clip(lower=0),
+            calls=np.maximum(transfers - calls, 0),
+            time=np.maximum(moved - beneath, 0),
         ),
     ]
 
 
-def no_rows() -> pd.DataFrame:
-    """Sums by file of what was not recorded."""
-    import pandas as pd
+def added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Sums by file, of the wanted files; 0 of those that have none."""
+    same = Groups(ids)
+    sums = dict(zip(ids[same.first].tolist(), same.sum(values).tolist(), strict=True))
+    return np.array([sums.get(key, 0) for key in wanted.tolist()], float)
 
-    return pd.DataFrame({name: pd.Series(dtype=float) for name in ("meta", "all", "calls", "seconds", "access")})
 
-
-def rows_of(**columns: object) -> pd.DataFrame:
-    """A frame with COLUMNS."""
-    import pandas as pd
-
-    return pd.DataFrame({"bytes": 0, **columns})[COLUMNS].reset_index(drop=True)
+def rows_of(
+    rank: np.ndarray, group: str, function: str, id: np.ndarray, calls: Any, time: Any, bytes: Any = 0
+) -> Records:
+    """Rows of one group and function; calls, time and bytes may be the same number for all."""
+    count = len(id)
+    return Records(
+        {
+            "rank": rank,
+            "group": np.full(count, group, object),
+            "function": np.full(count, function, object),
+            "id": np.asarray(id, "u8"),
+            **{
+                name: np.broadcast_to(each, count)
+                for name, each in (("calls", calls), ("time", time), ("bytes", bytes))
+            },
+        }
+    )

@@ -13,15 +13,14 @@ from iolens.metrics.processor.private import table
 from iolens.metrics.processor.regions import region_paths
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
+    from iolens.log.records import Records
 
 LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", "caller", PE))
 
 
 @once_per_job
-def io_callers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def io_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Time in I/O functions by call site, from the private table `io_sites`: rows of `drill`.
 
     `time` in seconds, `calls`, `bytes`; by function, who called it, and who called that. Levels also: group (the
@@ -35,5 +34,4 @@ def io_callers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
         file=paths(job, rows["file"]),
         region=region_paths(job, rows["region"]),
     )
-    found: pd.DataFrame | None = answer(job, with_callers(job, rows), LEVELS, Measures("time", ("calls", "bytes")), ask)
-    return found
+    return answer(job, with_callers(job, rows), LEVELS, Measures("time", ("calls", "bytes")), ask)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
 from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.nodes import with_callers
-from iolens.metrics.processor.private import table
-from iolens.metrics.processor.regions import region_paths
+from iolens.metrics.processor.private import records, table
+from iolens.metrics.processor.regions import region_paths, with_regions
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import pandas as pd
 
     from iolens.log import Job
@@ -26,45 +32,41 @@ SITES = Levels(("function", "caller", "region"), ("function", "caller", PE))
 
 
 @once_per_job
-def mpi_calls(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def mpi_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Time in MPI functions: rows of `drill`.
 
     `time` and `sync_time` (before it, in the timed barriers of collectives) in seconds, `calls`, `bytes_sent`,
     `bytes_received`, and `min_time`, `max_time` of a single call.
     """
-    found: pd.DataFrame | None = answer(job, mpi_rows(job), CALLS, TIMES, ask)
-    return found
+    return answer(job, mpi_rows(job), CALLS, TIMES, ask)
 
 
 @once_per_job
-def mpi_messages(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def mpi_messages(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """What MPI functions sent: rows of `drill`. `bytes_sent`, `messages`, and messages by size (SIZES).
 
     A collective counts what the rank itself contributes.
     """
-    found: pd.DataFrame | None = answer(job, mpi_rows(job), CALLS, MESSAGES, ask)
-    return found
+    return answer(job, mpi_rows(job), CALLS, MESSAGES, ask)
 
 
 @once_per_job
-def mpi_callers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def mpi_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """`mpi_messages` by call site: function, then who called it, and who called that, as far as the log knows."""
-    found: pd.DataFrame | None = answer(job, site_rows(job), SITES, MESSAGES, ask)
-    return found
+    return answer(job, site_rows(job), SITES, MESSAGES, ask)
 
 
 @once_per_job
-def mpi_sites(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def mpi_sites(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Time in MPI functions by call site: the levels of `mpi_callers`, `time` in seconds and `calls`."""
-    found: pd.DataFrame | None = answer(job, site_rows(job), SITES, Measures("time", ("calls",)), ask)
-    return found
+    return answer(job, site_rows(job), SITES, Measures("time", ("calls",)), ask)
 
 
 @once_per_job
-def mpi_rows(job: Job) -> pd.DataFrame | None:
+def mpi_rows(job: Job) -> Records | None:
     """The private table `mpi_calls`, regions named."""
-    rows = table(job, "mpi_calls")
-    return None if rows is None else rows.assign(region=region_paths(job, rows["region"]))
+    rows = records(job, "mpi_calls")
+    return None if rows is None else with_regions(job, rows)
 
 
 @once_per_job
@@ -77,13 +79,25 @@ def site_rows(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def late_receives(job: Job) -> pd.DataFrame | None:
+def late_receives(job: Job) -> Records | None:
     """function, calls, late (receives whose message was there before) and share (per cent of the calls), of all ranks.
     None where that was not counted, or none was late."""
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows or not rows["late_receives"].any():
         return None
-    found = rows.groupby("function")[["calls", "late_receives"]].sum().rename(columns={"late_receives": "late"})
-    found = found[found["late"] > 0].sort_values("late", ascending=False)
-    found["share"] = 100.0 * found["late"] / found["calls"]
-    return found.reset_index()
+    same = Groups(rows["function"])
+    found = {"function": rows["function"][same.first]}
+    found |= {name: same.sum(rows[column]) for name, column in (("calls", "calls"), ("late", "late_receives"))}
+    late = ordered(Records(found).where(found["late"] > 0), "-late", "function")
+    return late.beside({"share": 100.0 * late["late"] / late["calls"]})
+
+
+def of_functions(rows: Records, names: Collection[str]) -> Records:
+    """The rows of some functions."""
+    return rows.where(np.isin(rows["function"], [*names]))
+
+
+def slowest(rows: Records) -> float:
+    """Seconds that the slowest rank spent in these calls, of the ranks that are known apart."""
+    rows = rows.where(rows["rank"] >= 0)
+    return float(Groups(rows["rank"]).sum(rows["time"]).max(initial=0.0))

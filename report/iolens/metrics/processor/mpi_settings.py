@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.private import table
+from iolens.metrics.processor.private import records
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 THREADS, EAGER, COMPONENT = "threads", "eager limit", "component"
 OTHERS = "(others)"
+SAME = ("kind", "name", "value", "source")
 
 
 @once_per_job
-def mpi_settings(job: Job) -> pd.DataFrame | None:
+def mpi_settings(job: Job) -> Records | None:
     """kind, name, value and source (who set it; "": not known) as profiler/TABLES.md has them, ranks (how many have it
     so; NaN: not known) and first (the lowest of them, -1: not known).
 
@@ -26,26 +29,25 @@ def mpi_settings(job: Job) -> pd.DataFrame | None:
     """
     from iolens.metrics.processor.rank_places import rank_places
 
-    rows = table(job, "mpi_settings")
+    rows = records(job, "mpi_settings")
     if rows is None:
         return None
-    import pandas as pd
-
-    exact = not (rows["rank"] < 0).any()
-    known = rows[rows["rank"] >= 0]
-    others = known[known["rank"] > 0].groupby(["kind", "name"])["rank"].nunique()
-    same = ["kind", "name", "value", "source"]
-    found = known.groupby(same, sort=False).agg(ranks=("rank", "nunique"), first=("rank", "min")).reset_index()
-    of_all = found["first"] == 0
-    apart = [others.get(key, 0) for key in zip(found["kind"], found["name"], strict=True)]
-    found["ranks"] = found["ranks"].where(~of_all, job.nprocs - pd.Series(apart, index=found.index))
-    if not exact:
-        found["ranks"] = float("nan")
+    known = rows.where(rows["rank"] >= 0)
+    own = known.where(known["rank"] > 0)
+    pairs = Groups(own["kind"], own["name"])
+    others = dict(zip(own.where(pairs.first).rows("kind", "name"), pairs.distinct(own["rank"]).tolist(), strict=True))
+    same = Groups(*(known[name] for name in SAME))
+    found, first = known.take(*SAME).where(same.first), same.min(known["rank"])
+    apart = np.array([others.get(key, 0) for key in found.rows("kind", "name")], "i8")
+    ranks = np.where(first == 0, job.nprocs - apart, same.distinct(known["rank"]))
+    if len(known) < len(rows):
+        ranks = np.full(len(found), np.nan)
+    found = found.beside({"ranks": ranks, "first": first})
     places = rank_places(job)
     if places is not None and len(places):
-        level = {"kind": "library", "name": THREADS, "value": places["thread_level"].iloc[0]}
-        threads = pd.DataFrame([{**level, "source": "program", "ranks": len(places), "first": 0}])
-        found = pd.concat([found.iloc[:1], threads, found.iloc[1:]], ignore_index=True)
+        level = ("library", THREADS, places["thread_level"][0], "program", len(places), 0)
+        threads = Records.of(found.names, [level])
+        found = stacked([found.where(slice(1)), threads, found.where(slice(1, None))])
     return found
 
 
@@ -55,9 +57,5 @@ def eager_limits(job: Job) -> dict[str, int]:
     found = mpi_settings(job)
     if found is None:
         return {}
-    limits = found[(found["kind"] == EAGER) & (found["first"] == 0)]
-    return {
-        name: int(value)
-        for name, value in zip(limits["name"], limits["value"], strict=True)
-        if str(value).isdigit() and int(value) > 0
-    }
+    limits = found.where((found["kind"] == EAGER) & (found["first"] == 0)).rows("name", "value")
+    return {name: int(value) for name, value in limits if str(value).isdigit() and int(value) > 0}

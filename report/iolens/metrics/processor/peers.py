@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
-from iolens.metrics.processor.private import table
+from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.private import records
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 CELLS = 128
@@ -20,7 +20,7 @@ CELLS = 128
 
 
 @once_per_job
-def mpi_peers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Pairs of ranks, the most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`: they share one.
 
     Point-to-point and one-sided, in world ranks; `share` in per cent of all bytes. A peer of -1 is all those that the
@@ -30,26 +30,31 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     if rows is None:
         return None
     rows = kept(rows, ask.where)
-    whole = rows["bytes"].sum()
-    every = rows.assign(share=100.0 * rows["bytes"] / whole if whole else 0.0)
-    found = every[~(every["share"] < ask.threshold)] if whole else every
-    found = found.sort_values(["bytes", "rank", "peer"], ascending=[False, True, True], ignore_index=True)
-    found.attrs[LEFT_OUT] = len(every) - len(found)
+    share = shares(rows["bytes"])
+    every = rows.beside({"share": np.zeros(len(rows)) if np.isnan(share).all() else share})
+    found = every.where(~(share < ask.threshold))
+    found = ordered(found, "-bytes", "rank", "peer")
+    found.left_out = len(every) - len(found)
     return found
 
 
+def shares(moved: np.ndarray) -> np.ndarray:
+    """Per cent of all; NaN of nothing."""
+    return np.asarray(100.0 * moved / (moved.sum() or np.nan))
+
+
 @once_per_job
-def sent(job: Job) -> pd.DataFrame | None:
+def sent(job: Job) -> Records | None:
     """The rows of the private table `mpi_peers` in which something was sent, of ranks that the job has."""
-    rows = table(job, "mpi_peers")
+    rows = records(job, "mpi_peers")
     if rows is None:
         return None
-    rows = rows[(rows["messages"] > 0) & (rows[["rank", "peer"]].max(axis=1) < job.nprocs)]
-    return rows[["rank", "peer", "messages", "bytes", "on_node"]] if len(rows) else None
+    rows = rows.where((rows["messages"] > 0) & (np.maximum(rows["rank"], rows["peer"]) < job.nprocs))
+    return rows.take("rank", "peer", "messages", "bytes", "on_node") if len(rows) else None
 
 
 @once_per_job
-def mpi_distance(job: Job) -> pd.DataFrame | None:
+def mpi_distance(job: Job) -> Records | None:
     """Messages by the distance of the ranks: `distance` = |peer - rank| (0: to itself), on a line and not on a ring.
 
     `bytes` and `messages` of all ranks, `share` in per cent of the bytes; by distance. Pairs that the log holds
@@ -58,24 +63,25 @@ def mpi_distance(job: Job) -> pd.DataFrame | None:
     rows = sent(job)
     if rows is None:
         return None
-    pairs = rows[(rows["peer"] >= 0) & (rows["rank"] >= 0)]
-    found = (
-        pairs.assign(distance=(pairs["peer"] - pairs["rank"]).abs()).groupby("distance")[["messages", "bytes"]].sum()
-    )
-    found["share"] = 100.0 * found["bytes"] / (found["bytes"].sum() or float("nan"))
-    return found.reset_index()
+    pairs = rows.where((rows["peer"] >= 0) & (rows["rank"] >= 0))
+    return ordered(added_by(pairs, "distance", np.abs(pairs["peer"] - pairs["rank"])), "distance")
 
 
 @once_per_job
-def mpi_nodes(job: Job) -> pd.DataFrame | None:
+def mpi_nodes(job: Job) -> Records | None:
     """Messages within a node and between nodes: `where`, `messages`, `bytes`, `share` (per cent of the bytes)."""
     rows = sent(job)
     if rows is None:
         return None
     where = np.where(rows["peer"] < 0, "not known", np.where(rows["on_node"] > 0, "within a node", "between nodes"))
-    found = rows.assign(where=where).groupby("where")[["messages", "bytes"]].sum()
-    found["share"] = 100.0 * found["bytes"] / (found["bytes"].sum() or float("nan"))
-    return found.sort_values("bytes", ascending=False).reset_index()
+    return ordered(added_by(rows, "where", where.astype(object)), "-bytes", "where")
+
+
+def added_by(rows: Records, name: str, values: np.ndarray) -> Records:
+    """Messages and bytes by these values, and their share."""
+    same = Groups(values)
+    messages, moved = same.sum(rows["messages"]), same.sum(rows["bytes"])
+    return Records({name: values[same.first], "messages": messages, "bytes": moved, "share": shares(moved)})
 
 
 @once_per_job
@@ -87,6 +93,6 @@ def peer_matrix(job: Job) -> tuple[np.ndarray, int]:
     cells = -(-size // group)
     matrix = np.zeros((cells, cells))
     if rows is not None:
-        pairs = rows[(rows["peer"] >= 0) & (rows["rank"] >= 0)]
-        np.add.at(matrix, (pairs["rank"].to_numpy() // group, pairs["peer"].to_numpy() // group), pairs["bytes"])
+        pairs = rows.where((rows["peer"] >= 0) & (rows["rank"] >= 0))
+        np.add.at(matrix, (pairs["rank"] // group, pairs["peer"] // group), pairs["bytes"])
     return matrix, group

@@ -8,9 +8,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+    from iolens.log.records import Records
+
+
+def records(job: Job, name: str) -> Records | None:
+    """The rows of a private table (profiler/TABLES.md); None where the log has none."""
+    found = job.tables.get(name)
+    return None if found is None or not len(found) else found
 
 
 def table(job: Job, name: str) -> pd.DataFrame | None:
-    """The rows of a private table (profiler/TABLES.md); None where the log has none."""
-    found = job.private.get(name)
-    return None if found is None or isinstance(found, dict) or found.empty else found
+    """The same as a frame."""
+    found = records(job, name)
+    return None if found is None else found.frame()

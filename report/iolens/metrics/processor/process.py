@@ -13,28 +13,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+    from iolens.log.records import Records
 
 LEVELS = Levels((), (PE,))
 
 
 @once_per_job
-def memory(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def memory(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Largest resident set of a rank (`max_rss`, bytes), from the private region `process`: rows of `drill`.
 
     None where the log does not have every rank's.
     """
     rows = process_rows(job)
     whole = rows is not None and len(rows) == job.nprocs
-    found: pd.DataFrame | None = answer(job, rows if whole else None, LEVELS, Measures("max_rss"), ask)
-    return found
+    return answer(job, rows if whole else None, LEVELS, Measures("max_rss"), ask)
 
 
 @once_per_job
-def program_time(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def program_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Processor time of a rank (`time`; `user_time` and `system_time`; seconds), what held it up: rows of `drill`."""
     measures = Measures("time", ("user_time", "system_time", "major_faults", "involuntary_switches"))
-    found: pd.DataFrame | None = answer(job, process_rows(job), LEVELS, measures, ask)
-    return found
+    return answer(job, process_rows(job), LEVELS, measures, ask)
 
 
 @once_per_job

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.mpi import mpi_rows
+from iolens.metrics.processor.mpi import mpi_rows, of_functions
 from iolens.metrics.processor.peers import sent
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
@@ -41,7 +42,7 @@ class Order:
 
 
 @once_per_job
-def rank_orders(job: Job, ranks_per_node: int = 0) -> pd.DataFrame | None:
+def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
     """Bytes that stay on a node under each order, the most first.
 
     Columns: order, method, on_node (bytes of an average rank that stay on its node), share (per cent of the bytes sent
@@ -52,23 +53,21 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> pd.DataFrame | None:
     traffic = traffic_of(job)
     if traffic is None:
         return None
-    import pandas as pd
-
     extra = collective_bytes(job)
     rows = []
     for order in orders(job, ranks_per_node):
         stays, even = on_node_bytes(traffic, order.nodes), even_share(order.nodes)
         rows.append(
-            {
-                "order": order.name,
-                "method": order.method,
-                "on_node": stays / len(order.nodes),
-                "share": 100 * stays / traffic.total,
-                "with_collectives": 100 * (stays + even * extra) / (traffic.total + extra),
-                "nodes": 1 + max(order.nodes),
-            }
+            (
+                order.name,
+                order.method,
+                stays / len(order.nodes),
+                100 * stays / traffic.total,
+                100 * (stays + even * extra) / (traffic.total + extra),
+                1 + max(order.nodes),
+            )
         )
-    return pd.DataFrame(rows).sort_values("on_node", ascending=False, kind="stable", ignore_index=True)
+    return ordered(Records.of(["order", "method", "on_node", "share", "with_collectives", "nodes"], rows), "-on_node")
 
 
 @once_per_job
@@ -135,9 +134,9 @@ def traffic_of(job: Job) -> Traffic | None:
     rows = sent(job)
     if rows is None:
         return None
-    pairs = rows[(rows["rank"] >= 0) & (rows["peer"] >= 0) & (rows["rank"] != rows["peer"]) & (rows["bytes"] > 0)]
+    pairs = rows.where((rows["rank"] >= 0) & (rows["peer"] >= 0) & (rows["rank"] != rows["peer"]) & (rows["bytes"] > 0))
     weight: dict[int, dict[int, float]] = {}
-    for rank, peer, moved in zip(pairs["rank"].tolist(), pairs["peer"].tolist(), pairs["bytes"].tolist(), strict=True):
+    for rank, peer, moved in pairs.rows("rank", "peer", "bytes"):
         for one, other in ((rank, peer), (peer, rank)):
             row = weight.setdefault(one, {})
             row[other] = row.get(other, 0.0) + moved
@@ -150,7 +149,8 @@ def collective_bytes(job: Job) -> float:
     rows = mpi_rows(job)
     if rows is None:
         return 0.0
-    return float(rows.loc[rows["function"].str.fullmatch(COLLECTIVE, case=False), "bytes_sent"].sum())
+    collective = {name for name in set(rows["function"].tolist()) if re.fullmatch(COLLECTIVE, name, re.IGNORECASE)}
+    return float(of_functions(rows, collective)["bytes_sent"].sum())
 
 
 def on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:

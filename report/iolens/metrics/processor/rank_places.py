@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.private import table
+from iolens.metrics.processor.private import records, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +20,7 @@ LEVELS = ("single", "funneled", "serialized", "multiple")
 
 
 @once_per_job
-def rank_places(job: Job) -> pd.DataFrame | None:
+def rank_places(job: Job) -> Records | None:
     """rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words), shared_with (ranks of its node
     that may run on one of these processors, too) and warning.
 
@@ -26,25 +28,28 @@ def rank_places(job: Job) -> pd.DataFrame | None:
     that is neither another rank's own nor apart from it), "not bound" (all may run on all, and there are enough). None
     where MPI was not traced.
     """
-    rows = table(job, "rank_places")
+    rows = records(job, "rank_places")
     if rows is None:
         return None
-    masks = dict(zip(rows["rank"], map(processors, rows["cpus"]), strict=True))
+    rows = ordered(rows, "rank")
+    masks = {rank: processors(cpus) for rank, cpus in rows.rows("rank", "cpus")}
     shared: dict[int, int] = {}
     warning: dict[int, str] = {}
-    for _, ranks in rows.groupby("host")["rank"]:
+    for part in Groups(rows["host"]).parts(rows["rank"]):
+        ranks = part.tolist()
         for rank in ranks:
             others = [other for other in ranks if other != rank and masks[rank] & masks[other]]
             shared[rank] = len(others)
             warning[rank] = warning_of(rank, others, masks)
-    level = [LEVELS[number] if 0 <= number < len(LEVELS) else "not known" for number in rows["thread_level"]]
-    return rows.assign(
-        thread_level=level, shared_with=rows["rank"].map(shared), warning=rows["rank"].map(warning)
-    ).sort_values("rank", ignore_index=True)
+    said = [
+        (LEVELS[level] if 0 <= level < len(LEVELS) else "not known", shared[rank], warning[rank])
+        for level, rank in rows.rows("thread_level", "rank")
+    ]
+    return rows.beside(Records.of(["thread_level", "shared_with", "warning"], said).single)
 
 
 @once_per_job
-def node_places(job: Job) -> pd.DataFrame | None:
+def node_places(job: Job) -> Records | None:
     """nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of these
     may use; 0: not known), shared (ranks of each that share some with another) and warning (the gravest of a rank).
 
@@ -54,15 +59,22 @@ def node_places(job: Job) -> pd.DataFrame | None:
     if places is None:
         return None
     graver = {warning: number for number, warning in enumerate((BOUND, FREE, OVERLAPS, CROWDED))}
-    nodes = places.groupby("host", sort=False).agg(
-        ranks=("rank", "size"),
-        cpu_count=("cpus", lambda texts: len(frozenset().union(*map(processors, texts)))),
-        shared=("shared_with", lambda others: int((others > 0).sum())),
-        warning=("warning", lambda warnings: max(warnings, key=graver.__getitem__)),
+    hosts, alike = Groups(places["host"]), ["ranks", "cpu_count", "shared", "warning"]
+    parts = zip(*(hosts.parts(places[name]) for name in ("cpus", "shared_with", "warning")), strict=True)
+    nodes = Records.of(
+        alike,
+        [
+            (
+                len(cpus),
+                len(frozenset().union(*map(processors, cpus.tolist()))),
+                int((others > 0).sum()),
+                max(warnings.tolist(), key=graver.__getitem__),
+            )
+            for cpus, others, warnings in parts
+        ],
     )
-    alike = ["ranks", "cpu_count", "shared", "warning"]
-    same = nodes.reset_index().groupby(alike, sort=False)
-    return same.agg(nodes=("host", "size"), host=("host", "first")).reset_index()
+    same = Groups(*(nodes[name] for name in alike))
+    return nodes.where(same.first).beside({"nodes": same.sizes, "host": places["host"][hosts.first][same.first]})
 
 
 def warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.metrics.grouping import without_repeats
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask
 from iolens.metrics.processor.drill import Levels, Measures, answer
-from iolens.metrics.processor.private import table
+from iolens.metrics.processor.private import records
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
+    from iolens.log.records import Records
 
 OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Numbers of what is in no region, and of rows that are sums over several."""
@@ -23,25 +25,29 @@ MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time":
 
 
 @once_per_job
-def regions(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Time in each region, by its path: rows of `drill`.
 
     `exclusive_time` (seconds, without the regions inside) decides share and imbalance; `time` is with them; `calls`, of
     which `unended` had no end; `min_time` and `max_time` of a single visit. Threads of a rank are added. None where the
     program marked none.
     """
-    rows = table(job, "regions")
+    rows = records(job, "regions")
     if rows is None:
         return None
-    rows = rows.assign(region=region_paths(job, rows["region"]), thread=[f"thread {one}" for one in rows["thread"]])
-    found: pd.DataFrame | None = answer(job, rows, LEVELS, MEASURES, ask)
-    return found
+    threads = np.array([f"thread {one}" for one in rows["thread"].tolist()], object)
+    return answer(job, with_regions(job, rows).beside({"thread": threads}), LEVELS, MEASURES, ask)
 
 
 def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:
     """The path of each region, `outer/inner`."""
     known = paths(job)
     return [known.get(int(number)) or unnamed(int(number)) for number in numbers]
+
+
+def with_regions(job: Job, rows: Records) -> Records:
+    """The rows with the paths of their regions in place of the numbers."""
+    return rows.beside({"region": np.array(region_paths(job, rows["region"].tolist()), object)})
 
 
 def unnamed(number: int) -> str:
@@ -52,15 +58,11 @@ def unnamed(number: int) -> str:
 @once_per_job
 def paths(job: Job) -> dict[int, str]:
     """The paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's number."""
-    names = table(job, "region_names")
+    names = records(job, "region_names")
     if names is None:
         return {}
-    once = names.drop_duplicates("region")
-    columns = (once[column] for column in ("region", "parent", "id", "label"))
-    rows = {
-        int(region): (int(parent), str(label) or f"#{int(key)}")
-        for region, parent, key, label in zip(*columns, strict=True)
-    }
+    once = without_repeats(names, "region").rows("region", "parent", "id", "label")
+    rows = {region: (parent, str(label) or f"#{key}") for region, parent, key, label in once}
     return {region: path(region, rows) for region in rows}
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask
 from iolens.metrics.processor.drill import Levels, Measures, answer
@@ -29,7 +31,7 @@ from iolens.metrics.processor.groups import (
     group_of,
 )
 from iolens.metrics.processor.nodes import Chain, chains, said, spread
-from iolens.metrics.processor.private import table
+from iolens.metrics.processor.private import records, table
 from iolens.metrics.processor.regions import region_paths
 from iolens.symbols.chains import RECORDER, of_a_wait
 from iolens.symbols.generated import is_interpreter, is_python
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+    from iolens.log.records import Records
 
 HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
 """Groups whose call owns whatever runs below it."""
@@ -50,38 +53,34 @@ SAMPLES = Measures("samples")
 
 
 @once_per_job
-def profile(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Samples of an average rank by group and function: rows of `drill`, all threads of a rank together.
 
     A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
     `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
     """
-    found: pd.DataFrame | None = answer(job, sample_rows(job), LEVELS, SAMPLES, ask)
-    return found
+    return answer(job, sample_rows(job), LEVELS, SAMPLES, ask)
 
 
 @once_per_job
-def lines(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """`profile` down to source files and lines, of functions whose program has debug information."""
     levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
-    found: pd.DataFrame | None = answer(job, sample_rows(job), levels, SAMPLES, ask)
-    return found
+    return answer(job, sample_rows(job), levels, SAMPLES, ask)
 
 
 @once_per_job
-def callers(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """`profile` from the inside to the outside: each function, who called it, and who called that."""
     levels = Levels(LEVELS.known, ("function", "caller"))
-    found: pd.DataFrame | None = answer(job, sample_rows(job), levels, SAMPLES, ask)
-    return found
+    return answer(job, sample_rows(job), levels, SAMPLES, ask)
 
 
 @once_per_job
-def calltree(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """From the main function to the inside; a row's samples are its own and those of all it called."""
     levels = Levels((*LEVELS.known, "frame"), ("frame",))
-    found: pd.DataFrame | None = answer(job, sample_rows(job), levels, SAMPLES, ask)
-    return found
+    return answer(job, sample_rows(job), levels, SAMPLES, ask)
 
 
 @once_per_job
@@ -104,22 +103,28 @@ def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
 
 
 @once_per_job
-def sampling(job: Job) -> pd.DataFrame | None:
+def sampling(job: Job) -> Records | None:
     """How well the threads were sampled, by timer: threads, asked_hz, hz (in effect: interruptions over the duration),
     lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known), cost (per cent
     of the duration spent in taking them). None where the program was not sampled."""
-    rows = table(job, "sampling")
+    rows = records(job, "sampling")
     if rows is None:
         return None
-    sums = rows.groupby(["timer", "asked_hz"])[["samples", "stacks", "lost", "cut", "duration", "handler_time"]].sum()
-    sums["threads"] = rows.groupby(["timer", "asked_hz"]).size()
-    found = sums.assign(
-        hz=sums["stacks"] / sums["duration"],
-        lost=100 * sums["lost"] / (sums["samples"] + sums["lost"]),
-        cut=100 * sums["cut"] / sums["stacks"],
-        cost=100 * sums["handler_time"] / sums["duration"],
+    same = Groups(rows["timer"], rows["asked_hz"])
+    samples, stacks, lost, cut, duration, handler_time = (
+        same.sum(rows[name].astype(float)) for name in ("samples", "stacks", "lost", "cut", "duration", "handler_time")
     )
-    return found.reset_index()[["timer", "threads", "asked_hz", "hz", "lost", "cut", "cost"]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {
+            "timer": rows["timer"][same.first],
+            "threads": same.sizes,
+            "asked_hz": rows["asked_hz"][same.first],
+            "hz": stacks / duration,
+            "lost": 100 * lost / (samples + lost),
+            "cut": 100 * cut / stacks,
+            "cost": 100 * handler_time / duration,
+        }
+    return ordered(Records(found), "timer", "asked_hz")
 
 
 @once_per_job

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
+from iolens.log.records import Records
 from iolens.metrics import cost
+from iolens.metrics.grouping import most
 from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor import time
@@ -16,8 +18,6 @@ from iolens.metrics.processor.peers import mpi_nodes
 from iolens.metrics.processor.samples import hot_lines, profile
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 ALL = 0.0
@@ -35,23 +35,21 @@ class Step:
 
 
 @once_per_job
-def steps(job: Job) -> pd.DataFrame | None:
+def steps(job: Job) -> Records | None:
     """The recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not known).
 
     None where neither MPI was traced nor the program sampled.
     """
     if time.rank_time(job) is None:
         return None
-    import pandas as pd
-
     found = (imbalance_step(job), hot_step(job), communication_step(job), computation_step(job), io_step(job))
-    return pd.DataFrame([vars(one) for one in found])
+    return Records.of([one.name for one in fields(Step)], map(astuple, found))
 
 
 def parts_of(job: Job) -> dict[str, float]:
     """Shares of the time by part, per cent."""
     found = time.time_parts(job)
-    return {} if found is None else dict(zip(found["part"], found["share"], strict=True))
+    return {} if found is None else dict(found.rows("part", "share"))
 
 
 def imbalance_step(job: Job) -> Step:
@@ -60,14 +58,17 @@ def imbalance_step(job: Job) -> Step:
     if each is None or len(each) < 2:
         return Step("1. balance the load", "n/a: one rank", "load_balance")
     compute = each[time.COMPUTE]
-    lost = 100 * (float(compute.max()) - float(compute.mean())) / float(each.sum(axis=1).max() or 1)
-    said = f"rank {compute.idxmax()} computes {compute.max():.3g} s, an average one {compute.mean():.3g} s"
+    lost = 100 * (float(compute.max()) - float(compute.mean())) / float(time.whole_time(each).max() or 1)
+    said = (
+        f"rank {each['rank'][compute.argmax()]} computes {compute.max():.3g} s, an average one {compute.mean():.3g} s"
+    )
     table = load_balance(job, Ask(("function",), ALL))
-    if table is not None and table["imbalance"].notna().any():
-        worst = table.loc[table["imbalance"].idxmax()]
-        if worst["imbalance"] > 0:
-            uneven, rank = f"{worst['imbalance_percent']:.1f}%", f"rank {worst['most_rank']:.0f}"
-            said += f"; of calls, {worst['name']} is most uneven: {uneven} ({rank})"
+    uneven = None if table is None else table.where(table["imbalance"] > 0)
+    if uneven is not None and len(uneven):
+        worst = most(uneven, "imbalance", 1).rows("name", "imbalance_percent", "most_rank")
+        said += "".join(
+            f"; of calls, {name} is most uneven: {part:.1f}% (rank {rank:.0f})" for name, part, rank in worst
+        )
     return Step("1. balance the load", said, "load_balance", lost)
 
 
@@ -76,8 +77,8 @@ def hot_step(job: Job) -> Step:
     table = profile(job)
     if table is None:
         return Step("2. find the hot spots", "n/a: not sampled (iolens run --sample)", "profile")
-    top = table[table["level"] == "function"].nlargest(3, "samples")
-    said = ", ".join(f"{row.name} {row.share:.1f}%" for row in top.itertuples(index=False))
+    top = most(table.where(table["level"] == "function"), "samples", 3)
+    said = ", ".join(f"{name} {share:.1f}%" for name, share in top.rows("name", "share"))
     return Step(
         "2. find the hot spots", said or "no function has 0.95 % of the samples", "profile", float(top["share"].sum())
     )
@@ -93,10 +94,10 @@ def communication_step(job: Job) -> Step:
     if calls is None:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
     elif len(calls) > 1:
-        said.append(f"most in {calls.loc[1, 'name']} ({calls.loc[1, 'calls']:.0f} calls a rank)")
-    if sent is not None and sent.loc[0, "messages"] > 0:
-        said.append(f"{sent.loc[0, 'bytes_sent'] / sent.loc[0, 'messages']:.0f} bytes a message")
-    between = 0.0 if where is None else float(where.loc[where["where"] == "between nodes", "share"].sum())
+        said.append(f"most in {calls['name'][1]} ({calls['calls'][1]:.0f} calls a rank)")
+    if sent is not None and sent["messages"][0] > 0:
+        said.append(f"{sent['bytes_sent'][0] / sent['messages'][0]:.0f} bytes a message")
+    between = 0.0 if where is None else float(where["share"][where["where"] == "between nodes"].sum())
     if between:
         said.append(f"{between:.0f}% of the bytes between nodes (rank_order)")
     return Step(name, "; ".join(said), "mpi_calls", share)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.groups import MPI, MPIIO, POSIX, STDIO
 from iolens.metrics.processor.imbalance import load_balance
@@ -31,8 +33,8 @@ IO_GROUPS = (MPIIO, POSIX, STDIO)
 
 
 @once_per_job
-def rank_time(job: Job) -> pd.DataFrame | None:
-    """Seconds of each rank (index) by PARTS; None where neither MPI was traced nor the program sampled.
+def rank_time(job: Job) -> Records | None:
+    """Seconds of each `rank` by PARTS; None where neither MPI was traced nor the program sampled.
 
     Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, and
     in the timed barriers before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize,
@@ -53,67 +55,71 @@ def is_traced(job: Job) -> bool:
     return mpi_rows(job) is not None
 
 
-def mpi_part(functions: pd.Series[str]) -> np.ndarray:
+def mpi_part(functions: np.ndarray) -> np.ndarray:
     """The part that each MPI function belongs to."""
-    starts, waits = functions.str.fullmatch(STARTS), functions.str.fullmatch(WAITS)
-    return np.where(starts, START, np.where(waits, WAITING, TRANSFER))
+    parts = {name: part_of(name) for name in set(functions.tolist())}
+    return np.array([parts[name] for name in functions.tolist()], object)
 
 
-def from_calls(
-    run_time: float, ranks: int, mpi: pd.DataFrame, moved: pd.DataFrame | None, places: pd.DataFrame | None
-) -> pd.DataFrame:
+def part_of(function: str) -> str:
+    """The same of one."""
+    return START if re.fullmatch(STARTS, function) else WAITING if re.fullmatch(WAITS, function) else TRANSFER
+
+
+def from_calls(run_time: float, ranks: int, mpi: Records, moved: Records | None, places: Records | None) -> Records:
     """`rank_time` of timed calls."""
-    import pandas as pd
-
-    found = pd.DataFrame(0.0, index=pd.RangeIndex(ranks, name="rank"), columns=list(PARTS))
-    synced = mpi.get("sync_time", 0.0)
-    mpi = mpi.assign(part=mpi_part(mpi["function"]), synced=synced)
-    for part in (WAITING, TRANSFER, START):
-        found[part] += by_rank(mpi[mpi["part"] == part], "time", ranks)
-    found[WAITING] += by_rank(mpi, "synced", ranks)
+    part = mpi_part(mpi["function"])
+    found = {name: by_rank(mpi.where(part == name), "time", ranks) for name in (WAITING, TRANSFER, START)}
+    if "sync_time" in mpi:
+        found[WAITING] = found[WAITING] + by_rank(mpi, "sync_time", ranks)
     if places is not None and "begin_time" in places:
-        found[START] += by_rank(places, "begin_time", ranks)
-    if moved is not None:
-        found[IO] += by_rank(moved, "time", ranks)
-    found[COMPUTE] = (run_time - found[list(PARTS[1:])].sum(axis=1)).clip(lower=0.0)
-    return found
+        found[START] = found[START] + by_rank(places, "begin_time", ranks)
+    found[IO] = np.zeros(ranks) if moved is None else by_rank(moved, "time", ranks)
+    spent = sum(found[name] for name in PARTS[1:])
+    return Records({"rank": np.arange(ranks), COMPUTE: np.maximum(run_time - spent, 0.0), **found})
 
 
-def by_rank(rows: pd.DataFrame, column: str, ranks: int) -> np.ndarray:
+def by_rank(rows: Records, column: str, ranks: int) -> np.ndarray:
     """Sums of each rank; what is known of all together (rank -1) is spread evenly."""
-    values, who = rows[column].to_numpy(dtype=float), rows["rank"].to_numpy(dtype=np.int64)
+    values, who = rows[column].astype(float), rows["rank"].astype(np.int64)
     known = (who >= 0) & (who < ranks)
     found = np.bincount(who[known], values[known], minlength=ranks)
     return np.asarray(found + values[who < 0].sum() / ranks)
 
 
-def from_samples(run_time: float, ranks: int, rows: pd.DataFrame) -> pd.DataFrame:
+def from_samples(run_time: float, ranks: int, rows: pd.DataFrame) -> Records:
     """`rank_time` of samples."""
     first = rows.groupby("rank")["thread"].transform("min")
     rows = rows[(rows["thread"] == first) & rows["rank"].between(0, ranks - 1)]
-    part = np.where(
-        rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, mpi_part(rows["function"]), COMPUTE)
-    )
-    counts = rows.assign(part=part).groupby(["rank", "part"])["samples"].sum().unstack(fill_value=0)
-    counts = counts.reindex(columns=list(PARTS), fill_value=0)
-    return counts.div(counts.sum(axis=1), axis=0) * run_time
+    calls = mpi_part(rows["function"].to_numpy(dtype=object))
+    part = np.where(rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, calls, COMPUTE))
+    known, who = np.unique(rows["rank"], return_inverse=True)
+    counts = [np.bincount(who, rows["samples"] * (part == name), len(known)) for name in PARTS]
+    whole = np.sum(counts, axis=0)
+    return Records({"rank": known, **{name: each / whole * run_time for name, each in zip(PARTS, counts, strict=True)}})
+
+
+def whole_time(each: Records) -> np.ndarray:
+    """All parts of each rank."""
+    return np.asarray(np.sum([each[part] for part in PARTS], axis=0))
 
 
 @once_per_job
-def time_parts(job: Job) -> pd.DataFrame | None:
+def time_parts(job: Job) -> Records | None:
     """Of each part: seconds of an average rank, share (per cent), least and most with their ranks. As `rank_time`."""
     each = rank_time(job)
     if each is None:
         return None
-    import pandas as pd
-
-    whole = float(each.sum(axis=1).mean())
+    mean, rank = float(whole_time(each).mean()), each["rank"]
     rows = [
-        (part, values.mean(), 100 * values.mean() / whole, values.min(), values.idxmin(), values.max(), values.idxmax())
-        for part, values in each.items()
+        (
+            *(part, values.mean(), 100 * values.mean() / mean),
+            *(values.min(), rank[values.argmin()], values.max(), rank[values.argmax()]),
+        )
+        for part, values in each.take(*PARTS).single.items()
         if values.any()
     ]
-    return pd.DataFrame(rows, columns=["part", "seconds", "share", "least", "least_rank", "most", "most_rank"])
+    return Records.of(["part", "seconds", "share", "least", "least_rank", "most", "most_rank"], rows)
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ class Efficiency:
 
 
 @once_per_job
-def efficiencies(job: Job) -> pd.DataFrame | None:
+def efficiencies(job: Job) -> Records | None:
     """POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
 
     Parallel efficiency = load balance x I/O efficiency x communication efficiency, after the POP Standard Metrics
@@ -137,9 +143,7 @@ def efficiencies(job: Job) -> pd.DataFrame | None:
     each = rank_time(job)
     if each is None or job.nprocs < 2 or job.run_time <= 0:
         return None
-    import pandas as pd
-
-    compute, both, whole = each[COMPUTE], each[COMPUTE] + each[IO], float(each.sum(axis=1).max())
+    compute, both, whole = each[COMPUTE], each[COMPUTE] + each[IO], float(whole_time(each).max())
     busiest = float(both.max())
     found = (
         Efficiency("parallel efficiency", float(compute.mean()) / whole, "avg(c) / T; the product of the next three"),
@@ -161,4 +165,4 @@ def efficiencies(job: Job) -> pd.DataFrame | None:
             "not known: takes runs on several numbers of ranks",
         ),
     )
-    return pd.DataFrame([vars(one) for one in found])
+    return Records.of([one.name for one in fields(Efficiency)], map(astuple, found))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.groups import MPI
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
-from iolens.metrics.processor.private import table
-from iolens.metrics.processor.regions import region_paths
+from iolens.metrics.processor.private import records
+from iolens.metrics.processor.regions import with_regions
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
+    from iolens.log.records import Records
 
 OWN = "functions"
 """The group of the program's own functions: their time holds that of all they called, so it is no part of a sum."""
@@ -23,28 +25,26 @@ COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 
 
 @once_per_job
-def traced_rows(job: Job) -> pd.DataFrame | None:
+def traced_rows(job: Job) -> Records | None:
     """rank, group, function, file, region, calls, time (seconds); None where nothing was timed.
 
     I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups but the program's own. An
     empty file or region: it has none, or none is known.
     """
-    import pandas as pd
-
     parts = []
     moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
     if moved is not None:
-        parts.append(moved.assign(region="")[COLUMNS])
+        parts.append(labelled(moved, "region", ""))
     if messages is not None:
-        parts.append(messages.assign(group=MPI, file="")[COLUMNS])
+        parts.append(labelled(labelled(messages, "group", MPI), "file", ""))
     if others is not None:
-        others = others[(others["group"] != OWN) & (others["function"] != "")]
-        region = region_paths(job, others["region"])
-        parts.append(others.assign(file="", region=region, group=others["group"].str.upper())[COLUMNS])
-    return pd.concat(parts, ignore_index=True) if parts else None
+        others = with_regions(job, others.where((others["group"] != OWN) & (others["function"] != "")))
+        group = np.array([name.upper() for name in others["group"].tolist()], object)
+        parts.append(labelled(others, "file", "").beside({"group": group}))
+    return stacked([part.take(*COLUMNS) for part in parts]) if parts else None
 
 
 @once_per_job
-def group_rows(job: Job) -> pd.DataFrame | None:
+def group_rows(job: Job) -> Records | None:
     """The private table `traced`."""
-    return table(job, "traced")
+    return records(job, "traced")

@@ -22,8 +22,9 @@ def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """The average rank above, and each rank below."""
     from iolens.figures.time_shares import rank_time_bars, total_time_bar
 
-    each = time.rank_time(job)
-    if each is not None:
+    times = time.rank_time(job)
+    if times is not None:
+        each = times.frame().set_index("rank")
         yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
         if len(each) > 1:
             yield FigureBlock(rank_time_bars(each), title="And of each rank")
