@@ -48,14 +48,14 @@ def test_they_are_those_that_the_storage_moved(programs: Path, tmp_path: Path) -
     assert complaints(books) == []
     found = target_bytes(job)
     assert found.table is not None
-    ours = {int(row.ost): int(row.bytes_read + row.bytes_written) for row in found.table.itertuples()}
+    ours = {int(row.ost): int(row.bytes_read + row.bytes_written) for row in found.table.frame().itertuples()}
     assert ours == {index: target.bytes for index, target in enumerate(books.targets) if target.bytes}
     assert sum(ours.values()) == 3 * 2 * 1_000_000
 
     without = replace(job, private={})
     traced = target_bytes(without)
     assert traced.table is not None
-    assert traced.table.equals(found.table)
+    assert traced.table.frame().equals(found.table.frame())
     untraced = replace(without, frames={key: frame for key, frame in job.frames.items() if "DXT" not in key})
     assert target_bytes(untraced).table is None
     assert "DXT" in target_bytes(untraced).reason
