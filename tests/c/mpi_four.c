@@ -95,6 +95,18 @@ static void exchange_at_once(void)
     MPI_Isendrecv_replace(out, 17, MPI_CHAR, right, 32, left, 32, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("Isendrecv_replace", 1, 17, 0, 1), expect("Wait", 1, 0, 17, 0), to(right, 17), from(left, 17);
+#ifdef OPEN_MPI /* others do not say how much came, nor from whom */
+    MPI_Isendrecv(out, 5 + rank, MPI_CHAR, right, 33, in, 64, MPI_CHAR, MPI_ANY_SOURCE, 33, MPI_COMM_WORLD,
+                  &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("Isendrecv", 1, 5 + rank, 0, 1), expect("Wait", 1, 0, 5 + left, 0), to(right, 5 + rank);
+    from(left, 5 + left);
+#endif
+    MPI_Isendrecv(out, 9, MPI_CHAR, right, 34, in, 64, MPI_CHAR, MPI_PROC_NULL, 34, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(in, 64, MPI_CHAR, left, 34, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect("Isendrecv", 1, 9, 0, 1), expect("Wait", 1, 0, 0, 0), to(right, 9);
+    expect("Recv", 1, 0, 9, 0), from(left, 9);
 }
 
 #endif

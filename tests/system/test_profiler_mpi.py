@@ -199,7 +199,7 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["one", "multiple"])
 def test_programs_that_mpi_starts_are_jobs_of_their_own(programs: Path, tmp_path: Path, how: str) -> None:
     """They inherit the preload chain, of which their launcher knows nothing."""
-    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how)
+    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how, IOLENS_TRACE="mpi")
     assert (done.returncode, own_words(done.stderr, library(programs.name))) == (0, "")
     jobs = {job.nprocs: job for job in map(read_log, tmp_path.glob("*.darshan"))}
     wrote = {
@@ -207,6 +207,11 @@ def test_programs_that_mpi_starts_are_jobs_of_their_own(programs: Path, tmp_path
         for ranks, job in jobs.items()
     }
     assert wrote == {1: {"before": 100, "after": 300}, 2: {"child": 400}}
+    calls = jobs[1].private["mpi_calls"].set_index("function")["calls"]
+    assert calls[calls.index.str.startswith("MPI_Comm")].to_dict() == {
+        "MPI_Comm_spawn" if how == "one" else "MPI_Comm_spawn_multiple": 1,
+        "MPI_Comm_disconnect": 1,
+    }
 
 
 @pytest.mark.parametrize("component", ["romio321", "ompio"])

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traced.h"
 #include "wrap.h"
 
 extern char **environ;
@@ -50,24 +51,43 @@ static bool decides(handle comm, int root)
     return mpi_active() && pmpi.Comm_rank((MPI_Comm)comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-#define SPAWN(symbol, wide)                                                                                  \
+/* As a call of MPI, when it is traced. */
+static void begin(struct iolens_mpi_call *call)
+{
+    bool counts = mpi_active() && traced_what;
+    call->t0 = counts ? iolens_now() : -1;
+}
+
+static void end(struct iolens_mpi_call *call)
+{
+    if (call->t0 < 0)
+        return;
+    call->t1 = iolens_now();
+    iolens_mpi_call(call);
+}
+
+#define SPAWN(symbol, wide, which)                                                                           \
     IOLENS_EXPORT int wide(char *command, char **argv, int count, handle info, int root, handle comm,        \
                            void *both, int *errors) __asm__(symbol);                                         \
     int wide(char *command, char **argv, int count, handle info, int root, handle comm, void *both,          \
              int *errors)                                                                                    \
     {                                                                                                        \
+        struct iolens_mpi_call call = {.function = IOLENS_MPI_##which,                                       \
+                                       .caller = (uintptr_t)__builtin_return_address(0)};                    \
         char **words = decides(comm, root) ? enclosed(command, argv) : NULL;                                 \
+        begin(&call);                                                                                        \
         mpi_depth++;                                                                                         \
         int code =                                                                                           \
             CALL_REAL(symbol, wide,                                                                          \
                       (words ? env : command, words ? words : argv, count, info, root, comm, both, errors)); \
         mpi_depth--;                                                                                         \
+        end(&call);                                                                                          \
         free(words);                                                                                         \
         return code;                                                                                         \
     }
 
-SPAWN("MPI_Comm_spawn", wide_Comm_spawn)
-SPAWN("PMPI_Comm_spawn", wide_PComm_spawn)
+SPAWN("MPI_Comm_spawn", wide_Comm_spawn, Comm_spawn)
+SPAWN("PMPI_Comm_spawn", wide_PComm_spawn, Comm_spawn)
 
 /* Several commands, each enclosed. */
 struct enclosure {
@@ -100,23 +120,27 @@ static struct enclosure enclose_all(int count, char **commands, char ***argvs)
     return made;
 }
 
-#define SPAWN_MULTIPLE(symbol, wide)                                                                         \
+#define SPAWN_MULTIPLE(symbol, wide, which)                                                                  \
     IOLENS_EXPORT int wide(int count, char **commands, char ***argvs, const int *counts, const void *infos,  \
                            int root, handle comm, void *both, int *errors) __asm__(symbol);                  \
     int wide(int count, char **commands, char ***argvs, const int *counts, const void *infos, int root,      \
              handle comm, void *both, int *errors)                                                           \
     {                                                                                                        \
+        struct iolens_mpi_call call = {.function = IOLENS_MPI_##which,                                       \
+                                       .caller = (uintptr_t)__builtin_return_address(0)};                    \
         struct enclosure made = {0};                                                                         \
         if (decides(comm, root))                                                                             \
             made = enclose_all(count, commands, argvs);                                                      \
+        begin(&call);                                                                                        \
         mpi_depth++;                                                                                         \
         int code = CALL_REAL(symbol, wide,                                                                   \
                              (count, made.commands ? made.commands : commands,                               \
                               made.argvs ? made.argvs : argvs, counts, infos, root, comm, both, errors));    \
         mpi_depth--;                                                                                         \
+        end(&call);                                                                                          \
         release(&made);                                                                                      \
         return code;                                                                                         \
     }
 
-SPAWN_MULTIPLE("MPI_Comm_spawn_multiple", wide_Comm_spawn_multiple)
-SPAWN_MULTIPLE("PMPI_Comm_spawn_multiple", wide_PComm_spawn_multiple)
+SPAWN_MULTIPLE("MPI_Comm_spawn_multiple", wide_Comm_spawn_multiple, Comm_spawn_multiple)
+SPAWN_MULTIPLE("PMPI_Comm_spawn_multiple", wide_PComm_spawn_multiple, Comm_spawn_multiple)

@@ -1,0 +1,334 @@
+"""One recorded run of BT-IO, held to witnesses that know nothing of the profiler: `iolens run --trace mpi,io --sample`
+gives one log; what it says of messages, transfers and calls stands beside
+
+- the arithmetic of BT itself: time steps, cells and pencils, by rank;
+- Open MPI's pml_monitoring, in a run of the same program without the profiler (and without the dumps, whose messages
+  are MPI-IO's own);
+- strace, in another one: calls of read and write on the data file, and their bytes;
+- mpiP, in another one, where MPIP_LIB names its libmpiP.so: calls by function, bytes sent;
+- Darshan's tools on the same log: PyDarshan, its command, and darshan-parser where DARSHAN_PARSER names it.
+
+    .venv/bin/python tests/bench/witnesses.py [--class S] [--ranks 4] [--out DIR]
+
+Every table of the log as text, CSV and JSON, the report as PDF and HTML, and all exports are made on the way. Prints a
+line for each figure; the exit code is 1 when two of them differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from iolens.cli.main import main as command
+from iolens.log import Job, read_log
+
+ROOT = Path(__file__).resolve().parents[2]
+BTIO = ROOT / "build/bin/btio"
+SCRIPTS = Path(sys.executable).parent
+
+CLASSES = {"S": (12, 60), "W": (24, 200), "A": (64, 200), "B": (102, 200)}
+"""Points along an edge of the grid, and time steps."""
+INTERVAL, GHOSTS, COMPONENTS, DOUBLE = 5, 2, 5, 8
+WAITING_BYTES = 512 * 1024
+ROW, FIRST = 5 * 6, 5
+"""Vectors that a pencil passes on its way forward and back."""
+
+EXPORTS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
+SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+MONITORING = "pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename seen"
+DARSHAN = """
+import json, sys, darshan
+report = darshan.DarshanReport(sys.argv[1], read_all=True)
+said = {"nprocs": report.metadata["job"]["nprocs"]}
+for module in ("POSIX", "MPI-IO"):
+    counters = report.records[module].to_df()["counters"]
+    for name in ("BYTES_WRITTEN", "BYTES_READ"):
+        said[f"{module} {name}"] = int(counters[f"{module.replace('-', '')}_{name}"].sum())
+for record in list(report.records["APMPI"])[1:]:
+    counters = record["all_counters"]
+    for name in ("ISEND", "SENDRECV"):
+        said[f"{name} bytes"] = said.get(f"{name} bytes", 0) + int(counters[f"MPI_{name}_TOTAL_BYTES"])
+        said[f"{name} calls"] = said.get(f"{name} calls", 0) + int(counters[f"MPI_{name}_CALL_COUNT"])
+json.dump(said, sys.stdout)
+"""
+"""In a process of its own: libdarshan-util takes no other first record than a process's first for APMPI's header."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Points of a cell of BT's multi-partition scheme: in all, and without the grid's outermost ones."""
+
+    coordinate: tuple[int, ...]
+    size: tuple[int, ...]
+    interior: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What one rank must send: calls and bytes, by function."""
+
+    calls: Mapping[str, int]
+    sent: Mapping[str, int]
+
+
+def cells_of(rank: int, edge: int, points: int) -> list[Cell]:
+    i, j = rank % edge, rank // edge
+    cells = []
+    for c in range(edge):
+        at = ((i + c) % edge, (j - c) % edge, c)
+        size = tuple(points // edge + (a < points % edge) for a in at)
+        inside = tuple(s - (a == 0) - (a == edge - 1) for s, a in zip(size, at, strict=True))
+        cells.append(Cell(at, size, inside))
+    return cells
+
+
+def lanes() -> int:
+    """Doubles in a vector of the build on this machine (workloads/btio/lanes.h)."""
+    macros = subprocess.run(
+        ["cc", "-march=native", "-dM", "-E", "-"], input="", capture_output=True, text=True, check=True
+    )
+    return 8 if "__AVX512F__" in macros.stdout else 4
+
+
+def pencils(cell: Cell, direction: int, width: int) -> int:
+    side, layer = ((1, 2), (0, 2), (0, 1))[direction]
+    return -(-cell.interior[side] // width) * cell.interior[layer]
+
+
+def messages_of(rank: int, ranks: int, grid: tuple[int, int]) -> Messages:
+    """By the rules of workloads/btio: each time step, and one more to warm up, exchanges ghost planes with six
+    neighbours and solves along three directions, forward and back through all cells; the forcing and the check exchange
+    planes once each."""
+    points, steps = grid
+    edge, width = round(ranks**0.5), lanes()
+    everyone = [cells_of(other, edge, points) for other in range(ranks)]
+    longest = max(cell.interior[d] for cells in everyone for cell in cells for d in range(3))
+    most = max(pencils(cell, d, width) for cells in everyone for cell in cells for d in range(3))
+    batch = min(most, max(1, WAITING_BYTES // (ROW * width * DOUBLE) // ((edge - 1) * longest)))
+    planes = passed = 0
+    for cell in everyone[rank]:
+        for d in range(3):
+            around = (cell.coordinate[d] > 0) + (cell.coordinate[d] < edge - 1)
+            planes += around * GHOSTS * COMPONENTS * cell.size[(d + 1) % 3] * cell.size[(d + 2) % 3] * DOUBLE
+            forward, back = cell.coordinate[d] < edge - 1, cell.coordinate[d] > 0
+            passed += pencils(cell, d, width) * (forward * ROW + back * FIRST) * width * DOUBLE
+    exchanges, advances = steps + 3, steps + 1
+    calls = {
+        "MPI_Irecv": 6 * exchanges,
+        "MPI_Isend": 6 * exchanges,
+        "MPI_Waitall": exchanges,
+        "MPI_Sendrecv": advances * 3 * 2 * (edge - 1) * -(-most // batch),
+    }
+    return Messages(calls, {"MPI_Isend": exchanges * planes, "MPI_Sendrecv": advances * passed})
+
+
+class Trial:
+    """The runs of one program, in folders of their own."""
+
+    def __init__(self, letter: str, ranks: int, out: Path) -> None:
+        self.letter, self.ranks, self.out = letter, ranks, out
+        self.differ = 0
+
+    def run(self, name: str, before: Sequence[str], after: Sequence[str], *words: str, **settings: str) -> Path:
+        """`before` mpirun -np N `after` btio … in a new folder."""
+        folder = self.out / name
+        folder.mkdir(parents=True)
+        command = [*before, "mpirun", "-np", str(self.ranks), *after, str(BTIO), "--class", self.letter, *words]
+        surroundings = {**os.environ, **SETTINGS, **settings}
+        with open(folder / "output", "w") as output:
+            subprocess.run(command, cwd=folder, env=surroundings, stdout=output, stderr=output, check=True)
+        assert "SUCCESSFUL" in (folder / "output").read_text()
+        return folder
+
+    def same(self, what: str, ours: float, theirs: float, who: str, within: float = 0.0) -> None:
+        """Print both; they may be apart by this share of theirs."""
+        same = abs(ours - theirs) <= within * theirs
+        self.differ += not same
+        print(f"{what:46}{ours:>16,.0f}{theirs:>16,.0f}  {who:18}{'same' if same else 'DIFFERENT'}")
+
+
+def hold_to_arithmetic(trial: Trial, job: Job, dumps: int) -> None:
+    calls = job.private["mpi_calls"].groupby(["rank", "function"])[["calls", "bytes_sent"]].sum()
+    points, _ = CLASSES[trial.letter]
+    for rank in range(trial.ranks):
+        wanted = messages_of(rank, trial.ranks, CLASSES[trial.letter])
+        for function in ("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Sendrecv"):
+            row = calls.loc[(rank, function)]
+            trial.same(f"rank {rank} {function} calls", row["calls"], wanted.calls[function], "arithmetic")
+            if function in wanted.sent:
+                trial.same(f"rank {rank} {function} bytes", row["bytes_sent"], wanted.sent[function], "arithmetic")
+    collective = job.frames["MPI-IO"].sum(numeric_only=True)
+    moved = dumps * points**3 * COMPONENTS * DOUBLE
+    for kind, done in (("WRITE", "WRITTEN"), ("READ", "READ")):
+        trial.same(
+            f"MPI-IO collective {kind.lower()}s", collective[f"MPIIO_COLL_{kind}S"], dumps * trial.ranks, "arithmetic"
+        )
+        trial.same(f"MPI-IO bytes {done.lower()}", collective[f"MPIIO_BYTES_{done}"], moved, "arithmetic")
+
+
+def hold_to_monitoring(trial: Trial, job: Job) -> None:
+    watch = ["--mca", *MONITORING.split()]
+    folder = trial.run("monitored", [], watch, "--method", "none")
+    seen: Counter[tuple[int, int, str]] = Counter()
+    for line in (line.split() for path in folder.glob("seen.*.prof") for line in path.read_text().splitlines()):
+        if line[0] == "E":
+            seen[int(line[1]), int(line[2]), "messages"] += int(line[5])
+            seen[int(line[1]), int(line[2]), "bytes"] += int(line[3])
+    peers = job.private["mpi_peers"].set_index(["rank", "peer"])
+    assert {(rank, peer) for rank, peer, _ in seen} == set(peers.index)
+    for (rank, peer, what), count in sorted(seen.items()):
+        trial.same(f"rank {rank} to {peer} {what}", peers.loc[(rank, peer), what], count, "pml_monitoring")
+    received = job.private["mpi_peers"].set_index(["peer", "rank"])
+    for (rank, peer, what), count in sorted(seen.items()):
+        trial.same(
+            f"rank {peer} from {rank} {what}", received.loc[(rank, peer), f"received_{what}"], count, "pml_monitoring"
+        )
+
+
+def hold_to_strace(trial: Trial, job: Job) -> None:
+    watch = (
+        "exec strace -f -y --seccomp-bpf -qq -e trace=read,write,pread64,pwrite64,readv,writev,preadv,pwritev,openat"
+    )
+    folder = trial.run("straced", [], ["sh", "-c", watch + ' -o calls.$OMPI_COMM_WORLD_RANK "$@"', "sh"])
+    pattern = re.compile(r"\b(openat|p?read(?:64|v)?|p?write(?:64|v)?)\((.*)\) = (\d+)(<[^>]*>)?$")
+    seen: Counter[str] = Counter()
+    for line in (line for path in folder.glob("calls.*") for line in path.read_text(errors="replace").splitlines()):
+        found = pattern.search(line)
+        if not found or not (found[4] or found[2].split(",")[0]).endswith("/btio.full.out>"):
+            continue
+        kind = "OPENS" if found[1] == "openat" else "WRITES" if "write" in found[1] else "READS"
+        seen[kind] += 1
+        if kind != "OPENS":
+            seen[{"WRITES": "BYTES_WRITTEN", "READS": "BYTES_READ"}[kind]] += int(found[3])
+    posix = job.frames["POSIX"].sum(numeric_only=True)
+    for what in ("OPENS", "WRITES", "BYTES_WRITTEN", "READS", "BYTES_READ"):
+        trial.same(f"POSIX {what.lower()}", posix[f"POSIX_{what}"], seen[what], "strace")
+
+
+def hold_to_mpip(trial: Trial, job: Job, library: str) -> None:
+    folder = trial.run("mpip", [], ["env", f"LD_PRELOAD={library}", "MPIP=-k 1"])
+    (report,) = folder.glob("*.mpiP")
+    calls: Counter[tuple[str, int]] = Counter()
+    sent: Counter[tuple[str, int]] = Counter()
+    into = None
+    for line in report.read_text().splitlines():
+        if line.startswith("@---"):
+            into = calls if "Callsite Time statistics" in line else sent if "Message Sent statistics" in line else None
+        words = line.split()
+        if into is not None and len(words) > 5 and words[2].isdigit():
+            into[words[0], int(words[2])] += int(words[3]) if into is calls else int(float(words[-1]))
+    ours = job.private["mpi_calls"].groupby(["function", "rank"])[["calls", "bytes_sent"]].sum()
+    for (name, rank), count in sorted(calls.items()):
+        if name.startswith("File_") or (f"MPI_{name}", rank) not in ours.index:
+            continue
+        trial.same(f"rank {rank} MPI_{name} calls", ours.loc[(f"MPI_{name}", rank), "calls"], count, "mpiP")
+    for (name, rank), count in sorted(sent.items()):
+        if name in ("Isend", "Sendrecv"):
+            exact = ours.loc[(f"MPI_{name}", rank), "bytes_sent"]
+            trial.same(f"rank {rank} MPI_{name} bytes", exact, count, "mpiP, 4 digits", within=0.001)
+
+
+def hold_to_darshan(trial: Trial, job: Job, log: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", DARSHAN, str(log)], capture_output=True, text=True, check=True)
+    said = json.loads(done.stdout)
+    calls = job.private["mpi_calls"].groupby("function")[["calls", "bytes_sent", "bytes_received"]].sum()
+    trial.same("processes", trial.ranks, said["nprocs"], "PyDarshan")
+    for name, columns in (("Isend", ["bytes_sent"]), ("Sendrecv", ["bytes_sent", "bytes_received"])):
+        row = calls.loc[f"MPI_{name}"]
+        trial.same(f"MPI_{name} calls of all ranks", row["calls"], said[f"{name.upper()} calls"], "PyDarshan, APMPI")
+        trial.same(
+            f"MPI_{name} {' + '.join(columns)}", row[columns].sum(), said[f"{name.upper()} bytes"], "PyDarshan, APMPI"
+        )
+    for module in ("POSIX", "MPI-IO"):
+        for name in ("BYTES_WRITTEN", "BYTES_READ"):
+            ours = job.frames[module][f"{module.replace('-', '')}_{name}"].sum()
+            trial.same(f"{module} {name.lower()}", ours, said[f"{module} {name}"], "PyDarshan")
+    subprocess.run(
+        [sys.executable, "-m", "darshan", "summary", str(log)], cwd=log.parent, check=True, capture_output=True
+    )
+    if parser := os.environ.get("DARSHAN_PARSER"):
+        text = subprocess.run([parser, str(log)], capture_output=True, text=True, check=True).stdout
+        words = [line.split("\t") for line in text.splitlines() if not line.startswith("#") and "\t" in line]
+        for name in ("POSIX_BYTES_WRITTEN", "POSIX_BYTES_READ", "MPIIO_BYTES_WRITTEN", "MPIIO_BYTES_READ"):
+            module = "POSIX" if name.startswith("POSIX") else "MPI-IO"
+            theirs = sum(int(word[4]) for word in words if word[3] == name)
+            trial.same(name, job.frames[module][name].sum(), theirs, "darshan-parser")
+
+
+def printed(*words: str) -> str:
+    """What a command of ours prints."""
+    with redirect_stdout(io.StringIO()) as out:
+        assert command(list(words)) == 0, words
+    return out.getvalue()
+
+
+def make_everything(trial: Trial, job: Job, log: Path) -> None:
+    """All that can be had of the log; counts of what there is are printed."""
+    names = [line.split()[0] for line in printed("table", "--list").splitlines()]
+    made = [line.split()[0] for line in printed("table", "--list", str(log)).splitlines()]
+    for name in made:
+        assert printed("table", name, str(log))
+        rows = json.loads(printed("table", name, str(log), "--json"))
+        frame = pd.read_csv(io.StringIO(printed("table", name, str(log), "--csv")))
+        assert len(rows["rows"] if isinstance(rows, dict) else rows) == len(frame), name
+    print(f"tables: {len(made)} of {len(names)}; this log has nothing for {', '.join(sorted(set(names) - set(made)))}")
+    for suffix in ("pdf", "html"):
+        printed("report", str(log), "-o", str(log.parent / f"report.{suffix}"))
+        print(f"report.{suffix}: {(log.parent / f'report.{suffix}').stat().st_size:,} bytes")
+    for kind in EXPORTS:
+        printed("export", str(log), "--format", kind, "-o", str(log.parent / f"export.{kind}"))
+        print(f"export.{kind}: {(log.parent / f'export.{kind}').stat().st_size:,} bytes")
+    collapsed = (log.parent / "export.collapsed").read_text().splitlines()
+    counted = sum(int(line.rpartition(" ")[2]) for line in collapsed)
+    trial.same("samples", job.private["samples"]["count"].sum(), counted, "collapsed")
+    shown = json.loads((log.parent / "export.chrome").read_text())["traceEvents"]
+    trial.same(
+        "MPI calls one by one", len(job.private["mpi_events"]), sum(e.get("cat") == "MPI" for e in shown), "chrome"
+    )
+    trial.same(
+        "MPI calls one by one", len(job.private["mpi_events"]), job.private["mpi_calls"]["calls"].sum(), "mpi_calls"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--class", dest="letter", choices=CLASSES, default="S")
+    parser.add_argument("--ranks", type=int, choices=[4, 9, 16], default=4)
+    parser.add_argument("--out", type=Path, help="default: a new folder, which is named")
+    asked = parser.parse_args()
+    trial = Trial(asked.letter, asked.ranks, (asked.out or Path(tempfile.mkdtemp(prefix="witnesses-"))).resolve())
+    before = [str(SCRIPTS / "iolens"), "run", "--trace", "mpi,io", "--sample", "--timeline", "300000", "--"]
+    folder = trial.run("recorded", before, [])
+    (log,) = folder.glob("*.darshan")
+    job = read_log(log)
+    print(f"{log}: {log.stat().st_size:,} bytes\n{'':46}{'the log':>16}{'the witness':>16}")
+    hold_to_arithmetic(trial, job, -(-CLASSES[asked.letter][1] // INTERVAL))
+    hold_to_monitoring(trial, job)
+    hold_to_strace(trial, job)
+    if library := os.environ.get("MPIP_LIB"):
+        hold_to_mpip(trial, job, library)
+    hold_to_darshan(trial, job, log)
+    make_everything(trial, job, log)
+    print(f"{trial.differ} differ")
+    return int(trial.differ > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
