@@ -71,6 +71,16 @@ def test_exec_leaves_no_spool(tmp_path: Path) -> None:
     assert spools(tmp_path) == []
 
 
+def test_exec_leaves_no_spool_beside_one_of_another_process_that_had_its_number(tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    (left,) = spools(tmp_path)
+    stale = left.rename(tmp_path / "stale")
+    script = f'cp {stale} {left.parent}/$$.spool; exec {harness.build_program("spool_killed")} exec 20'
+    assert harness.run("/bin/sh", "-c", script, folder=tmp_path, IOLENS_SPOOL=str(tmp_path)).returncode == 0
+    (found,) = spools(tmp_path)
+    assert found.read_bytes() == stale.read_bytes()
+
+
 def test_a_recovered_log_equals_the_usual_one(tmp_path: Path) -> None:
     frames = []
     for how in ("return", "kill"):

@@ -136,15 +136,17 @@ static void fill_header(struct spool_header *header)
     memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
 }
 
-/* Named after the process; a number follows when one that had the same left its spool behind. */
+/* Named after the process; its begin follows when one that had the same number left its spool behind. */
 static int create_file(int folder, char *name, size_t size)
 {
+    struct spool_process self;
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     snprintf(name, size, "%d" SPOOL_SUFFIX, (int)iolens.pid);
     int fd = (int)syscall(SYS_openat, folder, name, flags, 0600);
     if (fd >= 0 || errno != EEXIST)
         return fd;
-    snprintf(name, size, "%d-%lld" SPOOL_SUFFIX, (int)iolens.pid, (long long)clock_start_ns(&iolens.clock));
+    describe_process(&self);
+    snprintf(name, size, "%d-%lld" SPOOL_SUFFIX, (int)iolens.pid, (long long)self.start_ticks);
     return (int)syscall(SYS_openat, folder, name, flags, 0600);
 }
 
@@ -173,22 +175,38 @@ static bool create_in(const char *parent)
     return pages != NULL;
 }
 
-/* The spool of the program that this process was before an exec. */
+/* False without a file there. */
+static bool read_process(const char *path, struct spool_process *process)
+{
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    memset(process, 0, sizeof *process);
+    syscall(SYS_pread64, fd, process, sizeof *process, offsetof(struct spool_header, process));
+    syscall(SYS_close, fd);
+    return true;
+}
+
+/* The spool of the program that this process was before an exec: by the second of its names where another
+ * process left one by the first. */
 static void remove_earlier(const char *parent)
 {
     struct spool_process self, other;
     char path[PATH_BYTES];
-    if (snprintf(path, sizeof path, "%s/iolens-%u/%d" SPOOL_SUFFIX, parent, (unsigned)file_owner_now(),
-                 (int)iolens.pid) >= (int)sizeof path)
+    int stem =
+        snprintf(path, sizeof path, "%s/iolens-%u/%d", parent, (unsigned)file_owner_now(), (int)iolens.pid);
+    if (stem + SPOOL_NAME_BYTES > (int)sizeof path)
         return;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (fd < 0)
+    strcpy(path + stem, SPOOL_SUFFIX);
+    if (!read_process(path, &other))
         return;
-    ssize_t got = syscall(SYS_pread64, fd, &other, sizeof other, offsetof(struct spool_header, process));
-    syscall(SYS_close, fd);
     describe_process(&self);
-    if (got == (ssize_t)sizeof other && memcmp(&self, &other, sizeof self) == 0)
-        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    if (memcmp(&self, &other, sizeof self) != 0) {
+        snprintf(path + stem, SPOOL_NAME_BYTES, "-%lld" SPOOL_SUFFIX, (long long)self.start_ticks);
+        if (!read_process(path, &other) || memcmp(&self, &other, sizeof self) != 0)
+            return;
+    }
+    syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 void spool_start(uint64_t layout, void (*tell)(void))
