@@ -68,7 +68,7 @@ def rows(job: Job, name: str) -> dict[int, tuple[int, int, int]]:
 
 
 def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Path) -> None:
-    """Three when the job begins, 28 at its end: counted, so that the number in MEASUREMENTS.md stays true."""
+    """Four when the job begins, 28 at its end: counted, so that the number in MEASUREMENTS.md stays true."""
     found = {}
     for posix, mpiio in ((2, 1), (30, 5)):
         folder = tmp_path / f"{posix}"
@@ -80,13 +80,13 @@ def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Pat
         table = job.private["mpiio_collectives"]
         assert sorted(table["rank"]) == sorted([*range(RANKS)] * mpiio)
         assert table["waiting"].notna().all()
-    assert set(found.values()) == {3 + 15 + 13}
+    assert set(found.values()) == {4 + 15 + 13}
 
 
 def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path: Path) -> None:
     """Room for two ranks of each file: rank 3 moved most, then 1 and 2, which are alike to a factor of two."""
     calls, job = run(built, tmp_path, 5, 0, IOLENS_FILE_RANKS="12")
-    assert calls == 3 + 19 + 17
+    assert calls == 4 + 19 + 17
     for number in range(5):
         assert rows(job, f"posix{number}") == {3: (1, 4, 4), 1: (1, 2, 2), -1: (2, 1 + 3, 3)}
     wrote = aggregators(job).frame()
@@ -111,7 +111,7 @@ def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_pat
 def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> None:
     """Regions, samples one by one, call chains and counters add no call to those that every job makes."""
     calls, job = launch(built, tmp_path, "marked", IOLENS_SAMPLE="200", IOLENS_TIMELINE="5")
-    assert calls == 3 + 9 + 7, "one more for the example of a mistake"
+    assert calls == 4 + 9 + 7, "one more for the example of a mistake"
     last = RANKS - 1
     assert job.remarks == (
         f"Regions were ended 2 time(s) by a thread that was not in them, such as region {90 + last - 1} on rank "
@@ -184,3 +184,29 @@ def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: 
     sent = peers[peers["messages"] > 0]
     assert set(zip(sent["rank"], sent["peer"], strict=True)) == {(rank, (rank + 1) % ranks) for rank in range(ranks)}
     assert (peers["bytes"].sum(), peers["received_bytes"].sum()) == (ranks * size, ranks * size)
+
+
+@pytest.mark.parametrize(
+    ("setting", "logs", "said"),
+    [
+        ("IOLENS_DISABLE=1", 1, "some ranks of the job are not recorded"),
+        ("IOLENS_APP_EXCLUDE=crowded", 1, "some ranks of the job are not recorded"),
+        ("IOLENS_FILE_RANKS=1", 0, "its ranks have different settings"),
+    ],
+)
+def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, built: Path, tmp_path: Path) -> None:
+    """The job goes on to its end, and says once what became of the log."""
+    inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGPATH={tmp_path}", "IOLENS_SPOOL=none"]
+    program = [str(built / "crowded"), str(tmp_path)]
+    command = [mpi.find_launcher(FLAVOUR), "-np", "1", *inner, *program, ":", "-np", "1", *inner, setting, *program]
+    done = subprocess.run(
+        command,
+        env={**os.environ, **mpi.environment(FLAVOUR, 64, None)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (done.stderr.count("iolens:"), done.stderr.count(said)) == (1, 1), done.stderr
+    assert len(list(tmp_path.glob("*.darshan"))) == logs

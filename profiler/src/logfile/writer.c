@@ -178,6 +178,8 @@ static void say_failure(const struct writer *writer)
     const char *reason = strerror(writer->error);
     if (writer->untrusted)
         reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
+    if (writer->error == EPROTO)
+        reason = "its ranks have different settings, and do not record the same";
     if (iolens_spool.header)
         iolens_say(
             "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
