@@ -75,7 +75,7 @@ def test_exec_leaves_no_spool_beside_one_of_another_process_that_had_its_number(
     end("kill", tmp_path)
     (left,) = spools(tmp_path)
     stale = left.rename(tmp_path / "stale")
-    script = f'cp {stale} {left.parent}/$$.spool; exec {harness.build_program("spool_killed")} exec 20'
+    script = f"cp {stale} {left.parent}/$$.spool; exec {harness.build_program('spool_killed')} exec 20"
     assert harness.run("/bin/sh", "-c", script, folder=tmp_path, IOLENS_SPOOL=str(tmp_path)).returncode == 0
     (found,) = spools(tmp_path)
     assert found.read_bytes() == stale.read_bytes()
