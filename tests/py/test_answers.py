@@ -4,6 +4,7 @@ better."""
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from iolens.pages import comparison_words as words
 from iolens.pages.comparison_remedy import remedy
 from iolens.pages.exhibits.answers import answers
 
+ROOT = Path(__file__).resolve().parents[2]
 NORMS = [0.5, 2.0]
 SECONDS = {"-O0": (4.0, 4.1, 3.9), "-O2": (2.0, 2.1, 1.9), "-Ofast": (1.0, 1.1, 0.9)}
 
@@ -230,3 +232,24 @@ def test_a_run_whose_own_verification_fails_says_so(tmp_path: Path) -> None:
     assert judge(tmp_path, outcome, Health("ext4"), {}, None, {})[1] == (
         "exit code 1: Primary job terminated normally, but 1 process returned"
     )
+
+
+def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: Path) -> None:
+    """With -Ofast isfinite of math.h is always true, and a result with `nan` is no JSON."""
+    source = tmp_path / "main.c"
+    source.write_text(
+        '#include "finite.h"\n#include "json.h"\n#include <stdlib.h>\n'
+        "int main(int count, char **given) {\n"
+        "    Json json = {stdout, false};\n"
+        "    json_open(&json, NULL, '[');\n"
+        "    for (int i = 1; i < count; i++) json_real(&json, NULL, atof(given[i]));\n"
+        "    json_truth(&json, NULL, is_nan(atof(given[1])));\n"
+        "    json_truth(&json, NULL, is_nan(atof(given[2])));\n"
+        "    json_close(&json, ']');\n"
+        "}\n"
+    )
+    common = ROOT / "workloads" / "common"
+    program = tmp_path / "program"
+    subprocess.run(["cc", "-Ofast", f"-I{common}", str(source), str(common / "json.c"), "-o", str(program)], check=True)
+    said = subprocess.run([program, "nan", "inf", "-inf", "0", "-1.5"], capture_output=True, text=True, check=True)
+    assert json.loads(said.stdout) == [None, None, None, 0.0, -1.5, True, False]

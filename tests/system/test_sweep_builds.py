@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from iolens.cli.main import main
+from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.results import Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
@@ -110,3 +111,11 @@ def test_flags_that_the_compiler_refuses_end_it_before_anything_runs(
     assert not list((tmp_path / "builds" / "builds").glob("*"))
     assert iolens(tmp_path, "--set", "matrix.build={none: {flags: -E}}") == 1
     assert "built no program of btio with the usual compiler -E" in capsys.readouterr().err
+
+
+@pytest.mark.mpi
+def test_no_program_is_built_over_that_of_a_sweep_under_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with alone(tmp_path / "builds"):
+        assert iolens(tmp_path) == 1
+    assert "is in use by another sweep" in capsys.readouterr().err
+    assert not (tmp_path / "builds" / "builds").exists()

@@ -19,6 +19,7 @@ from iolens.lab.run import mpi
 from iolens.lab.run.lustre_driver import INTEL_MPI, Build
 from iolens.lab.run.mpi import output_of
 from iolens.lab.say import say
+from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.asked import Built
 from iolens.lab.values import LISTED
 from iolens.lab.workloads.build import build, settings, source_digest
@@ -78,11 +79,12 @@ def built_anew(base: Build, built: Built, folder: Path) -> Build:
     if "=" in str(program.absolute()):  # env, which starts the ranks' program, would take it for a variable
         raise UsageError(f"compiler and flags: no part of the path of {folder.absolute()} may have a =; use --results")
     if stamp != read_stamp(target) or not program.is_file():
-        say(f"building {name} with {recipe.text}")
-        shutil.rmtree(target, ignore_errors=True)
-        build(wrapper, target, recipe, name)
-        check_build(program, base, wrapper, recipe)
-        write_aside(target / STAMP, json.dumps(stamp, indent=1) + "\n")
+        with alone(folder):
+            say(f"building {name} with {recipe.text}")
+            shutil.rmtree(target, ignore_errors=True)
+            build(wrapper, target, recipe, name)
+            check_build(program, base, wrapper, recipe)
+            write_aside(target / STAMP, json.dumps(stamp, indent=1) + "\n")
     return replace(base, program=program.resolve(), made=made)
 
 
