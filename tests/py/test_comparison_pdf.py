@@ -241,3 +241,13 @@ def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Pat
     (folder / "what-if.json").write_text("{}")
     with pytest.raises(IolensError, match=r"what-if\.json is no file of predictions"):
         write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)
+
+
+def test_names_that_the_font_has_no_letters_for_warn_nobody(recwarn: pytest.WarningsRecorder) -> None:
+    from iolens.pages.html.svg import svg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2, 1))
+    figure.add_subplot().set_title("大きい")
+    svg(figure, "x", "A title")
+    assert not [warning for warning in recwarn if "Glyph" in str(warning.message)]

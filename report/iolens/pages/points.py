@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from matplotlib.backend_bases import FigureCanvasBase, RendererBase
@@ -60,11 +61,14 @@ def size_of(figure: Any) -> tuple[float, float]:
 
 
 def draw_with(renderer: PointsRenderer, figure: Any) -> None:
-    """Draw the figure."""
+    """Draw the figure. Where a text has characters that the font lacks, it shows a box for each, which a reader sees; a
+    warning in the terminal tells nobody what to do."""
     figure.set_dpi(72)
     PointsCanvas(figure, renderer)
     with_one_tick(figure)
-    figure.draw(renderer)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        figure.draw(renderer)
 
 
 def is_bold(prop: Any) -> bool:

@@ -92,12 +92,17 @@ def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Aske
     return int(max((volume for volume in volumes if volume), default=0) * MARGIN)
 
 
+def volume(amount: int) -> str:
+    """Bytes for people."""
+    return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
+
+
 def check_space(needed: int, data: Path) -> None:
     """Raise when the data of a run does not fit; says how much is needed, and where."""
     place = existing(data)
     free = shutil.disk_usage(place).free
     if needed > free:
         raise IolensError(
-            f"one run writes {needed / 1e9:.2f} GB below {place}, where {free / 1e9:.2f} GB are free; "
+            f"one run writes {volume(needed)} below {place}, where {volume(free)} are free; "
             "make room, or choose another folder with DIR= (storage.directory)"
         )
