@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iolens.figures.operations import short
 from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, mark, nothing, styled
@@ -20,23 +20,29 @@ ROOM = 0.09
 def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     """`pattern` as metrics.operations.access_pattern gives it: one bar a kind, full where consecutive, then hatched
     where sequential, then empty."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Patch
+
     shown = pattern[pattern["total"] > 0]
     if shown.empty:
         return nothing(width, 1.2, "no POSIX access")
     figure, axes = canvas(width, 0.95 + 0.3 * len(shown), left=0.95, top=0.3)
+    bars: list[tuple[int, float, float, Any]] = []
     for place, row in enumerate(shown.itertuples()):
         colour, consecutive = COLOURS[row.kind], 100 * row.consecutive_share
         parts = (
-            (consecutive, {"color": colour}, "white"),
-            (100 * row.sequential_share - consecutive, {"color": colour, "alpha": 0.45}, INK),
-            (100 - 100 * row.sequential_share, {"color": GRID}, INK),
+            (consecutive, to_rgba(colour), "white"),
+            (100 * row.sequential_share - consecutive, to_rgba(colour, 0.45), INK),
+            (100 - 100 * row.sequential_share, to_rgba(GRID), INK),
         )
         left = 0.0
         for size, look, ink in parts:
-            axes.barh(place, size, 0.66, left=left, **look)
+            bars.append((place, size, left, look))
             if size >= 100 * ROOM:
                 axes.text(left + size / 2, place, f"{size:.0f} %", ha="center", va="center", fontsize=6.5, color=ink)
             left += size
+    places, sizes, lefts, looks = zip(*bars, strict=True)
+    axes.barh(places, sizes, 0.66, left=lefts, color=looks)
     mark(
         axes.yaxis,
         range(len(shown)),
@@ -47,9 +53,9 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.set_xlabel("% of the accesses")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
-    handles = [axes.barh(0, 0, color=shade, alpha=alpha) for shade, alpha in ((INK, 0.8), (INK, 0.4), (GRID, 1.0))]
-    names = ["consecutive", "sequential", "other"]
-    axes.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, columnspacing=1.0)
+    shades = (("consecutive", INK, 0.8), ("sequential", INK, 0.4), ("other", GRID, 1.0))
+    handles = [Patch(facecolor=shade, alpha=alpha, label=name) for name, shade, alpha in shades]
+    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, columnspacing=1.0)
     return figure
 
 
