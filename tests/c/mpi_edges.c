@@ -221,8 +221,9 @@ static void inactive(void)
     for (int open = 3; open > 0; open--) {
         MPI_Waitany(4, request, &index, MPI_STATUS_IGNORE);
         expect("Waitany", 1, 0, index == 1 ? 23 : 0, 0);
+        if (index == 1) /* Intel MPI names another one */
+            from(left, 23);
     }
-    from(left, 23);
     for (int i = 1; i < 4; i++)
         MPI_Request_free(&request[i]);
     expect("Request_free", 3, 0, 0, 0);
