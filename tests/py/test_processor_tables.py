@@ -252,6 +252,13 @@ def test_what_a_log_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nothing for the table memory in this log; needed is a log of iolens" in capsys.readouterr().err
 
 
+def test_a_filter_that_nothing_meets_is_not_taken_for_a_log_without_the_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["table", "load_balance", str(LOG), "--filter", "function=frob*"]) == 1
+    assert "no row of the table load_balance meets --filter 'function=frob*'" in capsys.readouterr().err
+
+
 def test_conditions_and_levels() -> None:
     one, two = conditions("rank>=3, function != MPI_*")
     assert (one.name, one.relation, one.value) == ("pe", ">=", "3")

@@ -127,3 +127,10 @@ def test_a_log_without_messages(capsys: pytest.CaptureFixture[str]) -> None:
     log = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
     assert main(["rank-order", str(log)]) == 1
     assert "does not say who sent to whom; record it with iolens run --trace mpi" in capsys.readouterr().err
+
+
+def test_a_job_with_collective_calls_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = {key: value for key, value in tables().items() if key in ("mpi_calls", "region_names")}
+    monkeypatch.setattr("iolens.log.read_log", lambda path: job_of({}, 2, **calls))
+    assert main(["rank-order", "any.darshan"]) == 1
+    assert "no rank sent a message to another one" in capsys.readouterr().err

@@ -48,12 +48,18 @@ def positive(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Print the table, and write the files where they are asked for."""
     from iolens.log import read_log
+    from iolens.metrics.processor.mpi import mpi_rows
+    from iolens.metrics.processor.peers import sent
     from iolens.metrics.processor.rank_order import orders, rank_orders
     from iolens.pages.exhibits.rank_order import RANK_ORDERS
     from iolens.pages.tabular import flat
 
     job = read_log(args.log)
     table = replace(RANK_ORDERS, metric=lambda one: rank_orders(one, args.ranks_per_node)).table(job)
+    if table is None and sent(job) is None and mpi_rows(job) is not None:
+        raise IolensError(
+            f"{args.log}: no rank sent a message to another one; no order is better for collective calls alone"
+        )
     if table is None:
         raise IolensError(f"{args.log}: the log does not say who sent to whom; record it with {RANK_ORDERS.source}")
     known = {order.name: order for order in orders(job, args.ranks_per_node)}

@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
 
     job = read_log(args.log)
     frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
+    if frame is None and args.filter and exhibit_of(args.name).frame(job) is not None:
+        raise IolensError(f"{args.log}: no row of the table {args.name} meets --filter '{args.filter}'")
     if frame is None:
         needed = f"; needed is {exhibit.source}" if exhibit.source else ""
         raise IolensError(f"{args.log}: there is nothing for the table {args.name} in this log{needed}")
