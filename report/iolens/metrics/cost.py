@@ -60,7 +60,7 @@ def performance(job: Job, name: str) -> Performance:
     spent = float(own.max(initial=0.0)) + seconds(records.where(shared), f"{prefix}_F_SLOWEST_RANK_TIME")
     read, written = total(records, f"{prefix}_BYTES_READ") or 0, total(records, f"{prefix}_BYTES_WRITTEN") or 0
     speed = (read + written) / MIB / spent if spent > 0 else None
-    return Performance(name, len(np.unique(records["id"])), read, written, spent, speed)
+    return Performance(name, len(Groups(records["id"])), read, written, spent, speed)
 
 
 @once_per_job

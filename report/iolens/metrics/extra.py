@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from iolens.log.records import Records
-from iolens.metrics.grouping import ordered
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
@@ -39,4 +37,4 @@ def other_mpiio_calls(job: Job) -> Records:
 def used(table: Records, call: str) -> tuple[int, int]:
     """How often a call was made, and on how many files."""
     made = table[call] > 0
-    return int(table[call][made].sum()), len(np.unique(table["file"][made]))
+    return int(table[call][made].sum()), len(Groups(table["file"][made]))

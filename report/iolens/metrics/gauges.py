@@ -138,7 +138,7 @@ def target_share(job: Job) -> np.ndarray:
 def movers(job: Job) -> int:
     """How many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
     records = moving_records(job)
-    ranks = np.unique(records["rank"][among(records["file"], job.records["LUSTRE"]["id"])])
+    ranks = set(records["rank"][among(records["file"], job.records["LUSTRE"]["id"])].tolist())
     return job.nprocs if -1 in ranks else len(ranks)
 
 
