@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,47 @@ def test_lines_callers_and_call_tree(made: Job) -> None:
     assert callers[9:12] == [(1, "MPI_File_write_at", 50.0), (2, "H5Dwrite", 50.0), (3, "main", 50.0)]
     tree = rows_of(samples.calltree(made).frame(), "depth", "name", "samples")
     assert tree[1:5] == [(1, "main", 900.0), (2, "step", 750.0), (3, "solve", 550.0), (3, "MPI_Allreduce", 150.0)]
+
+
+def resolved_otherwise(**changed: Any) -> Callable[..., pd.DataFrame]:
+    """`resolved` with other values in some columns of the program's own functions."""
+
+    def found(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFrame:
+        rows = resolved(nodes, objects)
+        rows.loc[rows["object"] == "/home/me/app", list(changed)] = list(changed.values())
+        return rows
+
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"source": "", "line": 0}, "no debug information here"),
+        ({"source": "", "line": 0, "symbol": ""}, "not here, was built anew since, or is stripped"),
+        ({"source": "/src/app.py", "line": 0}, "(Python)"),
+    ],
+)
+def test_why_no_line_is_known(changed: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert samples.why_no_lines(job(**tables())) == ""
+    monkeypatch.setattr(nodes, "resolve", resolved_otherwise(**changed))
+    samples.place_of.cache_clear()  # chains are compared without their linker's names
+    monkeypatch.setattr(samples.shutil, "which", lambda tool: f"/usr/bin/{tool}")
+    made = job(**tables())
+    assert said in samples.why_no_lines(made)
+    assert said in dict(rows_of(steps.steps(made).frame(), "step", "evidence"))["4. compute faster"]
+    monkeypatch.setattr(samples.shutil, "which", lambda tool: None)
+    assert ("addr2line" in samples.why_no_lines(made)) == ("no debug" in said)
+
+
+def test_a_run_without_samples_of_its_own_lacks_no_debug_information() -> None:
+    found = tables()
+    found["samples"] = found["samples"][found["samples"]["node"] > 4]
+    made = job(**found)
+    assert samples.why_no_lines(made) == "no sample was in the program's own functions"
+    hot = next(exhibit for exhibit in JOB_EXHIBITS if exhibit.name == "hot_lines")
+    assert hot.absent(made) == "Source lines: n/a; no sample was in the program's own functions."
+    assert samples.why_no_lines(job()) == hot.absent(job()) == ""
 
 
 def test_samples_without_names_or_chains(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -100,6 +101,23 @@ def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
     found = pd.DataFrame({"samples": total / ranks, "share": 100 * total / whole})
     found = found.join(best.rename(columns={"samples": "most", "rank": "most_rank"}))
     return found.nlargest(limit, "samples").reset_index()
+
+
+def why_no_lines(job: Job) -> str:
+    """Why `hot_lines` is None in a job that was sampled, in the first of these words that fits; "" elsewhere."""
+    rows = sample_rows(job)
+    if rows is None or (rows["line"] != "").any():
+        return ""
+    own = rows[rows["group"] == USER]
+    if own.empty:
+        return "no sample was in the program's own functions"
+    if (own["source"] != "").any():
+        return "of code that is generated while it runs (Python) the functions are known, not the lines"
+    if not (own["symbol"] != "").any():
+        return "the program's file is not here, was built anew since, or is stripped"
+    if not shutil.which("addr2line"):
+        return "this machine has no addr2line (binutils), which finds them"
+    return "the program has no debug information here (compile it with -g)"
 
 
 @once_per_job

@@ -15,7 +15,7 @@ from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.balance import load_balance
 from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
-from iolens.metrics.processor.samples import hot_lines, profile
+from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -111,7 +111,7 @@ def computation_step(job: Job) -> Step:
         first = hot.iloc[0]
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f}%"
     elif profile(job) is not None:
-        said += "; lines n/a: the program has no debug information (compile with -g)"
+        said += f"; lines n/a: {why_no_lines(job)}"
     return Step("4. compute faster", said, "hot_lines", share)
 
 

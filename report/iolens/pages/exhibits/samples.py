@@ -36,8 +36,8 @@ def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def no_lines(job: Job) -> str:
     """Why a job that was sampled has no lines."""
-    sampled = samples.sample_rows(job) is not None
-    return "Source lines: n/a; the program has no debug information here (compile it with -g)." * sampled
+    why = samples.why_no_lines(job)
+    return f"Source lines: n/a; {why}." if why else ""
 
 
 PROFILE: Exhibit[Job] = Exhibit(
