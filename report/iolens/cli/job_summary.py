@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
     args = parser().parse_args(argv)
     if argv is None:
-        lean("report", parquet=False, pdf=True)
+        lean("report", parquet=False)
     try:
         summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
     except IolensError as error:

@@ -5,10 +5,8 @@ Only a command's own process may leave it out: a program that imports iolens fin
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
-from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -30,18 +28,14 @@ UNUSED = (
 """Modules that are imported with matplotlib, and used for photographs, TeX, windows and manuals."""
 NEW_ENOUGH = "3.0"
 """A version of pyparsing that matplotlib takes: it looks at it while it is imported."""
-LONG = 300
-"""Characters of an expression that takes long to compile."""
 
 
-def lean(command: str, parquet: bool, pdf: bool) -> None:
-    """Prepare the import of libraries for a command; `parquet` and `pdf`: whether it writes such files."""
+def lean(command: str, parquet: bool) -> None:
+    """Prepare the import of libraries for a command; `parquet`: whether it writes such files."""
     if command in WITHOUT_ARROW and not parquet:
         leave_arrow()
     if command in DRAWING:
         leave_documentation()
-        if pdf:
-            leave_expressions()
 
 
 def leave_arrow() -> None:
@@ -121,32 +115,3 @@ class Formulas:
     def parser(self) -> Any:
         """The parser itself, which keeps what it parsed."""
         return loaded("matplotlib.mathtext").MathTextParser(self.output)
-
-
-def leave_expressions() -> None:
-    """Import reportlab without compiling expressions that find addresses of the web in text, until one is used.
-
-    Of its own alone, and of the longest: two take as long as the whole of the remaining import.
-    """
-    compiled = re.compile
-
-    def later(pattern: str, flags: int = 0) -> Any:
-        asks = sys._getframe(1).f_globals.get("__name__", "")
-        lengthy = asks.startswith("reportlab.") and len(pattern) > LONG
-        return Later(lambda: compiled(pattern, flags)) if lengthy else compiled(pattern, flags)
-
-    re.compile = later  # type: ignore[assignment]
-    try:
-        import_module("reportlab.platypus")
-    finally:
-        re.compile = compiled
-
-
-class Later:
-    """An object that is made when something of it is used."""
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self.make = make
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.make(), name)

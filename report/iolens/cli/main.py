@@ -12,7 +12,6 @@ from importlib import import_module
 
 from iolens import __version__
 from iolens.cli.lean import lean
-from iolens.cli.output import is_pdf
 from iolens.errors import IolensError
 
 COMMANDS: dict[str, str] = {
@@ -77,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
     if argv is None:
-        lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)), pdf=is_pdf(args))
+        lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))
     try:
         code = int(args.run(args))
         sys.stdout.flush()

@@ -37,10 +37,3 @@ def output_of(args: argparse.Namespace, usual: Path) -> Path:
     if args.format and path.suffix.lower() not in FORMATS[args.format]:
         raise UsageError(f"--format {args.format} and --output {path} name different formats; leave one out")
     return path
-
-
-def is_pdf(args: argparse.Namespace) -> bool:
-    """Whether the document of a command with these options is a PDF."""
-    output = getattr(args, "output", None)
-    usual = getattr(args, "format", None) or "pdf"
-    return usual == "pdf" if output is None else Path(output).suffix.lower() in FORMATS["pdf"]
