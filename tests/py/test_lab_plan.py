@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.placement import options_for
 from iolens.lab.launchers.slurm_batches import AHEAD, batches
 from iolens.lab.run.execute import Setup
 from iolens.lab.sweep.experiment_file import load_experiment
@@ -106,3 +109,65 @@ def test_only_so_many_runs_are_taken_ahead() -> None:
     left = iter(tasks(*["1x4", "2x4"] * 20, runs_per_job=2))
     assert len(next(batches(left))) == 2
     assert len(list(left)) == 40 - AHEAD * 2
+
+
+def placed(file: Path, *changes: str) -> list[str]:
+    """The first words of the command of every run."""
+    found = plan(load_experiment(file, [*changes, "matrix.aggregators=[1]", "repetitions=1"]), file.parent / "results")
+    return [text.partition(" -n ")[0] for text in found.texts]
+
+
+@pytest.mark.parametrize(
+    ("version", "mapping", "options"),
+    [
+        ("mpirun (Open MPI) 4.1.4", "slot", "--map-by slot"),
+        ("mpirun (Open MPI) 5.0.1", "socket", "--map-by socket"),
+        ("HYDRA build details:", "core", "-bind-to core -map-by core"),
+        ("HYDRA build details:", "node", "-ppn 1"),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.16", "node", "-ppn 1"),
+        ("slurm 22.05.8", "socket", "--distribution=block:cyclic"),
+    ],
+)
+def test_each_starter_of_ranks_has_its_own_options_for_a_mapping(
+    tmp_path: Path, version: str, mapping: str, options: str
+) -> None:
+    starter = tmp_path / "start"
+    starter.write_text(f"#!/bin/sh\necho '{version}'\n")
+    starter.chmod(0o755)
+    assert " ".join(options_for(str(starter), mapping, None)) == options
+
+
+def test_a_mapping_that_the_starter_cannot_do_is_said_before_anything_runs(tmp_path: Path) -> None:
+    starter = tmp_path / "start"
+    starter.write_text("#!/bin/sh\necho HYDRA build details\n")
+    starter.chmod(0o755)
+    with pytest.raises(UsageError, match="has no mapping by slot; it has core, socket, node"):
+        options_for(str(starter), "slot", None)
+    with pytest.raises(UsageError, match="takes either a mapping by node or mpi"):
+        options_for(str(starter), "node", 4)
+    assert options_for(str(starter), "core", 4)[-2:] == ("-ppn", "4")
+    with pytest.raises(UsageError, match="how true is told where ranks go is not known"):
+        options_for("true", "core", None)
+
+
+def test_the_plan_shows_where_ranks_go(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starter = file.parent / "mpirun"
+    starter.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'\n")
+    starter.chmod(0o755)
+    monkeypatch.setenv("PATH", str(file.parent), prepend=os.pathsep)
+    assert set(placed(file, "mpi.mapping=core")) == {"mpirun --map-by core"}
+    assert set(placed(file, "mpi.mapping=core", "mpi.ranks_per_node=4")) == {"mpirun --map-by core"}
+    nodes = file.parent / "nodes"
+    nodes.write_text("n1\nn1\nn2\nn2\n")
+    monkeypatch.setenv("PBS_NODEFILE", str(nodes))
+    assert set(placed(file, "mpi.ranks_per_node=2")) == {"mpirun --map-by ppr:2:node"}
+
+
+def test_ranks_that_the_nodes_do_not_hold_are_refused(file: Path) -> None:
+    with pytest.raises(UsageError, match="2 on one node are fewer than the 4 ranks of run first; the launcher local"):
+        plan(load_experiment(file, ["mpi.ranks_per_node=2"]), file.parent / "results")
+    scripts = plan(load_experiment(file, ["mpi.ranks_per_node=3", "launcher=slurm"]), file.parent / "results").texts
+    assert "#SBATCH --ntasks-per-node=3" in scripts[0].splitlines()
+    changes = ["mpi.ranks_per_node=3", "launcher=slurm", "slurm.ranks_per_node=1"]
+    with pytest.raises(UsageError, match="1 on each of 2 nodes"):
+        plan(load_experiment(file, changes), file.parent / "results")

@@ -114,13 +114,20 @@ def test_only_the_launcher_differs_from_a_sweep_on_this_machine(folder: Path, cl
 
 
 def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path, cluster: dict[str, str]) -> None:
-    done = sweep(folder, cluster, "matrix.nodes=[1, 2]", "matrix.aggregators=[1]", "slurm.start=srun --mpi=pmix")
+    done = sweep(
+        folder,
+        cluster,
+        "matrix.nodes=[1, 2]",
+        "matrix.aggregators=[1]",
+        "slurm.start=srun --mpi=pmix",
+        "mpi.mapping=node",
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = records(folder)
     assert len(found) == 4
     for record in found.values():
         assert record["status"] == "ok", record["reason"]
-        assert record["command"][:2] == ["srun", "--mpi=pmix"]
+        assert record["command"][:3] == ["srun", "--mpi=pmix", "--distribution=cyclic"]
         assert len(record["hosts"]) == record["point"]["nodes"], record["id"]
         assert record["log"], "srun's ranks on all nodes left one log"
     assert len({record["batch"]["job"] for record in found.values()}) == 2, "runs of a shape share jobs"

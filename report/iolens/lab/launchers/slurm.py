@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -116,12 +115,9 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
 
 
 def for_job(task: Task) -> Task:
-    """The task as its job does it: started as the experiment says, and ended when its own time is over, so that the
-    time of the next one remains."""
-    start = task.options.get("start")
+    """The task as its job does it: ended when its own time is over, so that the time of the next one remains."""
     limit = task.setup.timeout or task.options.get("time", TIME)
-    starter = tuple(shlex.split(start)) if start else task.starter
-    return replace(task, starter=starter, setup=replace(task.setup, timeout=limit))
+    return replace(task, setup=replace(task.setup, timeout=limit))
 
 
 def script_of(tasks: Sequence[Task]) -> str:

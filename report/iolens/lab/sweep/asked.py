@@ -24,7 +24,7 @@ Built = tuple[str | None, Recipe]
 class Asked:
     """One run: its name, and what its program and MPI-IO are given. `requested` are stripes and hints as run.json names
     them, `point` the levels with the number of the repetition; the complete run has neither. `options` are those of the
-    experiment's launcher. `recipe` is how the program is built for it."""
+    experiment's launcher. `recipe` is how the program is built for it, and `mapping` where its ranks go."""
 
     id: str
     ranks: int
@@ -36,6 +36,7 @@ class Asked:
     requested: Mapping[str, int] = field(default_factory=dict)
     point: Mapping[str, int | str] = field(default_factory=dict)
     recipe: Recipe = USUAL
+    mapping: str | None = None
 
     @property
     def built(self) -> Built:
@@ -63,7 +64,9 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     if "nodes" in settings:
         options = {**options, "nodes": int(settings["nodes"])}
     ranks = int(settings.get("ranks", experiment.ranks))
-    return Asked(run.id, ranks, arguments, environment, component, options, hints, requested, point, recipe)
+    return Asked(
+        run.id, ranks, arguments, environment, component, options, hints, requested, point, recipe, experiment.mapping
+    )
 
 
 def recipe_of(experiment: Experiment) -> Recipe:
@@ -72,15 +75,25 @@ def recipe_of(experiment: Experiment) -> Recipe:
 
 
 def options_of(experiment: Experiment) -> Mapping[str, Any]:
-    """What the experiment says to its launcher."""
-    return experiment.options.get(experiment.launcher, {})
+    """What the experiment says to its launcher; what the launcher's own section says goes before what `mpi` does."""
+    everywhere = {"ranks_per_node": experiment.ranks_per_node} if experiment.ranks_per_node else {}
+    return {**everywhere, **experiment.options.get(experiment.launcher, {})}
 
 
 def asked_first(experiment: Experiment) -> Asked:
     """The complete run: on the storage as it is, with the usual MPI library and its own hints."""
     first = experiment.first or ()
     options, recipe = options_of(experiment), recipe_of(experiment)
-    return Asked(FIRST, experiment.ranks, first, experiment.environment, ROMIO, options, recipe=recipe)
+    return Asked(
+        FIRST,
+        experiment.ranks,
+        first,
+        experiment.environment,
+        ROMIO,
+        options,
+        recipe=recipe,
+        mapping=experiment.mapping,
+    )
 
 
 def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:

@@ -81,6 +81,7 @@ def key_of(bench: Bench, asked: Asked) -> str:
         "io": asked.io_component,
         "storage": bench.experiment.storage,
         **({"build": build.made} if build.made else {}),
+        **({"mapping": asked.mapping} if asked.mapping else {}),
         **({"options": asked.options} if asked.options else {}),
         **({"pool": bench.experiment.pool} if bench.experiment.pool else {}),
     }

@@ -18,6 +18,7 @@ from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.observe import observed
 from iolens.lab.sweep.romio import effective_hints
+from iolens.lab.sweep.starting import asked_placement
 from iolens.lab.workloads.workload import RESULT
 
 NOT_SET = "the setting did not take effect: "
@@ -54,7 +55,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         storage={"kind": bench.storage.name, **storage, **left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
         build={**(result.get("build") or {}), **build.made},
-        mpi={**(result.get("mpi") or {}), "driver": driver},
+        mpi={**(result.get("mpi") or {}), "driver": driver, **asked_placement(asked)},
         hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
         load_before=outcome.load_before,
         load_after=outcome.load_after,

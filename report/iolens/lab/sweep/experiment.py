@@ -9,6 +9,7 @@ from typing import Any
 
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.launchers.local import LOCAL
+from iolens.lab.launchers.placement import MAPPINGS
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.expression import parse
@@ -54,7 +55,8 @@ class Experiment:
     are left out. `compiler` and `flags` build a bundled workload anew. `options` has the section of each launcher.
     `repeated` are arguments added in every repetition of a point but the first. `volume` is what a run writes at most,
     where the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended.
-    `configuration` has the numbers of the emulated targets, the toolkit's own when None.
+    `configuration` has the numbers of the emulated targets, the toolkit's own when None. `mapping` is a word of
+    `launchers.placement`, and None what the launcher does unasked, as for `ranks_per_node`.
     """
 
     name: str
@@ -84,6 +86,8 @@ class Experiment:
     stripe_size: int = 2**20
     pool: str | None = None
     io_component: str | None = ROMIO
+    mapping: str | None = None
+    ranks_per_node: int | None = None
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
     launcher: str = LOCAL.name
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -138,6 +142,8 @@ KEYS: Mapping[str, Key] = {
     "storage.pool": Key("pool", text, "The pool of targets that files are laid out on, where the storage has pools"),
     "mpi.io_component": Key("io_component", CHANGES["io_component"], "What moves the data: an MPI-IO implementation"),
     "mpi.hints": Key("hints", hint_table, "MPI-IO hints of every run"),
+    "mpi.ranks_per_node": Key("ranks_per_node", positive, "Ranks on each node, whatever the launcher"),
+    "mpi.mapping": Key("mapping", one_of(*MAPPINGS), "What gets one rank after the other"),
     "together": Key("together", groups, "Factors that change side by side: first with first, second with second"),
     "exclude": Key("exclude", conditions, "Points for which one of these conditions holds are left out"),
     "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),

@@ -17,6 +17,7 @@ from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.collect import collect
 from iolens.lab.sweep.repeat import Attempt, next_attempt, put_aside, with_history
+from iolens.lab.sweep.starting import starter_words
 
 
 def perform(
@@ -76,7 +77,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
     build = bench.builds[asked.built]
     return Task(
         folder=folder,
-        starter=(build.starter,),
+        starter=starter_words(asked, build.starter, bench.launcher),
         ranks=asked.ranks,
         words=(str(build.program), *words),
         setup=surroundings(bench, asked, folder),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iolens.lab.launchers.launcher import Task
+from iolens.lab.io_components import LUSTRE
+from iolens.lab.launchers.launcher import Launcher, Task
 from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup
+from iolens.lab.run.lustre_driver import INTEL_MPI
 from iolens.lab.run.record import read_record
 from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
@@ -20,6 +22,7 @@ from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.prepare import POINTS
 from iolens.lab.sweep.recipes import build_command, builds_folder, check_recipes
+from iolens.lab.sweep.starting import asked_placement, check_ranks_per_node, starter_words
 from iolens.lab.workloads.workloads import volume_of, workload_of
 
 MPIRUN = "mpirun"
@@ -55,6 +58,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     workload = workload_of(experiment.program)
     check_workload(experiment, workload, asked)
     check_nodes(asked, LAUNCHERS[experiment.launcher])
+    check_ranks_per_node(asked, LAUNCHERS[experiment.launcher])
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in asked)]
@@ -84,9 +88,19 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     program = experiment.program if usual else str(builds_folder(folder, asked.built) / "bin" / experiment.program)
     return Task(
         place,
-        tuple(shlex.split(asked.options.get("start", MPIRUN))),
+        starter_of(asked, LAUNCHERS[experiment.launcher]),
         asked.ranks,
         (program, *words),
         Setup(),
         options=asked.options,
     )
+
+
+def starter_of(asked: Asked, launcher: Launcher) -> tuple[str, ...]:
+    """What starts the ranks, by name. How a launcher places ranks depends on its MPI, which is looked for where a place
+    is asked for."""
+    if not asked_placement(asked) or "start" in asked.options:
+        return starter_words(asked, MPIRUN, launcher)
+    intel = INTEL_MPI / "bin" / "mpiexec.hydra"
+    found = str(intel) if asked.io_component == LUSTRE and intel.exists() else mpi.find_launcher(None)
+    return (MPIRUN, *starter_words(asked, found, launcher)[1:])

@@ -31,6 +31,7 @@ from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.repeat import ATTEMPT, Attempt, first_attempt, put_aside
 from iolens.lab.sweep.results import CONFIRM, WARM_UP
+from iolens.lab.sweep.starting import check_ranks_per_node, starter_words
 from iolens.lab.sweep.until import begun_before
 from iolens.lab.workloads.workloads import workload_of
 
@@ -80,6 +81,8 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
     check_workload(experiment, bench.workload, [*runs, *first])
     check_nodes(runs, bench.launcher)
+    check_placement(bench, runs)
+    check_placement(first_bench, first)
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
     check_configuration(experiment.configuration, bench.storage)
     check_pool(experiment.pool, bench.storage)
@@ -96,6 +99,13 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     failed = tuple(record for one in (*before, *todo) if "failed" in kept and (record := failure(one)))
     own_data = experiment.directory is None
     return Sweep(experiment, folder, bench, first_bench, own_data, missing, complete, len(runs), kept, failed)
+
+
+def check_placement(bench: Bench, runs: Sequence[Asked]) -> None:
+    """Raise where the ranks of a run cannot be placed as was asked."""
+    check_ranks_per_node(runs, bench.launcher)
+    for asked in runs:
+        starter_words(asked, bench.builds[asked.built].starter, bench.launcher)
 
 
 def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:

@@ -1,0 +1,88 @@
+"""Where the ranks of a run go, in one small set of words, and what each starter of ranks calls them.
+
+Sources: mpirun(1) of Open MPI 4.1, `mpiexec -help` of MPICH's Hydra, Intel MPI's developer reference, srun(1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from iolens.errors import UsageError
+from iolens.lab.run import mpi
+
+MAPPINGS = ("slot", "core", "socket", "node")
+"""What gets one rank after the other: slots of one node after another, cores, sockets in turn, or nodes in turn."""
+
+
+@dataclass(frozen=True)
+class Starter:
+    """A starter of ranks: `mappings` has its options for those words that it can do, `per_node` those for so many
+    ranks on each node. `version` is found in what it says of itself."""
+
+    name: str
+    version: str
+    mappings: Mapping[str, tuple[str, ...]]
+    per_node: tuple[str, ...]
+
+
+STARTERS = (
+    Starter(
+        "Open MPI's mpirun",
+        r"Open ?MPI|OpenRTE|PRRTE|prte",
+        {word: ("--map-by", word) for word in MAPPINGS},
+        ("--map-by", "ppr:{}:node"),
+    ),
+    # Its cores and sockets are set by variables, which the toolkit's own settings for ranks of one node switch off.
+    Starter("Intel MPI's mpirun", r"Intel", {"node": ("-ppn", "1")}, ("-ppn", "{}")),
+    Starter(
+        "MPICH's mpirun",
+        r"HYDRA|MPICH",
+        {
+            **{word: ("-bind-to", word, "-map-by", word) for word in ("core", "socket")},
+            "node": ("-ppn", "1"),
+        },
+        ("-ppn", "{}"),
+    ),
+    Starter(
+        "srun",
+        r"^slurm",
+        {
+            "slot": ("--distribution=block",),
+            "core": ("--distribution=block:block",),
+            "socket": ("--distribution=block:cyclic",),
+            "node": ("--distribution=cyclic",),
+        },
+        ("--ntasks-per-node={}",),
+    ),
+)
+"""The first whose version fits is taken."""
+
+
+@cache
+def starter_of(command: str) -> Starter | None:
+    """What a command that starts ranks is; None for one that is none of the table."""
+    said = mpi.output_of(command, "--version")
+    return next((one for one in STARTERS if re.search(one.version, said, re.IGNORECASE)), None)
+
+
+def options_for(command: str, mapping: str | None, per_node: int | None) -> tuple[str, ...]:
+    """The options with which `command` places ranks so; raises UsageError for what it cannot do."""
+    if mapping is None and per_node is None:
+        return ()
+    starter = starter_of(command)
+    if starter is None:
+        raise UsageError(
+            f"mpi.mapping, mpi.ranks_per_node: how {command} is told where ranks go is not known; known are "
+            f"{', '.join(one.name for one in STARTERS)}"
+        )
+    if mapping is not None and mapping not in starter.mappings:
+        able = ", ".join(starter.mappings)
+        raise UsageError(f"mpi.mapping: {starter.name} has no mapping by {mapping}; it has {able}")
+    mapped = starter.mappings[mapping] if mapping else ()
+    spread = tuple(word.format(per_node) for word in starter.per_node) if per_node else ()
+    if set(mapped[::2]) & set(spread[::2]):
+        raise UsageError(f"mpi.mapping: {starter.name} takes either a mapping by {mapping} or mpi.ranks_per_node")
+    return (*mapped, *spread)
