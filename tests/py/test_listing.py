@@ -12,7 +12,7 @@ from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.metrics.processor import feedback
 from iolens.pages.loopmark import feedback_table, listing
-from iolens.symbols.opt_records import Remark, read_remarks
+from iolens.symbols.opt_records import Remark, function_of, plain_name, read_remarks
 from processor_example import job
 
 SOURCE = """\
@@ -27,10 +27,10 @@ double scale(double *restrict a, const double *restrict b, int n)
 }
 """
 REMARKS = [
-    Remark("/src/solve.c", 30, "solve", "V"),
+    Remark("/src/solve.c", 30, "solve", "V", begins_loop=True),
     Remark("/src/solve.c", 31, "solve", "m", "complicated access pattern."),  # an attempt that failed before
     Remark("/src/solve.c", 31, "solve", "i"),
-    Remark("/src/solve.c", 40, "solve", "m", "couldn't vectorize loop"),
+    Remark("/src/solve.c", 40, "solve", "m", "couldn't vectorize loop", begins_loop=True),
     Remark("/src/solve.c", 41, "solve", "m", "no vectype for stmt"),
 ]
 LINES = pd.DataFrame(
@@ -50,6 +50,54 @@ def test_what_gcc_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missed = [remark for remark in remarks if remark.letter == "m" and remark.line in (6, 7)]
     assert missed
     assert any("number of iterations" in remark.reason for remark in missed)
+
+
+INLINED = """\
+static inline void twice(double *a)
+{
+    for (int i = 0; i < 4; i++)
+        a[i] *= a[i + 1];
+}
+void outer(double *a)
+{
+    twice(a);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_a_loop_of_an_inlined_function_is_that_function_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CCACHE_DISABLE", "1")
+    (tmp_path / "inlined.c").write_text(INLINED)
+    command = ["gcc", "-O3", "-fsave-optimization-record", "-c", "inlined.c", "-o", "inlined.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    line = pd.DataFrame({"function": ["twice"], "source": ["inlined.c"], "line": ["line 4"], "share": [1.0]})
+    monkeypatch.setattr(feedback, "hot_lines", lambda job, limit: line)
+    found = feedback.hot_feedback(job(), read_remarks(tmp_path))
+    assert found is not None
+    assert set(found["letters"][0]) & set("Vum")
+    assert found["loop"][0] == 3
+
+
+@pytest.mark.parametrize(
+    ("compiled", "inlined", "sampled"),
+    [
+        ("_Z3runRKN1n1VE", ["double run(const n::V&)"], "run(n::V const&)"),
+        (
+            "_Z3runRKN1n1VE",
+            ["double n::V<T>::sum(double) const [with T = int]", "double run()"],
+            "n::V<int>::sum(double)",
+        ),
+        ("_ZN12_GLOBAL__N_11fEi", ["int {anonymous}::f(int)"], "(anonymous namespace)::f(int)"),
+        ("__grid_MOD_solve", ["solve"], "grid::solve"),
+        ("solve_", ["solve"], "solve_"),
+        ("eliminate.constprop.0", ["eliminate"], "eliminate"),
+        ("eliminate", ["solve_block", "eliminate"], "solve_block"),
+    ],
+)
+def test_a_function_s_name_is_that_of_its_samples(compiled: str, inlined: list[str], sampled: str) -> None:
+    record = {"function": compiled, "inlining_chain": [{"fndecl": name} for name in inlined]}
+    assert function_of(record) == plain_name(sampled)
 
 
 def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:

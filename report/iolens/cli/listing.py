@@ -12,7 +12,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
         "Compile with gcc -g -fsave-optimization-record: it leaves FILE.opt-record.json.gz beside each object file. "
-        "Then iolens run --sample, and this. A letter belongs to the line or to the loop that it lies in."
+        "Then iolens run --sample, and this. A letter belongs to the line, or to the last "
+        "loop of its function that begins before it."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
     parser.add_argument("--source", type=Path, metavar="DIR", required=True, help="where the source files are")
@@ -27,14 +28,17 @@ def run(args: argparse.Namespace) -> int:
 
     from iolens.log import read_log
     from iolens.metrics.processor.feedback import hot_feedback
+    from iolens.metrics.processor.samples import why_no_lines
     from iolens.pages.loopmark import feedback_table, listing
     from iolens.pages.tabular import flat
     from iolens.symbols.opt_records import read_remarks
 
     remarks = read_remarks(args.records or args.source)
-    found = hot_feedback(read_log(args.log), remarks, max(1, args.lines))
+    job = read_log(args.log)
+    found = hot_feedback(job, remarks, max(1, args.lines))
     if found is None:
-        raise IolensError(f"{args.log}: no samples with source lines; compile with -g, run with iolens run --sample")
+        why = why_no_lines(job) or "not sampled (iolens run --sample)"
+        raise IolensError(f"{args.log}: no samples with source lines: {why}")
     if args.csv:
         found.to_csv(sys.stdout, index=False)
         return 0

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iolens.errors import IolensError
+from iolens.symbols.resolve import tidy
 
 PATTERN = "*.opt-record.json.gz"
 
@@ -33,16 +35,24 @@ PASSES = {
 MISSED = "m"
 """A loop that could not be vectorised."""
 
+EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
+OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
+"""How GCC begins what it says of a loop, and not of a statement in it."""
+
+TEMPLATE = re.compile(r"<[^<>]*>")
+
 
 @dataclass(frozen=True)
 class Remark:
-    """One letter of a line; `reason` says why a loop was missed."""
+    """One letter of a line; `reason` says why a loop was missed. `function`: as `plain_name` has it, where the source
+    has the line, however it was inlined. `begins_loop`: it is said of the loop that begins here."""
 
     source: str
     line: int
     function: str
     letter: str
     reason: str = ""
+    begins_loop: bool = False
 
 
 def read_remarks(folder: Path) -> list[Remark]:
@@ -83,13 +93,34 @@ def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
     place, name = record.get("location"), names.get(record.get("pass", ""), "")
     if not place or name not in PASSES:
         return None
-    source, line, function = str(place["file"]), int(place["line"]), str(record.get("function", ""))
-    if record["kind"] == "success":
-        return Remark(source, line, function, PASSES[name])
+    source, line, function = str(place["file"]), int(place["line"]), function_of(record)
     text = "".join(part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
+    if record["kind"] == "success":
+        letter = PASSES[name]
+        return Remark(source, line, function, letter, "", letter in "ub" or text.startswith("loop vectorized"))
     if record["kind"] == "failure" and name == "vect":
-        return Remark(source, line, function, MISSED, text.strip().removeprefix("not vectorized: "))
+        reason = text.strip().removeprefix("not vectorized: ")
+        return Remark(source, line, function, MISSED, reason, reason.startswith(OF_A_LOOP))
     return None
+
+
+def function_of(record: dict[str, Any]) -> str:
+    """The function that a record's place is in: the innermost that was inlined there, else the one that was compiled,
+    whose linker's name tells a Fortran module."""
+    inlined = record.get("inlining_chain", [])
+    compiled = str(record.get("function", ""))
+    if len(inlined) > 1 or (inlined and compiled.startswith("_Z")):
+        return plain_name(str(inlined[0]["fndecl"]))
+    return plain_name(tidy(compiled, {}))
+
+
+def plain_name(function: str) -> str:
+    """A function without its type, parameters and template's arguments, which GCC and the demangler write differently,
+    and without what the compiler appends to a part or copy of it."""
+    name = function.replace("(anonymous namespace)", "{anonymous}").partition("(")[0]
+    while (shorter := TEMPLATE.sub("", name)) != name:
+        name = shorter
+    return name.rpartition(" ")[2].partition(".")[0]
 
 
 def name_of(source: str) -> str:

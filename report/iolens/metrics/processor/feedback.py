@@ -6,17 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iolens.metrics.processor.samples import hot_lines
-from iolens.symbols.opt_records import MISSED, Remark, name_of
+from iolens.symbols.opt_records import EMPTY_WORDS, MISSED, Remark, name_of, plain_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
-
-
-EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
-OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
-"""How GCC begins what it says of a loop, and not of a statement in it."""
 
 
 def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.DataFrame | None:
@@ -64,8 +59,8 @@ def function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str
     found: dict[tuple[str, str], set[int]] = {}
     for (source, line), remarks in known.items():
         for remark in remarks:
-            if remark.letter == "V" or (remark.letter == MISSED and remark.reason.startswith(OF_A_LOOP)):
-                found.setdefault((source, remark.function.partition(".")[0]), set()).add(line)
+            if remark.begins_loop:
+                found.setdefault((source, remark.function), set()).add(line)
     return {key: sorted(lines) for key, lines in found.items()}
 
 
@@ -77,7 +72,7 @@ def said_of(
     loops: Mapping[tuple[str, str], Sequence[int]],
 ) -> tuple[str, int, str]:
     """Letters, the loop's line (0: none) and the reason for one line."""
-    loop = max((one for one in loops.get((source, function), ()) if one <= line), default=0)
+    loop = max((one for one in loops.get((source, plain_name(function)), ()) if one <= line), default=0)
     remarks = [one for at in dict.fromkeys((loop, line)) for one in known.get((source, at), ())]
     letters = {remark.letter for remark in remarks}
     if "V" in letters:
