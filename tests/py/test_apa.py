@@ -51,8 +51,10 @@ def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:
     )
     assert read_apa(file) == Apa(("mpi", "io", "blas"), "1", ("solve", "a", "b"))
     for text, said in {
-        "-g mpi\n-u\n": ":2: -u is not understood",
-        "-T\n": ":1: -T is not understood",
+        "-g mpi\n-u\n": ":2: '-u' is not understood",
+        "-T\n": ":1: -T needs a name behind it",
+        "": ": asks for nothing",
+        "# -T solve\n-w\n": ": asks for nothing",
         "-Dtrace-max=4\n": ":1: -Dtrace-max=4 is not understood",
         "-g nosuch\n": "'nosuch' is no group",
         "\0": "is not understood",

@@ -46,13 +46,17 @@ def read_apa(path: Path) -> Apa:
                 continue
             if option.startswith("-D"):
                 counters = counters_of(option.removeprefix("-D"), f"{path}:{number}")
-            elif option in ("-g", "-T") and words:
+            elif option in ("-g", "-T"):
+                if not words:
+                    raise UsageError(f"{path}:{number}: {option} needs a name behind it, on the same line")
                 (groups if option == "-g" else functions).extend(filter(None, words.pop(0).split(",")))
             else:
-                raise UsageError(f"{path}:{number}: {option} is not understood; known are -g, -T, -w, -Drtenv=")
+                raise UsageError(f"{path}:{number}: {option!a} is not understood; known are -g, -T, -w, -Drtenv=")
     unknown = [name for name in groups if name not in KNOWN]
     if unknown:
         raise UsageError(f"{path}: {unknown[0]!r} is no group of functions (iolens run --list-groups names them)")
+    if not (groups or functions or counters):
+        raise UsageError(f"{path}: asks for nothing: no line with -g, -T or -Drtenv={COUNTERS[0]}= that is no comment")
     return Apa(tuple(dict.fromkeys(groups)), counters, tuple(dict.fromkeys(functions)))
 
 
