@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,17 @@ def test_the_environment_stands_right_before_each_application(line: str, applica
     assert words.count("env") == len(applications)
 
 
+def test_a_program_whose_path_has_an_equals_sign_gets_its_environment(tmp_path: Path) -> None:
+    program = tmp_path / "a=b c" / "x=y"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s|" "$QUOTED" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    words = with_environment(take_apart([str(program), "one 'two", "$3"]), {"QUOTED": "it's $HOME; x=1"})
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == "it's $HOME; x=1|one 'two|$3|"
+    assert command_name(words) == "x=y"
+
+
 def test_a_launcher_without_a_program_is_an_error() -> None:
     with pytest.raises(IolensError, match="no program found behind `mpirun`"):
         instrumented(["mpirun", "-np", "4"], Setup())
@@ -52,6 +64,8 @@ def test_a_launcher_without_a_program_is_an_error() -> None:
         ("mpirun -np 4 env A=1 ./app", "mpirun"),
         ("env", "env"),
         ("env A=1", "env"),
+        ("sh -c true", "sh"),
+        ("sh -c", "sh"),
     ],
 )
 def test_what_ended_is_not_called_env(line: str, name: str) -> None:

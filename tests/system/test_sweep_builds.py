@@ -44,7 +44,7 @@ def records(folder: Path) -> dict[str, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder below which it ran."""
-    folder = tmp_path_factory.mktemp("builds")
+    folder = tmp_path_factory.mktemp("a=b c")
     assert iolens(folder) == 0
     return folder
 

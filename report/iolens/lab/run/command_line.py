@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,9 @@ LAUNCHERS: Mapping[str, Mapping[str, int]] = {
 """Launcher name to its options that take values, each with the number of words that follow it."""
 
 
+START = 'exec "$0" "$@"'
+"""The end of a shell's script that becomes the program named behind it."""
+
 ENV_WITH_VALUE = ("-u", "-C")
 """Options of env that another word follows."""
 
@@ -87,8 +91,10 @@ def take_apart(words: Sequence[str]) -> Command:
 
 
 def command_name(words: Sequence[str]) -> str:
-    """The name of what a command line starts: a launcher or a program, also behind `env` and its settings."""
+    """The name of what a command line starts: a launcher or a program, also behind what sets its environment."""
     rest = list(words)
+    if rest[:2] == ["sh", "-c"] and "".join(rest[2:3]).endswith(START):
+        rest = rest[3:]
     while rest and Path(rest[0]).name == "env":
         rest = rest[1:]
         while rest and (rest[0].startswith("-") or "=" in rest[0]):
@@ -99,9 +105,18 @@ def command_name(words: Sequence[str]) -> str:
 def with_environment(command: Command, environment: Mapping[str, str]) -> list[str]:
     """The command with `env NAME=value …` ahead of every application: the launcher itself stays as it is."""
     words: list[str] = []
-    setting = ["env", *(f"{name}={value}" for name, value in environment.items())] if environment else []
     for index, word in enumerate(command.words):
-        if index in command.applications:
-            words += setting
+        if index in command.applications and environment:
+            words += setting(environment, word)
         words.append(word)
     return words
+
+
+def setting(environment: Mapping[str, str], program: str) -> list[str]:
+    """The words ahead of a program that set its environment. A program whose path has a `=` is started by a shell: env
+    would take it for a variable. The shell does without what is preloaded."""
+    pairs = environment.items()
+    if "=" not in program:
+        return ["env", *(f"{name}={value}" for name, value in pairs)]
+    exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in pairs)
+    return ["sh", "-c", f"export {exports}; {START}"]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
 from iolens.lab.run import mpi
+from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.preload import chain, preload_value
 from iolens.lab.run.selfbench import Cost, Measured, surroundings
 from iolens.metrics.statistics import median_interval
@@ -114,10 +115,14 @@ def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str,
         flavour = mpi.flavour_of_program(program)
         words = ["-a", "MPIIO", "-w", "-t", "8", "-b", "8", "-o", str(folder / "small")]
         launch = [mpi.find_launcher(flavour), "-np", str(ranks)]
-    preload = f"LD_PRELOAD={preload_value(chain('iolens', flavour))}"
-    settings = ["env", preload, f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
-    run = [str(program), *words]
-    return [*launch, *run], [*launch, *settings, *run], surroundings(mpi.environment(flavour, ranks, "romio321"))
+    libraries = preload_value(chain("iolens", flavour))
+    settings = {"LD_PRELOAD": libraries, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
+    plain = [*launch, str(program), *words]
+    return (
+        plain,
+        with_environment(take_apart(plain), settings),
+        surroundings(mpi.environment(flavour, ranks, "romio321")),
+    )
 
 
 def job_part(ranks: int, folder: Path, pairs: int) -> Part:

@@ -16,6 +16,7 @@ from iolens.lab.files import write_aside
 from iolens.lab.installation import BUILD_FOR_LUSTRE
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.run import mpi
+from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.lustre_driver import INTEL_MPI, Build
 from iolens.lab.run.mpi import output_of
 from iolens.lab.say import say
@@ -76,8 +77,6 @@ def built_anew(base: Build, built: Built, folder: Path) -> Build:
     stamp = {**made, "mpicc": wrapper, "links": output_of(wrapper, "-show").strip(), "source": source_digest()}
     stamp |= {"iolens": iolens.__version__, "program": name}
     program = target / "bin" / name
-    if "=" in str(program.absolute()):  # env, which starts the ranks' program, would take it for a variable
-        raise UsageError(f"compiler and flags: no part of the path of {folder.absolute()} may have a =; use --results")
     if stamp != read_stamp(target) or not program.is_file():
         with alone(folder):
             say(f"building {name} with {recipe.text}")
@@ -106,7 +105,7 @@ def compiler_named(wrapper: str) -> str:
 
 def version_of(wrapper: str, recipe: Recipe) -> str:
     """The first line of what the compiler says of its version; raises where the MPI's command uses another one."""
-    said = first_line(output_of("env", *assignments(recipe.variables), wrapper, "--version"))
+    said = first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
     if recipe.compiler and said != first_line(output_of(recipe.compiler, "--version")):
         raise UsageError(f"compiler: {wrapper} cannot be told to use {recipe.compiler}: it says that it is {said!r}")
     return said
