@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from iolens.cli.stand_in import StandIn, function_of, loaded, stand_in
+from iolens.cli.stand_in import StandIn, function_of, loaded, or_whole, stand_in
 
 WITHOUT_ARROW = {"report", "show", "table", "advise", "rank-order", "export", "listing", "compare", "diff"}
 """Commands that read their tables with pandas alone."""
@@ -35,7 +36,8 @@ def lean(command: str, parquet: bool) -> None:
     if command in WITHOUT_ARROW and not parquet:
         leave_arrow()
     if command in DRAWING:
-        leave_documentation()
+        with or_whole("matplotlib"):
+            leave_documentation()
 
 
 def leave_arrow() -> None:
@@ -65,11 +67,20 @@ def leave_documentation() -> None:
     matplotlib.artist.kwdoc = lambda artist: ""
     artist: Any = matplotlib.artist.Artist
     artist._update_set_signature_and_docstring = classmethod(mark_generated)
-    absent = "mpl_toolkits.mplot3d"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Unable to import Axes3D")
-        sys.modules.setdefault(absent, None)  # type: ignore[arg-type]
-        import matplotlib.projections
+        leave_three_dimensions()
+    import_module("matplotlib.figure")
+
+
+def leave_three_dimensions() -> None:
+    """Import matplotlib's axes without those in three dimensions, which its first versions from 3.7 on insist on."""
+    absent = "mpl_toolkits.mplot3d"
+    sys.modules.setdefault(absent, None)  # type: ignore[arg-type]
+    try:
+        import_module("matplotlib.projections")
+    except ImportError:
+        del sys.modules[absent]
 
 
 def as_it_is(writer: object, documented: Any) -> Any:
@@ -87,13 +98,17 @@ def leave_formulas() -> None:
 
     Such patterns in matplotlib's settings, which are for formulas alone, are not looked at until then either.
     """
+
+    def parser(*how: Any) -> Any:
+        return loaded("matplotlib.mathtext").MathTextParser(*how)
+
     patterns, parse = "matplotlib._fontconfig_pattern", "parse_fontconfig_pattern"
     functions = {name: function_of(patterns, name) for name in (parse, "generate_fontconfig_pattern")}
     stand_in(
         {
             "pyparsing": {"__version__": NEW_ENOUGH},
             patterns: functions | {parse: lambda pattern: {}},
-            "matplotlib.mathtext": {"MathTextParser": Formulas},
+            "matplotlib.mathtext": {"MathTextParser": lambda *how: Later(lambda: parser(*how))},
         }
     )
     import_module("matplotlib")
@@ -101,17 +116,16 @@ def leave_formulas() -> None:
         vars(sys.modules[patterns]).update(functions)
 
 
-class Formulas:
-    """Matplotlib's parser of formulas, loaded for the first one."""
+class Later:
+    """An object that is made when something of it is used."""
 
-    def __init__(self, output: str) -> None:
-        self.output = output
-
-    def parse(self, *formula: Any, **how: Any) -> Any:
-        """The formula's size and shapes."""
-        return self.parser.parse(*formula, **how)
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
 
     @cached_property
-    def parser(self) -> Any:
-        """The parser itself, which keeps what it parsed."""
-        return loaded("matplotlib.mathtext").MathTextParser(self.output)
+    def made(self) -> Any:
+        """The object itself."""
+        return self.make()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.made, name)

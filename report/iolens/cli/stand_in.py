@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -57,3 +58,26 @@ def loaded(name: str) -> ModuleType:
 def function_of(module: str, name: str) -> Callable[..., Any]:
     """A function in place of a module's, that loads the module when it is called."""
     return lambda *args, **kwargs: getattr(loaded(module), name)(*args, **kwargs)
+
+
+@contextmanager
+def or_whole(library: str) -> Iterator[None]:
+    """Do what rests on the inside of a library. Where another version of it is made otherwise, all that this did is
+    undone, so that the library comes whole when it is imported next."""
+    finders, known = list(sys.meta_path), set(sys.modules)
+    try:
+        yield
+    except Exception:  # whatever a library may raise that misses its own parts
+        sys.meta_path[:] = finders
+        for name, module in list(sys.modules.items()):
+            own = name.partition(".")[0] == library
+            if name not in known and (own or module is None or isinstance(module, StandIn)):
+                forget(name)
+
+
+def forget(name: str) -> None:
+    """Let the next import load a module anew, also an import from its package."""
+    module = sys.modules.pop(name)
+    package, _, leaf = name.rpartition(".")
+    if package in sys.modules and vars(sys.modules[package]).get(leaf) is module:
+        delattr(sys.modules[package], leaf)
