@@ -93,8 +93,10 @@ def advised(log: Container, found: Scan) -> list[Finding]:
         for kind in ("READ", "WRITE", "META")
     )
     least = DEFAULTS["least_seconds"]
-    beside = found.facts.run_time >= least and bool(BESIDE_IO & found.regions)
-    return findings(job_of(log, found.facts, found.names), notes=False) if spent >= least or beside else []
+    beside = found.facts.run_time >= least and any(entry.name in BESIDE_IO for entry in found.private)
+    return (
+        findings(job_of(log, found.facts, found.names, found.private), notes=False) if spent >= least or beside else []
+    )
 
 
 def job_row(met: Met, found: Scan, uses: Uses) -> dict[str, Any]:

@@ -5,10 +5,11 @@ A region describes itself; a column or key that is not named here may be absent,
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from iolens.log.records import Records
+    from iolens.log.columns import Columns
 
 MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
 INTEGERS = {
@@ -70,7 +71,7 @@ CONTAINERS: dict[str, type] = {
 """The keys of the region `job` that are no single values."""
 
 
-def check_region(name: str, found: Records | dict[str, Any]) -> None:
+def check_region(name: str, found: Columns | dict[str, Any]) -> None:
     """ValueError when a known region is of another kind, or lacks what is relied on."""
     if isinstance(found, dict):
         if name in INTEGERS:
@@ -79,11 +80,20 @@ def check_region(name: str, found: Records | dict[str, Any]) -> None:
             check_job(found)
     elif name == "job":
         raise ValueError("it is no json")
-    elif len(found.single):
-        for kinds, names in (("iu", INTEGERS), ("f", DOUBLES), ("O", TEXTS)):
-            for column in names.get(name, "").split():
-                if column not in found or found[column].dtype.kind not in kinds:
-                    raise ValueError(f"it has no column {column} of the right type")
+    elif found:
+        for column, kinds in relied_on(name):
+            if found.kind(column) not in kinds:
+                raise ValueError(f"it has no column {column} of the right type")
+
+
+@cache
+def relied_on(name: str) -> tuple[tuple[str, str], ...]:
+    """The columns that a table must have, each with the kinds of array, as numpy names them, that it may be."""
+    return tuple(
+        (column, kinds)
+        for kinds, names in (("iu", INTEGERS), ("f", DOUBLES), ("O", TEXTS))
+        for column in names.get(name, "").split()
+    )
 
 
 def check_job(job: dict[str, Any]) -> None:

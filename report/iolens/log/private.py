@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-import numpy as np
-
+from iolens.log.columns import Columns
 from iolens.log.container import Container, LogError, streams
 from iolens.log.known import check_region
 from iolens.log.records import Records
 
 FOOTER = struct.Struct("<8sQQQ")
 MAGIC = b"iolens01"
-DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True)
@@ -33,13 +29,14 @@ class Entry:
     length: int
 
 
-def read_private(log: Container) -> dict[str, Records | dict[str, Any]]:
-    """All private regions by name: a table or a dict; none in a log that another profiler wrote."""
+def read_private(log: Container, entries: Iterable[Entry]) -> dict[str, Records | dict[str, Any]]:
+    """The private regions of a directory by name: a table or a dict."""
     found: dict[str, Records | dict[str, Any]] = {}
-    for entry in entries_of(log) or ():
+    for entry in entries:
         with damage_in(log, f"its private region {entry.name}"):
-            found[entry.name] = READERS[entry.kind](list(inflated(log, entry)))
-            check_region(entry.name, found[entry.name])
+            said = READERS[entry.kind](inflated(log, entry))
+            check_region(entry.name, said)
+            found[entry.name] = Records(said) if isinstance(said, Columns) else said
     return found
 
 
@@ -82,7 +79,7 @@ def damage_in(log: Container, what: str) -> Iterator[None]:
         raise LogError(log.path, f"is damaged: {what} cannot be read ({reason})") from error
 
 
-def document(parts: list[bytes]) -> dict[str, Any]:
+def document(parts: Sequence[bytes]) -> dict[str, Any]:
     """A region of kind `json`."""
     found = json.loads(parts[0]) if parts else {}
     if not isinstance(found, dict):
@@ -90,62 +87,4 @@ def document(parts: list[bytes]) -> dict[str, Any]:
     return found
 
 
-def table(parts: list[bytes]) -> Records:
-    """A region of kind `table`: the rows of all parts; bytes become text."""
-    return Records(arrays(parts))
-
-
-def arrays(parts: list[bytes]) -> dict[str, np.ndarray]:
-    """The same as an array a column."""
-    named: list[dict[str, Any]] = []
-    pieces: dict[str, list[Any]] = {}
-    for part in parts:
-        header, body = header_of(part)
-        if pieces and header.get("columns", named) != named:
-            raise ValueError("its parts have different columns")
-        named = header.get("columns", named)
-        for name, values in columns_of(int(header["rows"]), named, body).items():
-            pieces.setdefault(name, []).append(values)
-    return {name: np.concatenate(values) if len(values) > 1 else values[0] for name, values in pieces.items()}
-
-
-def header_of(part: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header of a part, which names the columns unless they are those of the part before, and the rest of it."""
-    head, newline, body = part.partition(b"\n")
-    if not newline:
-        raise ValueError("a table has no header line")
-    header = json.loads(head)
-    if not isinstance(header, dict):
-        raise ValueError("a table's header is not an object")
-    return header, body
-
-
-def columns_of(rows: int, named: list[dict[str, Any]], body: bytes) -> dict[str, Any]:
-    """The columns of one part."""
-    at, columns = 0, {}
-    for column in named:
-        kind, own = types_of(column["dtype"])
-        if kind is None or not isinstance(column["name"], str):
-            raise ValueError(f"a column is named {column['name']!r} and of type {column['dtype']!r}")
-        if rows < 0 or at + rows * kind.itemsize > len(body):
-            raise ValueError(f"column {column['name']} is cut off")
-        values = np.frombuffer(body, kind, rows, at)
-        at += values.nbytes
-        columns[column["name"]] = (
-            np.array([value.decode("utf-8", "replace") for value in values.tolist()], dtype=object)
-            if kind.kind == "S"
-            else values.astype(own)
-        )
-    return columns
-
-
-@cache
-def types_of(text: str) -> tuple[np.dtype[Any], np.dtype[Any]] | tuple[None, None]:
-    """A column's type as it is stored, and in this machine's byte order; None for what no column may be of."""
-    if not DTYPE.fullmatch(text):
-        return None, None
-    stored: np.dtype[Any] = np.dtype(text)
-    return stored, stored.newbyteorder("=")
-
-
-READERS: dict[str, Callable[[list[bytes]], Records | dict[str, Any]]] = {"json": document, "table": table}
+READERS: dict[str, Callable[[Sequence[bytes]], Columns | dict[str, Any]]] = {"json": document, "table": Columns}

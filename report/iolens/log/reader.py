@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,7 +15,7 @@ from iolens.log.fixed import read_fixed
 from iolens.log.header import JobFields, read_job, read_names
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
-from iolens.log.private import read_private
+from iolens.log.private import Entry, entries_of, read_private
 from iolens.log.records import Frames, Records
 from iolens.log.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
 
@@ -37,11 +37,11 @@ VARIABLE = {
 def read_log(path: Path | str) -> Job:
     """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
     log = open_container(Path(path))
-    return job_of(log, read_job(log), read_names(log))
+    return job_of(log, read_job(log), read_names(log), entries_of(log) or ())
 
 
-def job_of(log: Container, fields: JobFields, names: Mapping[int, str]) -> Job:
-    """The same of a log in memory, whose job and names regions were read."""
+def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_ones: Iterable[Entry]) -> Job:
+    """The same of a log in memory, of which the job, the names, and the directory of private regions were read."""
     tables: dict[str, Found] = {}
     modules = []
     for region in log.modules:
@@ -52,7 +52,7 @@ def job_of(log: Container, fields: JobFields, names: Mapping[int, str]) -> Job:
             check_ranks(log, region, table, fields.nprocs)
             tables[region.name] = table
         modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note, region.cut))
-    private = read_private(log)
+    private = read_private(log, private_ones)
     return Job(
         path=log.path,
         version=f"{log.format[0]}.{log.format[1]}",

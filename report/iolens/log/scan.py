@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from iolens.log.columns import Columns
 from iolens.log.container import Container, LogError, Region, open_container
 from iolens.log.fixed import records_of
 from iolens.log.header import JobFields, read_job, read_names
 from iolens.log.known import check_job
 from iolens.log.layouts import MODULES, dtype_of, stored
-from iolens.log.private import Entry, arrays, damage_in, document, entries_of, inflated
+from iolens.log.private import Entry, damage_in, document, entries_of, inflated
 from iolens.log.variable import unsigned, words_of
 
 DATA = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS")
@@ -61,7 +62,7 @@ class Heat:
 @dataclass(frozen=True, eq=False)
 class Scan:
     """`facts` of the job region, path of each record id, records by module, what iolens says of the job and of each
-    rank's process; `partial`: why the log is not whole, in sentences; `regions`: the names of the private ones."""
+    rank's process; `partial`: why the log is not whole, in sentences; `private`: the private regions' directory."""
 
     path: Path
     facts: JobFields
@@ -71,7 +72,7 @@ class Scan:
     info: Mapping[str, Any]
     process: Mapping[str, np.ndarray]
     partial: tuple[str, ...]
-    regions: frozenset[str] = frozenset()
+    private: tuple[Entry, ...] = ()
 
 
 def scan(path: Path) -> Scan:
@@ -87,8 +88,7 @@ def scan_of(log: Container) -> Scan:
     heat = read_heat(log, regions["HEATMAP"]) if known_heat(regions.get("HEATMAP")) else ()
     private = entries_of(log) or ()
     info, process = read_process(log, private)
-    regions_there = frozenset(entry.name for entry in private)
-    return Scan(log.path, facts, read_names(log), records, heat, info, process, reasons(log, info), regions_there)
+    return Scan(log.path, facts, read_names(log), records, heat, info, process, reasons(log, info), private)
 
 
 def known(region: Region | None) -> bool:
@@ -152,17 +152,17 @@ def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
     return tuple(found)
 
 
-def read_process(log: Container, private: Iterable[Entry]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_process(log: Container, private: Iterable[Entry]) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
     """The private regions `job` and `process`; empty in a log that another profiler wrote."""
     info: dict[str, Any] = {}
-    process: dict[str, np.ndarray] = {}
+    process: Mapping[str, np.ndarray] = {}
     for entry in private:
         if entry.name in ("job", "process"):
             with damage_in(log, f"its private region {entry.name}"):
-                parts = list(inflated(log, entry))
+                parts = inflated(log, entry)
                 if entry.name == "job":
                     info = document(parts)
                     check_job(info)
                 else:
-                    process = arrays(parts)
+                    process = Columns(parts)
     return info, process

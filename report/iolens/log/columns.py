@@ -1,0 +1,147 @@
+"""A private table: what its header says of it, and its columns, made when the first one is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
+HEADS, HEAD_BYTES = 512, 8 << 10
+"""Headers that are remembered, since logs of one program have the same ones, and how long one of them may be."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's type as it is stored, and in this machine's byte order; texts become Python's."""
+
+    name: str
+    stored: np.dtype[Any]
+    own: np.dtype[Any]
+
+    @property
+    def kind(self) -> str:
+        """The kind of its array, as numpy names it."""
+        return "O" if self.stored.kind == "S" else self.stored.kind
+
+
+@dataclass(frozen=True)
+class Head:
+    """Rows of a part, and its columns; None where they are those of the part before."""
+
+    rows: int
+    columns: tuple[Column, ...] | None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The rows of a part as they were stored, column after column."""
+
+    rows: int
+    body: memoryview
+
+
+class Columns(Mapping[str, np.ndarray]):
+    """Arrays by name, all made, and what was stored let go, when the first one is asked for.
+
+    Most questions need a few of a log's tables, and making arrays costs more than inflating them. ValueError or
+    KeyError at once when the parts do not fit together, so that what is asked for later is there.
+    """
+
+    def __init__(self, parts: Sequence[bytes]) -> None:
+        pieces: list[Piece] = []
+        columns: tuple[Column, ...] = ()
+        for part in parts:
+            head, at = head_of(part)
+            if columns and head.columns not in (None, columns):
+                raise ValueError("its parts have different columns")
+            columns = columns if head.columns is None else head.columns
+            if columns:
+                pieces.append(Piece(head.rows, memoryview(part)[at:]))
+                check_size(columns, pieces[-1])
+        self.columns = {column.name: column for column in columns}
+        self.made: dict[str, np.ndarray] = {}
+        self.stored: tuple[tuple[Column, ...], list[Piece]] | None = (columns, pieces)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        stored = self.stored
+        if stored is not None:
+            self.made, self.stored = arrays(*stored), None
+        return self.made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def kind(self, name: str) -> str:
+        """The kind of an array, as numpy names it; `-` where there is none."""
+        column = self.columns.get(name)
+        return column.kind if column else "-"
+
+
+def head_of(part: bytes) -> tuple[Head, int]:
+    """The header of a part, and where its rows begin."""
+    end = part.find(b"\n")
+    if end < 0:
+        raise ValueError("a table has no header line")
+    line = part[:end]
+    return (parsed(line) if end > HEAD_BYTES else remembered(line)), end + 1
+
+
+def parsed(line: bytes) -> Head:
+    """What a header says."""
+    header = json.loads(line)
+    if not isinstance(header, dict):
+        raise ValueError("a table's header is not an object")
+    columns = tuple(map(column_of, header["columns"])) if "columns" in header else None
+    return Head(int(header["rows"]), columns)
+
+
+remembered = lru_cache(HEADS)(parsed)
+
+
+def column_of(said: dict[str, Any]) -> Column:
+    """A column as the header describes it."""
+    name, text = said["name"], said["dtype"]
+    if not isinstance(name, str) or not DTYPE.fullmatch(text):
+        raise ValueError(f"a column is named {name!r} and of type {text!r}")
+    stored: np.dtype[Any] = np.dtype(text)
+    return Column(name, stored, stored.newbyteorder("="))
+
+
+def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
+    """ValueError when a part is shorter than its columns."""
+    at = 0
+    for column in columns:
+        at += piece.rows * column.stored.itemsize
+        if piece.rows < 0 or at > len(piece.body):
+            raise ValueError(f"column {column.name} is cut off")
+
+
+def arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
+    """An array for each column: the rows of all pieces; bytes become text."""
+    ends = [0] * len(pieces)
+    made = {}
+    for column in columns:
+        values = [values_of(column, piece, at) for piece, at in zip(pieces, ends, strict=True)]
+        ends = [at + piece.rows * column.stored.itemsize for piece, at in zip(pieces, ends, strict=True)]
+        made[column.name] = np.concatenate(values) if len(values) > 1 else values[0]
+    return made
+
+
+def values_of(column: Column, piece: Piece, at: int) -> np.ndarray:
+    """The values of a column in one piece, which begin at this byte of it."""
+    values = np.frombuffer(piece.body, column.stored, piece.rows, at)
+    if column.stored.kind != "S":
+        return values.astype(column.own)
+    return np.fromiter((text.decode("utf-8", "replace") for text in values.tolist()), object, len(values))
