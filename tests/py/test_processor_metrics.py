@@ -280,10 +280,18 @@ def test_the_recipe(made: Job) -> None:
     said = dict(rows_of(steps.steps(made).frame(), "step", "evidence"))
     assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7 s")
     assert said["2. find the hot spots"].startswith("solve 61.1%, MPI_Allreduce 16.7%")
+    assert "MPI_Allreduce loses most by imbalance" in said["1. balance the load"]
     assert "50% of the bytes between nodes" in said["3. communicate less, and earlier"]
     assert "solve.c, line 31: 50.0%" in said["4. compute faster"]
     only = steps.steps(job(mpi_calls=tables()["mpi_calls"])).frame()
     assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
+
+
+def test_what_starts_mpi_is_no_communication_to_reduce() -> None:
+    calls = tables()["mpi_calls"]
+    calls.loc[calls["function"] == "MPI_Init", "time"] = 5.0
+    said = dict(rows_of(steps.steps(job(mpi_calls=calls)).frame(), "step", "evidence"))
+    assert "most in MPI_Allreduce (10 calls a rank)" in said["3. communicate less, and earlier"]
 
 
 def test_what_was_not_measured_is_on_no_page(tmp_path: Path) -> None:

@@ -67,7 +67,8 @@ def imbalance_step(job: Job) -> Step:
     if uneven is not None and len(uneven):
         worst = most(uneven, "imbalance", 1).rows("name", "imbalance_percent", "most_rank")
         said += "".join(
-            f"; of calls, {name} is most uneven: {part:.1f}% (rank {rank:.0f})" for name, part, rank in worst
+            f"; of calls, {name} loses most by imbalance: Imb. Time% {part:.1f} (rank {rank:.0f} has most)"
+            for name, part, rank in worst
         )
     return Step("1. balance the load", said, "load_balance", lost)
 
@@ -93,8 +94,9 @@ def communication_step(job: Job) -> Step:
     said = [f"{shares.get(time.WAITING, 0.0):.1f}% waiting, {shares.get(time.TRANSFER, 0.0):.1f}% transfer"]
     if calls is None:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
-    elif len(calls) > 1:
-        said.append(f"most in {calls['name'][1]} ({calls['calls'][1]:.0f} calls a rank)")
+    else:
+        made = calls.where((calls["level"] == "function") & (time.mpi_part(calls["name"]) != time.START))
+        said += [f"most in {name} ({count:.0f} calls a rank)" for name, count in made.rows("name", "calls")][:1]
     if sent is not None and sent["messages"][0] > 0:
         said.append(f"{sent['bytes_sent'][0] / sent['messages'][0]:.0f} bytes a message")
     between = 0.0 if where is None else float(where["share"][where["where"] == "between nodes"].sum())
