@@ -12,6 +12,7 @@ from comparison_example import write_run
 from iolens.cli.main import main
 from iolens.lab.run.machine import machine
 from iolens.lab.subjects.subjects import read_subjects
+from iolens.lab.sweep.page_cache import page_cache
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, frame_of
 from iolens.metrics.audit.rules import RULES, audit
 from iolens.metrics.audit.sources import of_subjects
@@ -35,6 +36,8 @@ RUN: Mapping[str, Any] = {
     "bytes_read": 0.0,
     "bytes_written": 2.0**40,
     "write_seconds": 400.0,
+    "pages_written": "synced",
+    "pages_read": None,
 }
 
 
@@ -108,6 +111,14 @@ SIX = {"A": [10.0 + n / 10 for n in range(6)], "B": [20.0 + n / 10 for n in rang
         ("Caches cold", [{"bytes_read": 1.0, "cached_before_read": 0.0}] * 6, {}, KEPT),
         ("Caches cold", [{"bytes_read": 1.0, "cached_before_read": 0.5}] * 6, {}, BROKEN),
         ("Caches cold", [{"bytes_read": 1.0, "cached_before_read": 0.0}, {"bytes_read": 1.0}], {}, BROKEN),
+        ("Caches cold", [{"bytes_read": 1.0, "pages_read": "modelled"}] * 6, {}, KEPT),
+        ("Writes not left", [{"pages_written": "modelled"}, {"pages_written": "bypassed"}], {}, KEPT),
+        ("Writes not left", [{"pages_written": "not synced"}], {}, BROKEN),
+        ("Writes not left", [{"pages_written": "n/a: no log tells"}], {}, UNKNOWN),
+        ("Writes not left", [{"pages_written": None}], {}, UNKNOWN),
+        ("Writes not left", [{"pages_written": None, "syncs": 0}] * 6, {}, BROKEN),
+        ("Writes not left", [{"pages_written": None}] * 6, {}, UNKNOWN),
+        ("Writes not left", [{"bytes_written": 0.0, "pages_written": None}] * 6, {}, KEPT),
         ("Enough", [], {"groups": {"A": [1.0, 2.0], "B": [1.0, 2.0]}}, BROKEN),
     ],
 )
@@ -115,6 +126,51 @@ def test_a_rule_finds_what_breaks_it(
     rule: str, changes: list[dict[str, Any]], fields: dict[str, Any], expected: str
 ) -> None:
     assert state(evidence(changes, **fields), rule) == expected
+
+
+READS: Sequence[Mapping[str, str]] = [{"operation": "write"}, {"operation": "read"}]
+
+
+@pytest.mark.parametrize(
+    ("result", "seen", "modelled", "expected"),
+    [
+        ({"parameters": {"fsync": True}, "phases": READS[:1]}, {"syncs": 4}, False, {"written": "synced"}),
+        ({"parameters": {"fsync": False}, "phases": READS[:1]}, {}, False, {"written": "not synced"}),
+        ({"parameters": {"coldRead": False}, "phases": READS[1:]}, {}, False, {"read": "not dropped"}),
+        (
+            {"parameters": {"coldRead": True}, "extra": {"cached_before_read": 0.5}, "phases": READS[1:]},
+            {},
+            False,
+            {"read": "dropped"},
+        ),
+        (
+            {"parameters": {"useO_DIRECT": True}, "phases": READS},
+            {},
+            False,
+            dict.fromkeys(("written", "read"), "bypassed"),
+        ),
+        ({}, {"syncs": 3}, True, dict.fromkeys(("written", "read"), "modelled")),
+    ],
+)
+def test_what_is_known_of_the_page_cache_is_said(
+    result: Mapping[str, Any], seen: Mapping[str, int], modelled: bool, expected: Mapping[str, str]
+) -> None:
+    assert page_cache(result, seen, modelled) == expected
+
+
+@pytest.mark.parametrize(
+    ("parameters", "syncs", "reason"),
+    [
+        ({}, None, "n/a: no log tells"),
+        ({}, 2, "n/a: data were synced, but nobody tells whether before"),
+        ({"fsync": True}, 0, "n/a: a flush was asked for, but the log has no call"),
+        ({"fsync": False}, 2, "n/a: data were synced, but nobody tells whether before"),
+    ],
+)
+def test_what_is_not_known_of_the_page_cache_has_its_reason(
+    parameters: Mapping[str, bool], syncs: int | None, reason: str
+) -> None:
+    assert page_cache({"parameters": parameters}, {"syncs": syncs}, False)["written"].startswith(reason)
 
 
 def test_the_machine_is_read_from_the_system() -> None:

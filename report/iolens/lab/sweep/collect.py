@@ -17,6 +17,7 @@ from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.observe import observed
+from iolens.lab.sweep.page_cache import page_cache
 from iolens.lab.sweep.romio import effective_hints
 from iolens.lab.sweep.starting import asked_placement
 from iolens.lab.workloads.workload import RESULT
@@ -39,6 +40,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     status, reason = judge(folder, outcome, health, effect, trouble, result)
     below = file_system(bench.data)[0] if bench.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
+    pages = page_cache(result, seen, bench.storage.times_by_model)
     return RunRecord(
         id=asked.id,
         status=status,
@@ -52,7 +54,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         effective=effective,
         observed=seen,
         took_effect=effect,
-        storage={"kind": bench.storage.name, **storage, **left_in_cache(result), **health.counts},
+        storage={"kind": bench.storage.name, **storage, "page_cache": pages, **left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
         build={**(result.get("build") or {}), **build.made},
         mpi={**(result.get("mpi") or {}), "driver": driver, **asked_placement(asked)},

@@ -231,6 +231,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "mpi": mpi.get("library"),
         "below": storage.get("below"),
         "storage.cached_before_read": storage.get("cached_before_read"),
+        **{f"page_cache.{key}": (storage.get("page_cache") or {}).get(key) for key in ("written", "read")},
         "hosts": tuple(str(host) for host in run.get("hosts") or []),
         "load_before": run.get("load_before"),
         "load_after": run.get("load_after"),

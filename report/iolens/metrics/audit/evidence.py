@@ -18,7 +18,7 @@ Finding = tuple[str, str]
 RECORDED = (
     *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),
     *("hosts", "file_system", "storage", "launcher", "program", "nprocs", "syncs"),
-    *("bytes_read", "bytes_written", "write_seconds", "cached_before_read"),
+    *("bytes_read", "bytes_written", "write_seconds", "cached_before_read", "pages_written", "pages_read"),
 )
 """Columns of the runs."""
 
@@ -27,7 +27,8 @@ RECORDED = (
 class Evidence:
     """`runs` has a row a run with the columns RECORDED, missing where nothing was recorded: `group` is the setting or
     subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names in a tuple,
-    `cached_before_read` a part of the data, 0 to 1.
+    `cached_before_read` a part of the data, 0 to 1, `pages_written` and `pages_read` how the page cache stood, in the
+    words of run.json.
 
     `groups`: what was measured of each, in the order of their runs; `rate` tells whether these are rates (else times).
     `base` names what ratios are held against, with its absolute value; empty without ratios. `left_out`: groups that

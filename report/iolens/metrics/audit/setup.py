@@ -113,6 +113,8 @@ def caches(evidence: Evidence) -> Finding:
     memory_of = [int(value) for value in evidence.known("memory")]
     if reads and max(reads) == 0:
         return KEPT, f"{said + '; n' if said else 'N'}othing that is measured reads."
+    if set(evidence.known("pages_read")) == {"modelled"} and not evidence.unknown("pages_read"):
+        return KEPT, "The storage's model keeps no page cache for reads."
     left = [float(value) for value in evidence.known("cached_before_read")]
     if left and not evidence.unknown("cached_before_read"):
         what = f"Of what is read back, nodes still held {max(left):.0%} at most after they were told to forget it"
@@ -120,6 +122,38 @@ def caches(evidence: Evidence) -> Finding:
     if reads and memory_of and max(reads) < min(memory_of):
         return BROKEN, f"{said or 'The cache is not recorded'}; what is read fits into memory and may come from there."
     return UNKNOWN, f"{said}." if said else "Not recorded."
+
+
+WRITTEN: Mapping[str, Finding] = {
+    "modelled": (KEPT, "the storage's model times them, its clients' write-behind included"),
+    "bypassed": (KEPT, "the page cache was bypassed (O_DIRECT)"),
+    "synced": (KEPT, "data were synced inside the timed part"),
+    "not synced": (BROKEN, "data were not synced inside the timed part, so that some may have been in memory alone"),
+}
+"""What the words of run.json say of writes."""
+
+
+def written_pages(evidence: Evidence) -> Finding:
+    """How the page cache stood for what was written and timed."""
+    moved = [float(value) for value in evidence.known("bytes_written")]
+    if moved and max(moved) == 0:
+        return KEPT, "Nothing that is measured writes."
+    known = list(dict.fromkeys(str(word) for word in evidence.known("pages_written")))
+    if not known:
+        calls = [int(value) for value in evidence.known("syncs")]
+        if calls and not any(calls):
+            return (
+                BROKEN,
+                f"In no run that tells ({len(calls)}) was anything synced; some may have been in memory alone.",
+            )
+        return UNKNOWN, "n/a: no run tells whether data were synced inside the timed part."
+    found = [WRITTEN.get(word, (UNKNOWN, word)) for word in known]
+    missing = evidence.unknown("pages_written")
+    states = [state for state, _ in found] + [UNKNOWN] * bool(missing)
+    said = f"Of writes: {'; in other runs '.join(text for _, text in found)}"
+    said += f"; {missing} of {len(evidence.runs)} runs do not tell" if missing else ""
+    fresh = ". The sweep drops no pages; every run has fresh files" if evidence.swept else ""
+    return next(state for state in (BROKEN, UNKNOWN, KEPT) if state in states), f"{said}{fresh}."
 
 
 def repetitions(evidence: Evidence) -> Finding:
@@ -142,6 +176,7 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Quiet machine": load,
     "Order of runs mixed": order,
     "Caches cold, or of no use": caches,
+    "Writes not left in the page cache": written_pages,
     "Enough repetitions": repetitions,
 }
 """By what they say."""

@@ -106,7 +106,8 @@ def of_latencies(
 def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """The runs of a sweep with the names that evidence has for their columns; missing values are None."""
     named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
-    frame = runs.rename(columns=named | {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"})
+    named |= {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"}
+    frame = runs.rename(columns=named | {f"page_cache.{name}": f"pages_{name}" for name in ("written", "read")})
     return [
         {str(key): None if isinstance(value, float) and value != value else value for key, value in row.items()}
         for row in frame.to_dict("records")
@@ -142,6 +143,7 @@ def of_trial(trial: Trial) -> dict[str, Any]:
     """What one run records."""
     facts, record = facts_of(trial), trial.record
     machine: Mapping[str, Any] = record.get("machine") or {}
+    storage: Mapping[str, Any] = record.get("storage") or {}
     printed = {(value.group, value.name): value.value for value in (trial.output.values if trial.output else ())}
     row: dict[str, Any] = {
         "started": record.get("started"),
@@ -158,7 +160,8 @@ def of_trial(trial: Trial) -> dict[str, Any]:
         "bytes_read": printed.get(("Bytes", "read"), 0.0 if ("Bytes", "written") in printed else None),
         "bytes_written": printed.get(("Bytes", "written")),
         "write_seconds": printed.get(("Time", "write time")),
-        "cached_before_read": (record.get("storage") or {}).get("cached_before_read"),
+        "cached_before_read": storage.get("cached_before_read"),
+        **{f"pages_{name}": (storage.get("page_cache") or {}).get(name) for name in ("written", "read")},
     }
     return row | (of_log(trial) if trial.job is not None else {})
 
