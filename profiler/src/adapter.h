@@ -77,6 +77,8 @@ enum iolens_mpi_function {
 #define MPI_CALL_C(kind, name, ...)        IOLENS_MPI_##name,
 #define MPI4_CALL(kind, name, ...)         IOLENS_MPI_##name,
 #define MPI4_CALL_C(kind, name, ...)       IOLENS_MPI_##name,
+#define MPI41_CALL(kind, name, ...)        IOLENS_MPI_##name,
+#define MPI41_CALL_C(kind, name, ...)      IOLENS_MPI_##name,
 #define COLLECTIVE(kind, name, iname, ...) IOLENS_MPI_##name, IOLENS_MPI_##iname, IOLENS_MPI_##name##_init,
 #define SYNCHRONIZING                      COLLECTIVE
 #include "mpi_calls.def"
@@ -85,6 +87,8 @@ enum iolens_mpi_function {
 #undef MPI_CALL_C
 #undef MPI4_CALL
 #undef MPI4_CALL_C
+#undef MPI41_CALL
+#undef MPI41_CALL_C
 #undef COLLECTIVE
 #undef SYNCHRONIZING
     IOLENS_MPI_FUNCTIONS

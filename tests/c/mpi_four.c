@@ -1,7 +1,7 @@
-/* Calls that came with MPI 4, and what must be counted of them, worked out here from the meaning of the
- * calls, by hand: partitioned messages, collective operations that are set up once and started often, and
- * counts beyond int. Those that the library at hand does not have are left out; without any, the exit code
- * is 77. */
+/* Calls that came with MPI 4 and 4.1, and what must be counted of them, worked out here from the meaning of
+ * the calls, by hand: partitioned messages, collective operations that are set up once and started often,
+ * counts beyond int, looks at several requests, buffers of a communicator or session. Those that the library
+ * at hand does not have are left out; without any, the exit code is 77. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -156,6 +156,71 @@ static void more_than_an_int(void)
 
 #endif
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+
+/* A look at requests completes none: what arrived is counted once, by the wait. */
+static void looked_at(void)
+{
+    char in[64], out[64] = {0};
+    int right = (rank + 1) % RANKS, left = (rank + RANKS - 1) % RANKS, there = 0, done = 0, indices[2];
+    MPI_Request request[2];
+    MPI_Status status[2];
+    MPI_Irecv(in, 64, MPI_CHAR, left, 36, MPI_COMM_WORLD, &request[0]);
+    MPI_Isend(out, 23, MPI_CHAR, right, 36, MPI_COMM_WORLD, &request[1]);
+    expect("Irecv", 1, 0, 0, 0), expect("Isend", 1, 23, 0, 1), to(right, 23);
+    while (!there) {
+        MPI_Request_get_status_all(2, request, &there, MPI_STATUSES_IGNORE);
+        expect("Request_get_status_all", 1, 0, 0, 0);
+    }
+    MPI_Request_get_status_any(2, request, indices, &there, status);
+    MPI_Request_get_status_some(2, request, &done, indices, status);
+    expect("Request_get_status_any", 1, 0, 0, 0), expect("Request_get_status_some", 1, 0, 0, 0);
+    MUST(there && done == 2);
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    expect("Waitall", 1, 0, 23, 0), from(left, 23);
+}
+
+/* Buffers of the process, of a communicator and of a session: whoever flushes or detaches one waits. */
+static void buffers(void)
+{
+    char attached[1 << 12];
+    void *detached;
+    MPI_Count size;
+    int bytes;
+    MPI_Request request;
+    MPI_Session session;
+    MPI_Buffer_attach(attached, sizeof attached);
+    MPI_Buffer_flush();
+    MPI_Buffer_iflush(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Buffer_detach_c(&detached, &size);
+    expect("Buffer_flush", 1, 0, 0, 0), expect("Buffer_iflush", 1, 0, 0, 0), expect("Wait", 1, 0, 0, 0);
+    expect("Buffer_detach", 1, 0, 0, 0);
+    MPI_Comm_attach_buffer(MPI_COMM_WORLD, attached, sizeof attached);
+    MPI_Bsend(attached, 0, MPI_CHAR, rank, 37, MPI_COMM_WORLD);
+    MPI_Recv(attached, 0, MPI_CHAR, rank, 37, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect("Bsend", 1, 0, 0, 1), to(rank, 0), expect("Recv", 1, 0, 0, 0), from(rank, 0);
+    MPI_Comm_flush_buffer(MPI_COMM_WORLD);
+    MPI_Comm_iflush_buffer(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_detach_buffer(MPI_COMM_WORLD, &detached, &bytes);
+    MPI_Comm_attach_buffer(MPI_COMM_WORLD, attached, sizeof attached);
+    MPI_Comm_detach_buffer_c(MPI_COMM_WORLD, &detached, &size);
+    expect("Comm_flush_buffer", 1, 0, 0, 0), expect("Comm_iflush_buffer", 1, 0, 0, 0);
+    expect("Wait", 1, 0, 0, 0), expect("Comm_detach_buffer", 2, 0, 0, 0);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_attach_buffer(session, attached, sizeof attached);
+    MPI_Session_flush_buffer(session);
+    MPI_Session_iflush_buffer(session, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Session_detach_buffer(session, &detached, &bytes);
+    MPI_Session_finalize(&session);
+    expect("Session_flush_buffer", 1, 0, 0, 0), expect("Session_iflush_buffer", 1, 0, 0, 0);
+    expect("Wait", 1, 0, 0, 0), expect("Session_detach_buffer", 1, 0, 0, 0);
+}
+
+#endif
+
 int main(int argc, char **argv)
 {
     int ranks;
@@ -172,6 +237,10 @@ int main(int argc, char **argv)
 #ifdef HAS_LARGE_COUNTS
     large_counts();
     more_than_an_int();
+#endif
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    looked_at();
+    buffers();
 #endif
     expect("Finalize", 1, 0, 0, 0);
     print_expected();

@@ -223,6 +223,12 @@ def test_regions_by_path(made: Job) -> None:
     ]
 
 
+def test_waiting_is_what_only_waits_or_asks() -> None:
+    waits = "Waitall Request_get_status Request_get_status_some Parrived Win_wait Buffer_flush Comm_detach_buffer Test"
+    assert {time.part_of(f"MPI_{name}") for name in waits.split()} == {time.WAITING}
+    assert {time.part_of(f"MPI_{name}") for name in ("Recv", "Win_fence", "Buffer_iflush")} == {time.TRANSFER}
+
+
 def test_where_the_time_went(made: Job) -> None:
     each = time.rank_time(made).frame().set_index("rank")
     assert each is not None

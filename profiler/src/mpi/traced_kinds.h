@@ -36,6 +36,7 @@
 #define TYPE_info(_)              handle
 #define TYPE_handler(_)           handle
 #define TYPE_active(_)            handle
+#define TYPE_session(_)           handle
 #define TYPE_dest(_)              int
 #define TYPE_source(_)            int
 #define TYPE_target(_)            int
@@ -255,7 +256,7 @@
 #define ON_WIN_FREE(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, comms_window_freed())
 
 #define MPI_CALL_AS(many, kind, name, ...)                                                                   \
-    ON_##kind(name, name##many, (PARAMETERS(many, __VA_ARGS__)), (__VA_ARGS__))
+    ON_##kind(name, name##many, (PARAMETERS(many, ##__VA_ARGS__)), (__VA_ARGS__))
 
 #define COLLECTIVE_BOTH(kind, name, iname, ...)                                                              \
     COLLECTIVE_AS(, kind, name, iname, __VA_ARGS__)                                                          \
@@ -285,6 +286,14 @@
 #define MPI4_CALL(...)
 #define COLLECTIVE(...)    COLLECTIVE_AS(, __VA_ARGS__)
 #define SYNCHRONIZING(...) COLLECTIVE_AS(, __VA_ARGS__)
+#endif
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define MPI41_CALL_C(...) MPI_CALL_C(__VA_ARGS__)
+#define MPI41_CALL(...)   MPI_CALL(__VA_ARGS__)
+#else
+#define MPI41_CALL_C(...)
+#define MPI41_CALL(...)
 #endif
 
 #endif

@@ -26,7 +26,9 @@ COMPUTE, WAITING, TRANSFER, START, IO = "compute", "MPI waiting", "MPI transfer"
 PARTS = (COMPUTE, WAITING, TRANSFER, START, IO)
 
 WAITS = (
-    r"MPI_(Barrier|Ibarrier|Wait|Waitall|Waitany|Waitsome|Test|Testall|Testany|Testsome|Probe|Iprobe|Mprobe|Improbe)"
+    r"MPI_(Barrier|Ibarrier|Wait|Waitall|Waitany|Waitsome|Test|Testall|Testany|Testsome|Probe|Iprobe|Mprobe|Improbe"
+    r"|Request_get_status(_all|_any|_some)?|Parrived|Win_wait|Win_test"
+    r"|Buffer_(flush|detach)|(Comm|Session)_(flush|detach)_buffer)"
 )
 STARTS = r"MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)"
 IO_GROUPS = (MPIIO, POSIX, STDIO)
@@ -36,10 +38,11 @@ IO_GROUPS = (MPIIO, POSIX, STDIO)
 def rank_time(job: Job) -> Records | None:
     """Seconds of each `rank` by PARTS; None where neither MPI was traced nor the program sampled.
 
-    Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, and
-    in the timed barriers before collectives where the run had it; MPI start and end that in MPI_Init and MPI_Finalize,
-    and what the profiler added to MPI_Init; MPI transfer all other MPI time, so waiting inside receives and collectives
-    is in it. Computing is the rest of the run time. I/O that the log knows of all ranks together is spread evenly.
+    Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, in
+    flushes of buffers, and in the timed barriers before collectives where the run had it; MPI start and end that in
+    MPI_Init and MPI_Finalize, and what the profiler added to MPI_Init; MPI transfer all other MPI time, so waiting
+    inside receives and collectives is in it. Computing is the rest of the run time. I/O that the log knows of all ranks
+    together is spread evenly.
 
     Sampled: the shares of the samples of each rank's first thread, as parts of the run time, by the same names.
     """
