@@ -15,6 +15,9 @@ from iolens.log import Job, Mount, read_log
 from iolens.log.fixed import overflowed
 from iolens.log.layouts import MODULES
 from iolens.metrics import balance, cost, files, mpiio, operations, ost, processes, shared, striping, timespans, traces
+from iolens.metrics.processor.io import rank_io
+from iolens.metrics.ranks import rank_times
+from iolens.metrics.writers import moved_by_rank
 from iolens.pages import job_words, words
 from iolens.pages.cells import NUMBER
 from iolens.pages.exhibits.mpiio import no_hints
@@ -455,6 +458,64 @@ def test_daos_moves_bytes_of_files_heatmaps_and_its_own_place() -> None:
     assert cost.moved_once(made) == {"DFS": 3 * MIB}
     mpi = frame("MPI-IO", [{"id": 7, "rank": 0, "BYTES_WRITTEN": 3 * MIB}])
     assert cost.moved_once(job({"DFS": dfs, "MPI-IO": mpi})) == {"MPI-IO": 3 * MIB}
+
+
+@pytest.mark.parametrize(
+    ("module", "calls", "expected"),
+    [
+        ("DFS", {"READS": 2, "READXS": 1, "LOOKUPS": 3, "STATS": 1}, {"read": 3, "meta": 4}),
+        ("DAOS", {"ARRAY_READS": 2, "KV_GETS": 1, "KV_OPENS": 3, "OBJ_RECX_LISTS": 1}, {"read": 3, "meta": 4}),
+        ("POSIX", {"READS": 3, "OPENS": 3, "FSYNCS": 1}, {"read": 3, "meta": 4}),
+    ],
+)
+def test_the_io_of_ranks_has_the_calls_of_every_layer(module: str, calls: dict[str, int], expected: Any) -> None:
+    times = {"F_READ_TIME": 1.0, "F_META_TIME": 0.5}
+    made = job({module: frame(module, [{"id": 1, "rank": 2, "BYTES_READ": MIB, **times, **calls}])}, {1: "/a"})
+    rows = rank_io(made)
+    assert rows is not None
+    assert dict(rows.rows("function", "calls")) == expected
+    assert set(rows.rows("rank", "group", "file")) == {(2, module, "/a")}
+    assert rows["time"].tolist() == [1.0, 0.5]
+    assert rows["bytes"].tolist() == [MIB, 0]
+
+
+def test_the_io_of_ranks_counts_what_dfs_does_through_daos_once() -> None:
+    layers = {
+        name: frame(name, [{"id": 1, "rank": 0, "BYTES_READ": MIB, "F_READ_TIME": 1}]) for name in ("DFS", "DAOS")
+    }
+    rows = rank_io(job(layers))
+    assert rows is not None
+    assert list(rows.rows("group", "bytes")) == [("DFS", MIB)]
+    times, moved = rank_times(job(layers)), moved_by_rank(job(layers), "read")
+    assert times is not None
+    assert moved is not None
+    assert list(times.rows("rank", "seconds", "bytes")) == [(0, 1.0, MIB)]
+    assert moved.tolist() == [MIB, 0, 0, 0]
+
+
+def test_sums_of_bytes_and_calls_are_exact_beyond_what_a_double_holds() -> None:
+    many = 1 << 60
+    one = {"id": 1, "OPENS": 1, "WRITES": many + 1, "F_WRITE_TIME": 1.0}
+    records = [
+        {**one, "rank": 0, "BYTES_WRITTEN": many + 1},
+        {**one, "rank": 1, "BYTES_WRITTEN": many + 2},
+        {**one, "id": 2, "rank": 1, "BYTES_WRITTEN": 1, "BYTES_READ": many + 4, "READS": 1},
+    ]
+    for module in ("POSIX", "DFS"):
+        made = job({module: frame(module, records)}, {1: "/a", 2: "/b"})
+        every, place, io = files.all_files(made), files.file_systems(made), rank_io(made)
+        assert sorted(every["bytes_written"].tolist()) == [1, 2 * many + 3]
+        assert [*place["bytes_written"].tolist(), *place["bytes_read"].tolist()] == [2 * many + 4, many + 4]
+        assert cost.moved_once(made) == {module: 3 * many + 8}
+        assert cost.performance(made, module).bytes_written == 2 * many + 4
+        times, written = rank_times(made), moved_by_rank(made, "written")
+        assert io is not None
+        assert times is not None
+        assert written is not None
+        assert sorted(io["bytes"].tolist())[-3:] == [many + 1, many + 2, many + 4]
+        assert sum(io["calls"][io["function"] == "write"].tolist()) == 3 * many + 3
+        assert times["bytes"].tolist() == [many + 1, 2 * many + 7]
+        assert written.tolist() == [many + 1, many + 3, 0, 0]
 
 
 def lustre(rows: list[tuple[int, tuple[int, ...]]]) -> pd.DataFrame:

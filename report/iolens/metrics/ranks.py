@@ -9,7 +9,7 @@ import numpy as np
 
 from iolens.log.records import Records
 from iolens.metrics.about import host_ranks
-from iolens.metrics.files import LOWEST
+from iolens.metrics.files import lowest
 from iolens.metrics.layers import io_time
 from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
@@ -21,22 +21,20 @@ if TYPE_CHECKING:
 
 @once_per_job
 def rank_times(job: Job) -> Records | None:
-    """One row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes through POSIX and STDIO.
+    """One row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest layers.
 
     From records of single ranks and, for files that several share, the private table `file_ranks`. None where ranks
     of shared files are not known apart and these files took more time than all others.
     """
-    seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1))
+    seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1), "i8")
     unknown, table = 0.0, file_rank_records(job)
-    for name in LOWEST:
-        records = job.records.get(name)
-        if records is None:
-            continue
+    for name in lowest(job):
+        records = job.records[name]
         spent = io_time(records, name)
         transferred = sum(np.maximum(records[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN"))
         shared, ranks = records["rank"] < 0, records["rank"]
         seconds += np.bincount(ranks[~shared], weights=spent[~shared], minlength=len(seconds))
-        moved += np.bincount(ranks[~shared], weights=transferred[~shared], minlength=len(moved))
+        np.add.at(moved, ranks[~shared], transferred[~shared])
         apart = np.zeros(len(records), bool)
         if table is not None and name == "POSIX":
             apart = among(records["id"], table["file"])
@@ -45,7 +43,7 @@ def rank_times(job: Job) -> Records | None:
         rows = table.where((table["rank"] >= 0) & among(table["file"], merged_files(job)))
         spent = rows["read_time"] + rows["write_time"] + rows["meta_time"]
         seconds += np.bincount(rows["rank"], weights=spent, minlength=len(seconds))
-        moved += np.bincount(rows["rank"], weights=rows["bytes_read"] + rows["bytes_written"], minlength=len(moved))
+        np.add.at(moved, rows["rank"], rows["bytes_read"] + rows["bytes_written"])
     if unknown > seconds.sum() or not moved.any():
         return None
     return Records({"rank": np.arange(len(moved)), "seconds": seconds, "bytes": moved}).where(moved > 0)

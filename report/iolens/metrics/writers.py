@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.balance import heat_bytes
-from iolens.metrics.files import LOWEST
+from iolens.metrics.files import lowest
 from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import run_begins
@@ -22,7 +22,7 @@ SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
 
 @once_per_job
 def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
-    """Bytes `read` or `written` by each rank through POSIX and STDIO: an array over ranks.
+    """Bytes `read` or `written` by each rank at the lowest layers: an array over ranks.
 
     From the heat maps, where the log has them; else from records of single ranks and, for files that all ranks share,
     the private table `file_ranks` or a slowest rank that moved all bytes of its file. None where bytes of a shared
@@ -31,14 +31,12 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
     known = heat_bytes(job)
     if known is not None and known[what].any():
         return known[what]
-    found = np.zeros(max(job.nprocs, 1))
-    for name in LOWEST:
-        records = job.records.get(name)
-        if records is None:
-            continue
+    found = np.zeros(max(job.nprocs, 1), "i8")
+    for name in lowest(job):
+        records = job.records[name]
         bytes_moved = np.maximum(records[f"{name}_{COUNTERS[what]}"], 0)
         ranks, shared = records["rank"], records["rank"] < 0
-        found += np.bincount(ranks[~shared], weights=bytes_moved[~shared], minlength=len(found))
+        np.add.at(found, ranks[~shared], bytes_moved[~shared])
         for row in np.flatnonzero(shared & (bytes_moved > 0)).tolist():
             part = of_shared(job, records, name, row, what)
             if part is None:
@@ -50,13 +48,14 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
 def of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
     """Bytes by rank of one shared record; None where the log does not tell."""
     counted = {column: int(records[f"{name}_{column}"][row]) for column in (*COUNTERS.values(), *SLOWEST)}
-    total, found = counted[COUNTERS[what]], np.zeros(max(job.nprocs, 1))
+    total, found = counted[COUNTERS[what]], np.zeros(max(job.nprocs, 1), "i8")
     table = file_rank_records(job) if name == "POSIX" else None
     if table is not None:
         rows = (table["file"] == records["id"][row]) & (table["rank"] >= 0)
         moved = table[f"bytes_{what}"][rows]
         if int(moved.sum()) == total:
-            return np.bincount(table["rank"][rows], weights=moved, minlength=len(found))
+            np.add.at(found, table["rank"][rows], moved)
+            return found
     both, slowest = sum(counted[column] for column in COUNTERS.values()), counted["SLOWEST_RANK"]
     if 0 <= slowest < len(found) and counted["SLOWEST_RANK_BYTES"] == both:
         found[slowest] = total

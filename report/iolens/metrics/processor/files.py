@@ -26,9 +26,9 @@ def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     """Files that were read: a row for all, then one a file, most bytes first; none of /proc and /sys.
 
     Columns: name, ranks (that read from it), means of such a rank (seconds, mib in 2^20 bytes, calls), rate (all bytes
-    over all time, MiB/s), bytes_per_call, bytes (of all ranks). POSIX and STDIO. NaN: which ranks read is not known,
-    for the log holds the file's ranks merged. Files with less than the threshold of the bytes and of the time are
-    left out.
+    over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO. NaN: which ranks read is not
+    known, for the log holds the file's ranks merged. Files with less than the threshold of the bytes and of the time
+    are left out.
     """
     return file_rows(job, "read", ask)
 

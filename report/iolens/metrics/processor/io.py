@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.files import LOWEST, path_column
+from iolens.metrics.files import lowest, path_column
 from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
@@ -22,6 +22,13 @@ KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "m
 META = {
     "POSIX": ("OPENS", "STATS", "SEEKS", "FSYNCS", "FDSYNCS"),
     "STDIO": ("OPENS", "SEEKS", "FLUSHES"),
+    "DFS": ("OPENS", "GLOBAL_OPENS", "LOOKUPS", "DUPS", "GET_SIZES", "PUNCHES", "REMOVES", "STATS"),
+    "DAOS": (
+        *(f"OBJ_{name}" for name in ("OPENS", "PUNCHES", "DKEY_PUNCHES", "AKEY_PUNCHES")),
+        *(f"OBJ_{name}" for name in ("DKEY_LISTS", "AKEY_LISTS", "RECX_LISTS")),
+        *(f"ARRAY_{name}" for name in ("OPENS", "GET_SIZES", "SET_SIZES", "STATS", "PUNCHES", "DESTROYS")),
+        *(f"KV_{name}" for name in ("OPENS", "REMOVES", "LISTS", "DESTROYS")),
+    ),
 }
 """Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
 
@@ -32,14 +39,15 @@ OPENS = ("independent open", "collective open")
 
 @once_per_job
 def rank_io(job: Job) -> Records | None:
-    """A row per rank, `group` (POSIX, STDIO, MPI-IO), `function` (read, write, meta; of MPI-IO exchange, meta), file.
+    """A row per rank, `group` (a layer), `function` (read, write, meta; of MPI-IO exchange, meta), file.
 
-    Columns also: file (path), calls, time (seconds), bytes. A file that all ranks used is known by rank where the
-    private table `file_ranks` has it; else its rows are of rank -1, all ranks together. The groups do not overlap:
+    Groups are POSIX, STDIO, DFS, DAOS where there is no DFS, and MPI-IO. Columns also: file (path), calls, time
+    (seconds), bytes. A file that all ranks used is known by rank where the private table `file_ranks` has it; else its
+    rows are of rank -1, all ranks together. The groups do not overlap:
     MPI-IO is what its calls took beyond the POSIX time in them; of a file that all ranks used, collective transfers are
     known by rank, and all other calls of all ranks together. None where no layer recorded anything.
     """
-    parts = [part for name in LOWEST if name in job.records for part in layer_rows(name, job)]
+    parts = [part for name in lowest(job) for part in layer_rows(name, job)]
     parts += exchange_rows(job)
     parts = [part.where((part["calls"] > 0) | (part["time"] > 0)) for part in parts]
     rows = stacked(parts) if parts else Records({})
@@ -47,14 +55,14 @@ def rank_io(job: Job) -> Records | None:
 
 
 def layer_rows(name: str, job: Job) -> Iterator[Records]:
-    """POSIX or STDIO: rows of each kind."""
+    """A layer at which bytes reach a file: rows of each kind."""
     known, apart = job.records[name], records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))
         known = known.where((known["rank"] >= 0) | ~among(known["id"], apart["file"]))
         yield from (apart_rows(apart, kind) for kind in KINDS)
     for kind, (time, moved) in KINDS.items():
-        counters = META[name] if kind == "meta" else (f"{time}S",)
+        counters = META[name] if kind == "meta" else LAYERS[name].operations[kind]
         yield rows_of(
             rank=known["rank"],
             group=name,
