@@ -22,6 +22,7 @@ from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.matrix import schedule
 from iolens.lab.sweep.recipes import check_recipes
 from iolens.lab.sweep.results import Results, load_results
+from iolens.lab.workloads.build import complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
@@ -253,3 +254,8 @@ def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: 
     subprocess.run(["cc", "-Ofast", f"-I{common}", str(source), str(common / "json.c"), "-o", str(program)], check=True)
     said = subprocess.run([program, "nan", "inf", "-inf", "0", "-1.5"], capture_output=True, text=True, check=True)
     assert json.loads(said.stdout) == [None, None, None, 0.0, -1.5, True, False]
+
+
+def test_the_linker_is_quoted_with_what_it_misses() -> None:
+    said = "/usr/bin/ld: norms.o: in function `finish':\nnorms.c:(.text+0x55): undefined reference to `nope'\nmake: failed"
+    assert complaint(said) == "norms.c:(.text+0x55): undefined reference to `nope'"

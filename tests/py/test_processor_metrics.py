@@ -8,13 +8,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from iolens.log import Job
+from iolens.log import Job, read_log
 from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job import write_job
 from processor_example import every_rank, job, resolved, tables
+
+FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"
+"""Four ranks, all of whose collective writes to one file are known by rank."""
 
 
 @pytest.fixture(autouse=True)
@@ -260,6 +263,16 @@ def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     assert each is not None
     assert len(each) == 4
     assert len(rows_of(peers.mpi_peers(damaged).frame(), "peer")) == 3
+
+
+def test_the_rounding_of_sums_is_no_time_of_other_ranks() -> None:
+    found = balance.load_balance(read_log(FULL), Ask(threshold=0.0))
+    assert found is not None
+    names = list(found["name"])
+    exchange = names.index("exchange")
+    assert found["most_rank"][exchange] == 3.0
+    assert names[exchange + 4] == "meta"
+
 
 
 def test_functions_that_hold_others_are_in_no_sum() -> None:

@@ -60,11 +60,15 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
     return target / "bin"
 
 
+TROUBLE = ("error", "undefined reference", "/ld: ")
+"""What is in a line that says what went wrong, the surest first: the linker says the place in a line of its own."""
+
+
 def complaint(said: str) -> str:
     """What went wrong first: an error of the compiler or the linker, else what make says last."""
     lines = [line for line in said.splitlines() if line.strip()]
     own = [line for line in lines if not line.startswith(("make", "collect2"))]
-    found = [line for line in own if "error" in line.lower()] + [line for line in own if "/ld: " in line]
+    found = [line for word in TROUBLE for line in own if word in line.lower()]
     return (found or lines[-1:] or ["make failed"])[0]
 
 

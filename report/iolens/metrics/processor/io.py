@@ -36,6 +36,9 @@ TRANSFERS = ("independent read", "independent write", "collective read", "collec
 
 OPENS = ("independent open", "collective open")
 
+ROUNDING = 1e-12
+"""Of a sum of times, far above that of doubles and far below what a clock tells apart."""
+
 
 @once_per_job
 def rank_io(job: Job) -> Records | None:
@@ -121,9 +124,9 @@ def shared_rows(shared: Records, posix: Records | None, collectives: Records | N
         none if collectives is None else added(collectives["file"], collectives[name], ids)
         for name in ("calls", "seconds", "access")
     )
-    meta = np.maximum(shared["MPIIO_F_META_TIME"] - below_meta, 0)
-    moved = io_time(shared, "MPIIO") - shared["MPIIO_F_META_TIME"] - seconds
+    meta = beyond(shared["MPIIO_F_META_TIME"], below_meta)
     beneath = np.maximum(below - below_meta - access, 0)
+    moved = beyond(io_time(shared, "MPIIO"), shared["MPIIO_F_META_TIME"], seconds, beneath)
     operations = LAYERS["MPI-IO"].operations
     transfers, opens = (
         sum(shared[f"MPIIO_{name}"] for kind in kinds for name in operations[kind]) for kinds in (TRANSFERS, OPENS)
@@ -135,9 +138,16 @@ def shared_rows(shared: Records, posix: Records | None, collectives: Records | N
             **columns,
             function="exchange",
             calls=np.maximum(transfers - calls, 0),
-            time=np.maximum(moved - beneath, 0),
+            time=moved,
         ),
     ]
+
+
+def beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
+    """What is left of times without their parts; 0 where it is no more than the rounding of sums, which would stand for
+    ranks that did nothing else."""
+    left = whole - sum(parts)
+    return np.where(left > ROUNDING * whole, left, 0.0)
 
 
 def added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
