@@ -4,6 +4,7 @@ better."""
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from iolens.lab.workloads.build import complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
-from iolens.pages.comparison_remedy import remedy
+from iolens.pages.comparison_remedy import folded, remedy
 from iolens.pages.exhibits.answers import answers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,5 +258,15 @@ def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: 
 
 
 def test_the_linker_is_quoted_with_what_it_misses() -> None:
-    said = "/usr/bin/ld: norms.o: in function `finish':\nnorms.c:(.text+0x55): undefined reference to `nope'\nmake: failed"
+    said = "/bin/ld: norms.o: in function `finish':\nnorms.c:(.text+0x55): undefined reference to `nope'\nmake: failed"
     assert complaint(said) == "norms.c:(.text+0x55): undefined reference to `nope'"
+
+
+def test_a_long_command_is_folded_for_the_page_and_stays_the_same_command() -> None:
+    words = [*(f"{name}=/opt/some/compiler" for name in ("OMPI_CC", "MPICH_CC", "I_MPI_CC", "CC")), "CODE_FLAGS=-O3 -g"]
+    lines = folded(shlex.join(["env", *words])).splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 100
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    assert shlex.split(" ".join(line.removesuffix("\\") for line in lines)) == ["env", *words]
+    assert folded("make 'CODE_FLAGS=-O3 -g'") == "make 'CODE_FLAGS=-O3 -g'"

@@ -274,7 +274,6 @@ def test_the_rounding_of_sums_is_no_time_of_other_ranks() -> None:
     assert names[exchange + 4] == "meta"
 
 
-
 def test_functions_that_hold_others_are_in_no_sum() -> None:
     columns = "group function region node calls time bytes throttled"
     rows = [("blas", "dgemm_", 0, -1, 3, 2.0, 0, 0), ("functions", "", 0, 2, 1, 9.0, 0, 0)]

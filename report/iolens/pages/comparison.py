@@ -17,7 +17,7 @@ from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
-from iolens.pages.comparison_remedy import Remedy, remedy
+from iolens.pages.comparison_remedy import Remedy, folded, remedy
 from iolens.pages.comparison_sides import side_pages
 from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import (
@@ -125,7 +125,7 @@ def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
         lines += ["cat > hints.txt <<END", *found.hints, "END", "export ROMIO_HINTS=$PWD/hints.txt"]
-    lines += found.own
+    lines += [folded(line) for line in found.own]
     return [Text(lead), Text("\n".join(lines), "code"), Text(found.holds_for)]
 
 

@@ -14,6 +14,11 @@ from iolens.lab.sweep.results import Results
 from iolens.metrics.comparison import Comparison
 from iolens.pages.comparison_driver import DRIVERS
 
+LINE = 100
+"""Characters of a line that can be pasted from a page."""
+FOLD = " \\\n    "
+"""Between the lines of one command."""
+
 
 @dataclass(frozen=True)
 class Remedy:
@@ -72,6 +77,19 @@ def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
     if change.get("arguments"):
         lines.append(f"{program} {shlex.join(str(word) for word in change['arguments'])} ...")
     return lines
+
+
+def folded(command: str) -> str:
+    """A shell command in as many lines as a page has room for, still one command."""
+    if len(command) <= LINE:
+        return command
+    lines: list[str] = []
+    for word in map(shlex.quote, shlex.split(command)):
+        if lines and len(lines[-1]) + len(word) < LINE - len(FOLD):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return FOLD.join(lines)
 
 
 def holds_for_build(run: Mapping[str, Any]) -> str:
