@@ -130,7 +130,7 @@ def test_every_block_holds_every_point_once_in_a_shuffled_but_repeatable_order()
 def test_too_little_space_is_said_beforehand(tmp_path: Path) -> None:
     experiment = class_experiment("E", Choices())
     runs = [asked_of(experiment, schedule(experiment)[0], EMULATED)]
-    with pytest.raises(IolensError, match=r"one run writes 89\.\d\d GB below .* are free"):
+    with pytest.raises(IolensError, match=r"data needs 89\.\d\d GB below .* are free"):
         check_space(needed_bytes(experiment, BTIO, runs), tmp_path)
 
 

@@ -34,6 +34,8 @@ def test_data_of_modelled_storage_lies_in_memory_where_there_is_room(memory: Pat
     assert data_folder(experiment, tmp_path / "one", PLAIN, 10) == tmp_path / "one" / "data", "a real disk is measured"
     batch = replace(experiment, launcher="slurm")
     assert data_folder(batch, tmp_path / "one", EMULATED, 10) == tmp_path / "one" / "data", "a node has its own memory"
+    kept = replace(experiment, keep_data="failed")
+    assert data_folder(kept, tmp_path / "one", EMULATED, 10) == tmp_path / "one" / "data", "memory keeps nothing"
     chosen = replace(experiment, directory=tmp_path / "chosen")
     assert data_folder(chosen, tmp_path / "one", EMULATED, 10) == tmp_path / "chosen" / "class-A-quick"
 

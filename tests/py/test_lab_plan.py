@@ -67,6 +67,17 @@ def test_the_command_prints_it(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
 
 
+def test_data_that_stays_needs_room_for_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sweep", str(file), "--dry-run", "--results", str(file.parent / "results")]
+    assert main([*words, "--set", "keep.data=always"]) == 0
+    printed = capsys.readouterr().out
+    # Class S: 12 x 12 x 12 points of 5 doubles, 12 dumps, in each of 4 runs.
+    assert f"and {(4 * 12**4 * 5 * 8 + 24**3 * 5 * 8 * 40) / 1e6:.1f} MB of all these stays, below" in printed
+    assert printed.count(" --keep") == 5, "the program is told to leave its files"
+    assert main([*words, "--set", "keep.data=failed"]) == 0
+    assert "of all these stays" not in capsys.readouterr().out
+
+
 def test_ranks_and_nodes_are_settings_like_others(file: Path) -> None:
     changes = ["launcher=slurm", "slurm.runs_per_job=1", "matrix.ranks=[1, 4]", "matrix.nodes=[1, 2]", "repetitions=1"]
     found = plan(load_experiment(file, [*changes, "together=[[ranks, nodes]]", "matrix.aggregators=[1]"]), file.parent)

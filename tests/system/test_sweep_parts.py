@@ -247,6 +247,28 @@ def test_runs_that_warm_up_count_for_nothing(sweep_of: Any, tmp_path: Path) -> N
     assert (tmp_path / "starts").read_text() == before, "nothing is due, so nothing is warmed up"
 
 
+def test_what_shall_stay_of_a_run_stays_and_the_rest_goes(sweep_of: Any, tmp_path: Path) -> None:
+    wanted = ("repetitions=1", "keep.data=always", "keep.log=failed", "keep.output=never", "warm_up=1")
+    assert run_sweep(sweep_of(*wanted), Progress()) == []
+    found = records(tmp_path)
+    assert len(found) == 2
+    for name, record in found.items():
+        place = tmp_path / "results" / "data" / name.replace("/", "_")
+        assert record["storage"]["data"] == str(place)
+        assert (place / "data").read_text().startswith("play ")
+        left = {path.name for path in (tmp_path / "results" / "points" / name).iterdir()}
+        assert {"run.json", "result.json"} <= left
+        assert not {path for path in left if path.endswith((".darshan", ".txt"))} - {"hints.txt"}
+        assert record["log"] is None
+    assert not (tmp_path / "results" / "data" / "warm-up_rep-1").exists()
+    lost = tmp_path / "results" / "points" / "sc2" / "rep-1.attempt-1"
+    assert list(lost.glob("*.darshan")), "an attempt that was lost is none that is good"
+    assert len(load_results(tmp_path / "results").runs) == 2
+    assert sweep_of(*wanted).todo == ()
+    assert run_sweep(sweep_of("repetitions=1"), Progress()) == [], "it is the same run whatever stays of it"
+    assert (tmp_path / "results" / "data" / "sc1_rep-1" / "data").exists()
+
+
 def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -> None:
     program, begun = tmp_path / "slow.sh", tmp_path / "begun"
     made = "".join(f'open("{path}", "w"); ' for path in (tmp_path / "data", begun))

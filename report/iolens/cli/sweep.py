@@ -154,6 +154,9 @@ def print_plan(planned: Plan) -> None:
     need = "how much one run writes is not known"
     if planned.volume:
         need = f"one run writes at most {planned.volume / 1e6:,.1f} MB"
+    if planned.kept is None or planned.kept:
+        amount = "an unknown amount" if planned.kept is None else f"{planned.kept / 1e6:,.1f} MB"
+        need += f", and {amount} of all these stays,"
     took = "; how long they take is not known before one was done"
     if planned.seconds is not None:
         took = f"; by those that were done, all take about {planned.seconds / 60:.1f} min"

@@ -39,6 +39,11 @@ class Asked:
     mapping: str | None = None
 
     @property
+    def job(self) -> str:
+        """Its name as a file's."""
+        return self.id.replace("/", "_")
+
+    @property
     def built(self) -> Built:
         """What decides which build of the program it runs."""
         return self.io_component, self.recipe

@@ -15,6 +15,7 @@ from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.targets import summary, usable
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.keep import ALWAYS
 from iolens.lab.sweep.results import OF_ANY
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, volume_of
@@ -92,6 +93,20 @@ def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Aske
     return int(max((volume for volume in volumes if volume), default=0) * MARGIN)
 
 
+def kept_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int | None:
+    """Space that the data of all these runs takes together; None where nothing tells."""
+    volumes = [experiment.volume or volume_of(workload, asked.arguments, asked.ranks) for asked in runs]
+    return None if None in volumes else sum(volume or 0 for volume in volumes)
+
+
+def room_for(experiment: Experiment, workload: Workload, runs: Sequence[Asked], data: Path) -> int:
+    """Space that these runs need below `data`: of the largest, or of all that have none there yet where it stays."""
+    if experiment.keep.data != ALWAYS:
+        return needed_bytes(experiment, workload, runs)
+    due = [asked for asked in runs if not (data / asked.job).is_dir()]
+    return max(int((kept_bytes(experiment, workload, due) or 0) * MARGIN), needed_bytes(experiment, workload, due))
+
+
 def volume(amount: int) -> str:
     """Bytes for people."""
     return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
@@ -103,6 +118,6 @@ def check_space(needed: int, data: Path) -> None:
     free = shutil.disk_usage(place).free
     if needed > free:
         raise IolensError(
-            f"one run writes {volume(needed)} below {place}, where {volume(free)} are free; "
+            f"data needs {volume(needed)} below {place}, where {volume(free)} are free; "
             "make room, or choose another folder with DIR= (storage.directory)"
         )

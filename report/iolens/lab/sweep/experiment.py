@@ -13,6 +13,7 @@ from iolens.lab.launchers.placement import MAPPINGS
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.expression import parse
+from iolens.lab.sweep.keep import WHEN, Keep
 from iolens.lab.sweep.results import METRICS
 from iolens.lab.values import (
     CHANGES,
@@ -87,12 +88,20 @@ class Experiment:
     pool: str | None = None
     io_component: str | None = ROMIO
     mapping: str | None = None
+    keep_data: str = Keep.data
+    keep_log: str = Keep.log
+    keep_output: str = Keep.output
     ranks_per_node: int | None = None
     hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
     launcher: str = LOCAL.name
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     first: tuple[str, ...] | None = None
     metric: str = "write_bandwidth"
+
+    @property
+    def keep(self) -> Keep:
+        """What stays of its runs."""
+        return Keep(self.keep_data, self.keep_log, self.keep_output)
 
 
 @kind(type="array", items=TEXT)
@@ -154,6 +163,9 @@ KEYS: Mapping[str, Key] = {
     "until.repetitions": Key("until_repetitions", positive, "But at most so many of each"),
     "until.minutes": Key("until_minutes", positive, "And for so long"),
     "confirm": Key("confirm", count, "Fresh runs of the best setting and of the baseline"),
+    "keep.data": Key("keep_data", one_of(*WHEN), "Whose data files stay"),
+    "keep.log": Key("keep_log", one_of(*WHEN), "Whose logs stay, with the traces in them"),
+    "keep.output": Key("keep_output", one_of(*WHEN), "Whose standard output and error stay"),
     "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),
     "report.metric": Key("metric", one_of(*METRICS), "What the settings are compared by"),
     **{f"matrix.{factor}": Key(f"matrix.{factor}", *row) for factor, row in FACTORS.items()},

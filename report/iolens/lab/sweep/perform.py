@@ -6,6 +6,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from iolens.lab.io_components import LUSTRE
@@ -13,10 +14,12 @@ from iolens.lab.launchers.launcher import Task
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
-from iolens.lab.sweep.asked import Asked
+from iolens.lab.sweep.asked import FIRST, Asked
 from iolens.lab.sweep.bench import Bench
 from iolens.lab.sweep.collect import collect
+from iolens.lab.sweep.keep import ALWAYS, NEVER, Keep, recorded, remove_rest, stays
 from iolens.lab.sweep.repeat import Attempt, next_attempt, put_aside, with_history
+from iolens.lab.sweep.results import WARM_UP
 from iolens.lab.sweep.starting import starter_words
 
 
@@ -55,15 +58,10 @@ def perform(
                 clear(bench, attempt.asked)
 
 
-def job_of(asked: Asked) -> str:
-    """The name of a run as a file's."""
-    return asked.id.replace("/", "_")
-
-
 def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
     """Make the run's folders, empty and striped, unless the launcher goes on with them, and what the launcher needs. An
     earlier attempt is kept beside the run; what was given up halfway is not."""
-    data = bench.data / job_of(asked)
+    data = bench.data / asked.job
     if not bench.launcher.holds(folder):
         put_aside(folder)
         shutil.rmtree(folder, ignore_errors=True)
@@ -73,7 +71,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         if bench.storage.set_stripes and "stripe_count" in asked.requested:
             count, size = asked.requested["stripe_count"], asked.requested["stripe_size"]
             bench.storage.set_stripes(data, Layout(count, size, pool=bench.experiment.pool))
-    words = bench.workload.words(asked.arguments, folder, data, asked.hints)
+    words = bench.workload.words(asked.arguments, folder, data, asked.hints, keep_of(bench, asked).data != NEVER)
     build = bench.builds[asked.built]
     return Task(
         folder=folder,
@@ -90,7 +88,7 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
 def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
     """Environment of launcher and application; Open MPI's ROMIO reads hints from a file, and prints those in force."""
     build = bench.builds[asked.built]
-    application = {**asked.environment, **bench.storage.environment(bench.data, job_of(asked))}
+    application = {**asked.environment, **bench.storage.environment(bench.data, asked.job)}
     if asked.io_component == LUSTRE:
         application |= bench.storage.as_lustre or {}
     if build.flavour == "openmpi":
@@ -107,15 +105,29 @@ def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
 
 
 def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
-    """Write the run's record and remove its data."""
-    health = bench.storage.health(bench.data, job_of(attempt.asked))
+    """Write the run's record, and remove its data and whatever else shall not stay."""
+    keep = keep_of(bench, attempt.asked)
+    health = bench.storage.health(bench.data, attempt.asked.job)
     record = with_history(collect(bench, attempt.asked, attempt.folder, outcome, health, attempt.key), attempt)
+    record = recorded(record, keep, bench.data / attempt.asked.job)
     write_record(attempt.folder, record)
-    clear(bench, attempt.asked)
+    remove_rest(attempt.folder, keep, record.status)
+    if stays(keep.data, record.status):
+        bench.storage.end(bench.data, attempt.asked.job)
+    else:
+        clear(bench, attempt.asked)
     return record
+
+
+def keep_of(bench: Bench, asked: Asked) -> Keep:
+    """What stays of a run; the complete run is reported from its log, which stays, and data of a warm-up goes."""
+    keep = bench.experiment.keep
+    if asked.id == FIRST:
+        return replace(keep, log=ALWAYS)
+    return replace(keep, data=NEVER) if asked.id.startswith(f"{WARM_UP}/") else keep
 
 
 def clear(bench: Bench, asked: Asked) -> None:
     """Remove the run's data, and what the storage keeps of the job while it runs."""
-    shutil.rmtree(bench.data / job_of(asked), ignore_errors=True)
-    bench.storage.end(bench.data, job_of(asked))
+    shutil.rmtree(bench.data / asked.job, ignore_errors=True)
+    bench.storage.end(bench.data, asked.job)

@@ -11,6 +11,7 @@ from pathlib import Path
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.keep import NEVER
 
 MEMORY = Path("/dev/shm")
 """A file system in memory, as Linux has it."""
@@ -23,12 +24,13 @@ def data_folder(experiment: Experiment, folder: Path, storage: Backend, needed: 
     """The folder for runs that write `needed` bytes each, of a sweep whose results go to `folder`.
 
     Storage that is a model of time needs no disk, and a busy disk would only spoil its runs: their data lies in memory
-    where there is room for it, unless they run on other machines. Such a folder is this user's and this sweep's own.
+    where there is room for it, unless they run on other machines, or some of it shall stay. Such a folder is this
+    user's and this sweep's own.
     """
     if experiment.directory is not None:
         return experiment.directory / experiment.name
     here = not LAUNCHERS[experiment.launcher].elsewhere
-    if storage.times_by_model and here and needed <= room_in_memory():
+    if storage.times_by_model and here and experiment.keep.data == NEVER and needed <= room_in_memory():
         mark = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:8]
         return MEMORY / f"iolens-data-{os.geteuid()}" / f"{experiment.name}-{mark}"
     return folder / "data"

@@ -16,8 +16,9 @@ from iolens.lab.run.lustre_driver import INTEL_MPI
 from iolens.lab.run.record import read_record
 from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
-from iolens.lab.sweep.check import check_nodes, check_workload, needed_bytes
+from iolens.lab.sweep.check import check_nodes, check_workload, kept_bytes, needed_bytes
 from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.keep import ALWAYS, NEVER
 from iolens.lab.sweep.matrix import Run, schedule
 from iolens.lab.sweep.place import data_folder
 from iolens.lab.sweep.prepare import POINTS
@@ -34,6 +35,7 @@ class Plan:
     """`runs` are names, in order, and `texts` what is started for them: a command each, or scripts of several. `builds`
     are the commands that build the program for them, where they ask for other builds than the usual one.
 
+    `kept` is what data takes in bytes that stays when all is done, None where the workload does not tell.
     `volume` is what one run writes at most in bytes, None where the workload does not tell, and `free` the room for it
     below `data`. `seconds` is what the runs of the matrix that were done already say all of it takes; None without any.
     """
@@ -45,6 +47,7 @@ class Plan:
     free: int
     seconds: float | None
     builds: tuple[str, ...] = ()
+    kept: int | None = None
 
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
@@ -67,6 +70,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
         runs=tuple(one.id for one in asked),
         texts=tuple(LAUNCHERS[experiment.launcher].preview(tasks)),
         data=data,
+        kept=kept_bytes(experiment, workload, asked) if experiment.keep.data == ALWAYS else 0,
         volume=max((volume for volume in volumes if volume), default=None),
         free=shutil.disk_usage(existing(data)).free,
         seconds=sum(known) / len(known) * len(asked) if known else None,
@@ -82,7 +86,7 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     """A run as its launcher would get it; the program and its launcher by name."""
     place = folder / (FIRST if asked.id == FIRST else f"{POINTS}/{asked.id}")
     words = workload_of(experiment.program).words(
-        asked.arguments, place, data / asked.id.replace("/", "_"), dict(asked.hints)
+        asked.arguments, place, data / asked.job, dict(asked.hints), experiment.keep.data != NEVER
     )
     usual = asked.recipe.is_usual
     program = experiment.program if usual else str(builds_folder(folder, asked.built) / "bin" / experiment.program)

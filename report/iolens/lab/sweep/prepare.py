@@ -24,6 +24,7 @@ from iolens.lab.sweep.check import (
     check_targets,
     check_workload,
     needed_bytes,
+    room_for,
 )
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import to_yaml
@@ -124,9 +125,8 @@ def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
 def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
     """The bench of some runs, with room for their data."""
     workload = workload_of(experiment.program)
-    needed = needed_bytes(experiment, workload, runs)
-    data = data_folder(experiment, folder, storage, needed)
-    check_space(needed, data)
+    data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, runs))
+    check_space(room_for(experiment, workload, runs, data), data)
     return set_up(experiment, folder, data, {asked.built for asked in runs})
 
 

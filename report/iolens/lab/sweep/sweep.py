@@ -16,7 +16,7 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.run.execute import interruptible
-from iolens.lab.run.record import RunRecord
+from iolens.lab.run.record import RunRecord, read_record
 from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.asked import Asked, asked_of
 from iolens.lab.sweep.bench import key_of
@@ -62,10 +62,16 @@ def full(error: OSError, folder: Path) -> Exception:
 
 
 def leave(sweep: Sweep) -> None:
-    """Remove the folders of data that are the sweep's own, unless the launcher goes on with a run."""
-    if sweep.own_data and not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
+    """Remove the folders of data that are the sweep's own, unless the launcher goes on with a run, or data stays."""
+    if sweep.own_data and not any(sweep.bench.launcher.holds(run) or has_data(run) for run in sweep.run_folders):
         for bench in (sweep.bench, sweep.first_bench):
             shutil.rmtree(bench.data, ignore_errors=True)
+
+
+def has_data(run: Path) -> bool:
+    """Whether the data of a run stayed."""
+    record = read_record(run) or {}
+    return "data" in (record.get("storage") or {})
 
 
 def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:

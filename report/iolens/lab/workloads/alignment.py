@@ -12,4 +12,4 @@ def volume(arguments: Sequence[str], ranks: int) -> int:
     return ranks * size_of(arguments, 1_000_000, "-t", "--transfer") * size_of(arguments, 32, "-s", "--segments")
 
 
-ALIGNMENT = Workload("alignment", ("write_bandwidth", "read_bandwidth"), volume=volume)
+ALIGNMENT = Workload("alignment", ("write_bandwidth", "read_bandwidth"), keep_option="--keep", volume=volume)

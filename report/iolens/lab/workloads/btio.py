@@ -62,6 +62,7 @@ def refuses(arguments: Sequence[str], ranks: int) -> str | None:
 
 BTIO = Workload(
     program="btio",
+    keep_option="--keep",
     metrics=("write_bandwidth", "read_bandwidth"),
     refuses=refuses,
     volume=lambda arguments, ranks: data_bytes(arguments),

@@ -16,4 +16,4 @@ def volume(arguments: Sequence[str], ranks: int) -> int | None:
     return ranks * block * size_of(arguments, 1, "-s", "--segmentCount") * files
 
 
-IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), volume=volume)
+IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), keep_option="-k", volume=volume)

@@ -30,7 +30,7 @@ class Workload:
 
     `program` is its executable's name. `metrics` are what its result can answer of `report.metric`, the usual one
     first. `result_option`, `directory_option` and `hint_option` hand it the result's file, its data folder and one
-    KEY=VALUE; None where it takes no such thing.
+    KEY=VALUE; None where it takes no such thing. `keep_option` has it leave its data, which it removes otherwise.
 
     The rest is told by its `arguments` (and the number of ranks): `refuses` why it would not run with so many ranks,
     or None; `volume` how many bytes of data a run puts into files at most; `steps` how many steps it will print, each
@@ -44,19 +44,23 @@ class Workload:
     result_option: str | None = "--json"
     directory_option: str | None = "--directory"
     hint_option: str | None = "--hint"
+    keep_option: str | None = None
     refuses: Callable[[Sequence[str], int], str | None] = lambda arguments, ranks: None
     volume: Callable[[Sequence[str], int], int | None] = lambda arguments, ranks: None
     steps: Callable[[Sequence[str]], int | None] = lambda arguments: None
     step: re.Pattern[bytes] | None = None
     result: Callable[[Path], dict[str, Any]] = read_result
 
-    def words(self, arguments: Sequence[str], folder: Path, data: Path, hints: Mapping[str, str]) -> list[str]:
+    def words(
+        self, arguments: Sequence[str], folder: Path, data: Path, hints: Mapping[str, str], keep: bool = False
+    ) -> list[str]:
         """The arguments of one run, whose files go to `data` and whose result goes to `folder`; in the experiment's
         own arguments `{directory}` and `{json}` stand for the two."""
         result = str(folder / RESULT)
         words = [word.replace("{directory}", str(data)).replace("{json}", result) for word in arguments]
         words += [self.result_option, result] if self.result_option else []
         words += [self.directory_option, str(data)] if self.directory_option else []
+        words += [self.keep_option] if keep and self.keep_option else []
         given = hints.items() if self.hint_option else ()
         return words + [word for key, value in given for word in (str(self.hint_option), f"{key}={value}")]
 
