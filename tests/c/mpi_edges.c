@@ -198,6 +198,26 @@ static void given_up(void)
     together();
 }
 
+/* Too late to be cancelled: the message to be received is here, the one sent has been received. */
+static void cancelled_in_vain(void)
+{
+    MPI_Request request;
+    say(29, 6);
+    MPI_Probe(left, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    post(in[0], 6, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("Probe", 1, 0, 0, 0), expect("Cancel", 1, 0, 0, 0), expect("Wait", 1, 0, 29, 0), from(left, 29);
+    MPI_Isend(out, 31, MPI_CHAR, right, 7, MPI_COMM_WORLD, &request);
+    expect("Isend", 1, 31, 0, 1), to(right, 31);
+    MPI_Recv(in[1], 256, MPI_CHAR, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect("Recv", 1, 0, 31, 0), from(left, 31);
+    together();
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("Cancel", 1, 0, 0, 0), expect("Wait", 1, 0, 0, 0);
+}
+
 /* The call that completes an active receive among requests that are none or inactive. */
 static void inactive(void)
 {
@@ -375,6 +395,7 @@ int main(int argc, char **argv)
     lines();
     directed();
     given_up();
+    cancelled_in_vain();
     inactive();
     asked();
     types();
