@@ -85,7 +85,7 @@ def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None
     results = load_results(folder)
     found = remedy(results, comparison)
     assert found is not None
-    assert found.proven
+    assert found.lead == "To use the best setting"
 
 
 def test_fresh_runs_that_were_lost_prove_nothing(tmp_path: Path) -> None:

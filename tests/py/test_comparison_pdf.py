@@ -60,7 +60,8 @@ def test_without_settings_there_is_nothing_to_use(tmp_path: Path, capsys: pytest
     assert main(["compare", str(folder)]) == 0
     said = capsys.readouterr().out
     assert "Best: " in said
-    assert "to use it" not in said
+    assert "To use" not in said
+    assert "The best setting" not in said
 
 
 def test_several_sweeps_are_compared_with_the_sweep_as_a_setting(

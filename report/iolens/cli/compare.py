@@ -116,5 +116,4 @@ def tell(summary: ComparisonSummary) -> None:
         out.say(f"note: {caution}")
     if summary.remedy is not None:
         lines = [line for line in (summary.remedy.stripes, *summary.remedy.hints, *summary.remedy.own) if line]
-        lead = "to use it" if summary.remedy.proven else "to use it, though it is not proven better than a baseline"
-        print(f"{lead}: " + "; ".join(lines))
+        print(f"{summary.remedy.lead}: " + "; ".join(lines))

@@ -103,7 +103,7 @@ def answer_page(results: Results, comparison: Comparison) -> Page:
     blocks: list[Block] = [Text(verdict(comparison), "lead"), *MAP.figures(comparison)]
     found = remedy(results, comparison)
     if found is not None:
-        blocks += remedy_blocks(found, comparison.best == comparison.baseline)
+        blocks += remedy_blocks(found)
     blocks += [Text(sentence) for sentence in bound_sentences(comparison)]
     blocks += EFFECTS.figures(comparison)
     blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
@@ -114,19 +114,14 @@ def answer_page(results: Results, comparison: Comparison) -> Page:
     return Page("The answer", blocks)
 
 
-def remedy_blocks(found: Remedy, is_baseline: bool) -> list[Block]:
+def remedy_blocks(found: Remedy) -> list[Block]:
     """The recommendation as text that can be pasted."""
-    lead = "To use the best setting"
-    if is_baseline:
-        lead = "The best setting is the baseline; to be sure to have it"
-    elif not found.proven:
-        lead = "The best setting of this sweep, not proven better than a baseline; to try it"
-    lead += ", before the file exists:" if found.stripes or found.hints else ":"
+    before = ", before the file exists:" if found.stripes or found.hints else ":"
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
         lines += ["cat > hints.txt <<END", *found.hints, "END", "export ROMIO_HINTS=$PWD/hints.txt"]
     lines += [folded(line) for line in found.own]
-    return [Text(lead), Text("\n".join(lines), "code"), Text(found.holds_for)]
+    return [Text(found.lead + before), Text("\n".join(lines), "code"), Text(found.holds_for)]
 
 
 def together(comparison: Comparison) -> list[Block]:

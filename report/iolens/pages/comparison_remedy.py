@@ -24,12 +24,11 @@ FOLD = " \\\n    "
 class Remedy:
     """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds.
 
-    `own` says what the experiment's own factors change at the best setting.
-
-    `proven` when its interval, of fresh runs where there are any, says that it is better than the baseline.
+    `own` says what the experiment's own factors change at the best setting. `lead` is the beginning of a sentence that
+    says why to paste it: the setting may be the baseline, or not be proven better than that.
     """
 
-    proven: bool
+    lead: str
     stripes: str | None
     hints: tuple[str, ...]
     holds_for: str
@@ -58,11 +57,22 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
     own = tuple(line for change in changes for line in own_lines(results.program, change))
     own += build_commands(results.program, [results.experiment.get("workload") or {}, *changes])
+    lead = lead_of(comparison)
     if not results.measure.of_storage:
-        return Remedy(comparison.proven, None, (), holds_for_build(run), own) if own else None
+        return Remedy(lead, None, (), holds_for_build(run), own) if own else None
     pool = (results.experiment.get("storage") or {}).get("pool")
     stripes = stripe_line(run["storage"], asked, str(pool) if pool else None)
-    return Remedy(comparison.proven, stripes, lines, holds, own) if stripes or lines or own else None
+    return Remedy(lead, stripes, lines, holds, own) if stripes or lines or own else None
+
+
+def lead_of(comparison: Comparison) -> str:
+    """Why to paste it. Proven is what an interval, of fresh runs where there are any, says is better than the
+    baseline."""
+    if comparison.best == comparison.baseline:
+        return "The best setting is the baseline; to be sure to have it"
+    if not comparison.proven:
+        return "The best setting of this sweep, not proven better than a baseline; to try it"
+    return "To use the best setting"
 
 
 def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:

@@ -199,7 +199,7 @@ EMULATED = Backend(
     as_lustre={"OST_AS_LUSTRE": "1"},
     mark="EMULATED STORAGE",
     caution=(
-        "The storage is emulated on this machine: the MiB/s are those of a model of object storage "
+        "The storage is emulated on this machine: how fast it is comes from a model of object storage "
         "targets. Take the ratios home, and repeat the sweep on the real file system."
     ),
 )
