@@ -9,6 +9,7 @@ from iolens.fleet.rows import Met, rows_of
 from iolens.log import read_log, reader
 from iolens.log.columns import Columns
 from iolens.log.known import check_region
+from iolens.log.records import Records
 
 LOG = Path(__file__).parents[1] / "advice/logs/all-read.darshan"
 NAMED = [{"name": "rank", "dtype": "<i8"}, {"name": "what", "dtype": "S4"}]
@@ -26,6 +27,7 @@ def two_parts() -> Columns:
 def test_arrays_are_made_of_all_parts_when_one_is_asked_for():
     table = two_parts()
     assert (list(table), len(table), table.kind("what"), table.kind("else")) == (["rank", "what"], 2, "O", "-")
+    assert len(Records(table, count=table.rows)) == 3
     assert not table.made
     assert table["rank"].tolist() == [1, 2, 3]
     assert table["what"].tolist() == ["ab", "cdef", "ü"]

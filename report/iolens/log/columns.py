@@ -18,24 +18,24 @@ HEADS, HEAD_BYTES = 512, 8 << 10
 
 @dataclass(frozen=True)
 class Column:
-    """A column's type as it is stored, and in this machine's byte order; texts become Python's."""
+    """A column's type as it is stored, and in this machine's byte order; texts become Python's.
+
+    `kind` is that of its array, as numpy names it.
+    """
 
     name: str
     stored: np.dtype[Any]
     own: np.dtype[Any]
-
-    @property
-    def kind(self) -> str:
-        """The kind of its array, as numpy names it."""
-        return "O" if self.stored.kind == "S" else self.stored.kind
+    kind: str
 
 
 @dataclass(frozen=True)
 class Head:
-    """Rows of a part, and its columns; None where they are those of the part before."""
+    """Rows of a part, and its columns with the bytes of a row; None where they are those of the part before."""
 
     rows: int
     columns: tuple[Column, ...] | None
+    width: int
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Piece:
 
 
 class Columns(Mapping[str, np.ndarray]):
-    """Arrays by name, all made, and what was stored let go, when the first one is asked for.
+    """Arrays by name, all made, and what was stored let go, when the first one is asked for; `rows` in each.
 
     Most questions need a few of a log's tables, and making arrays costs more than inflating them. ValueError or
     KeyError at once when the parts do not fit together, so that what is asked for later is there.
@@ -56,15 +56,18 @@ class Columns(Mapping[str, np.ndarray]):
     def __init__(self, parts: Sequence[bytes]) -> None:
         pieces: list[Piece] = []
         columns: tuple[Column, ...] = ()
+        width = 0
         for part in parts:
             head, at = head_of(part)
             if columns and head.columns not in (None, columns):
                 raise ValueError("its parts have different columns")
-            columns = columns if head.columns is None else head.columns
+            if head.columns is not None:
+                columns, width = head.columns, head.width
             if columns:
                 pieces.append(Piece(head.rows, memoryview(part)[at:]))
-                check_size(columns, pieces[-1])
+                check_size(columns, width, pieces[-1])
         self.columns = {column.name: column for column in columns}
+        self.rows = sum(piece.rows for piece in pieces)
         self.made: dict[str, np.ndarray] = {}
         self.stored: tuple[tuple[Column, ...], list[Piece]] | None = (columns, pieces)
 
@@ -104,7 +107,7 @@ def parsed(line: bytes) -> Head:
     if not isinstance(header, dict):
         raise ValueError("a table's header is not an object")
     columns = tuple(map(column_of, header["columns"])) if "columns" in header else None
-    return Head(int(header["rows"]), columns)
+    return Head(int(header["rows"]), columns, sum(column.stored.itemsize for column in columns or ()))
 
 
 remembered = lru_cache(HEADS)(parsed)
@@ -116,15 +119,17 @@ def column_of(said: dict[str, Any]) -> Column:
     if not isinstance(name, str) or not DTYPE.fullmatch(text):
         raise ValueError(f"a column is named {name!r} and of type {text!r}")
     stored: np.dtype[Any] = np.dtype(text)
-    return Column(name, stored, stored.newbyteorder("="))
+    return Column(name, stored, stored.newbyteorder("="), "O" if stored.kind == "S" else stored.kind)
 
 
-def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
-    """ValueError when a part is shorter than its columns."""
+def check_size(columns: tuple[Column, ...], width: int, piece: Piece) -> None:
+    """ValueError when a part is shorter than its columns, whose rows are so many bytes wide."""
+    if 0 <= piece.rows * width <= len(piece.body):
+        return
     at = 0
     for column in columns:
         at += piece.rows * column.stored.itemsize
-        if piece.rows < 0 or at > len(piece.body):
+        if not 0 <= at <= len(piece.body):
             raise ValueError(f"column {column.name} is cut off")
 
 

@@ -36,7 +36,7 @@ def read_private(log: Container, entries: Iterable[Entry]) -> dict[str, Records 
         with damage_in(log, f"its private region {entry.name}"):
             said = READERS[entry.kind](inflated(log, entry))
             check_region(entry.name, said)
-            found[entry.name] = Records(said) if isinstance(said, Columns) else said
+            found[entry.name] = Records(said, count=said.rows) if isinstance(said, Columns) else said
     return found
 
 

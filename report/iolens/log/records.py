@@ -17,7 +17,7 @@ class Records:
 
     `single` are columns of their own, by name; `blocks` many of one type: their names, and an array with a row for
     each. Of a column in `coded` the values are places in a list of texts. `left_out` says how many rows are not there
-    for being small.
+    for being small. `count` is the number of rows, where it is known without asking a column.
     """
 
     def __init__(
@@ -25,10 +25,12 @@ class Records:
         single: Mapping[str, np.ndarray],
         blocks: Sequence[Block] = (),
         coded: Mapping[str, Sequence[str]] | None = None,
+        count: int | None = None,
     ) -> None:
         self.single = single
         self.blocks = blocks
         self.coded = coded or {}
+        self.count = count
         self.left_out = 0
         self.framed: pd.DataFrame | None = None
 
@@ -53,7 +55,7 @@ class Records:
         return name in self.single or any(name in names for names, _ in self.blocks)
 
     def __len__(self) -> int:
-        return len(next(iter(self.single.values()), ()))
+        return len(next(iter(self.single.values()), ())) if self.count is None else self.count
 
     @property
     def names(self) -> list[str]:
