@@ -15,7 +15,7 @@ from iolens.errors import UsageError
 from iolens.lab.run.execute import Outcome
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.backends import BACKENDS
-from iolens.lab.sweep.answers import SAME
+from iolens.lab.sweep.answers import SAME, against
 from iolens.lab.sweep.asked import asked_of
 from iolens.lab.sweep.collect import judge
 from iolens.lab.sweep.experiment import Experiment
@@ -197,6 +197,15 @@ def test_a_baseline_without_answer_is_named(tmp_path: Path) -> None:
     found = compared(swept(tmp_path, {"-O0": None}))
     said = dict(zip(found.runs["flags"], found.runs["answer.said"], strict=True))
     assert said["-O2"] == "n/a: no run of the baseline has an answer"
+    assert words.answer_sentences(found) == [
+        "Answer: n/a: the program tells no answer; its own verification: successful (3 runs); "
+        "no run of the baseline has an answer (6 runs)."
+    ]
+
+
+def test_a_run_that_failed_is_no_program_without_an_answer() -> None:
+    failed = {"answer": None, "status": "failed", "verification": None}
+    assert against(failed, None)["answer.said"] == "n/a: the run failed"
 
 
 def test_answers_are_held_against_those_of_the_same_problem(tmp_path: Path) -> None:

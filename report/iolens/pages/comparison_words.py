@@ -228,14 +228,22 @@ def answer_sentences(comparison: Comparison) -> list[str]:
         return []
     known = runs[runs["answer.same"].notna()]
     if known.empty:
-        return [f"Answer: {runs['answer.said'].iloc[0]}."]
+        return [f"Answer: n/a: {untold(runs)}."]
     wrong = known[~known["answer.same"].astype(bool)]
     most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
     text = f"Answer: the baseline's in {len(known) - len(wrong)} of {len(known)} runs"
     text += f" (greatest relative difference {difference(most)})" if len(wrong) < len(known) else ""
     text += "" if wrong.empty else f", another one in {len(wrong)}: {listed(named(comparison, wrong))}"
     rest = runs[runs["answer.same"].isna()]
-    return [text + (f"; {len(rest)} tell none ({rest['answer.said'].iloc[0]})." if len(rest) else ".")]
+    return [text + (f"; n/a of {len(rest)}: {untold(rest)}." if len(rest) else ".")]
+
+
+def untold(runs: pd.DataFrame) -> str:
+    """Why these runs have no answer that can be compared, and how many for each reason."""
+    counts = runs["answer.said"].str.removeprefix("n/a: ").value_counts(sort=False)
+    if len(counts) == 1:
+        return str(counts.index[0])
+    return "; ".join(f"{said} ({count} {plural('run', count)})" for said, count in counts.items())
 
 
 def difference(value: float) -> str:

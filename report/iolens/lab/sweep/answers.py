@@ -56,6 +56,8 @@ def baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | 
 
 def against(row: Row, base: Row | None) -> Row:
     """The three columns of a run."""
+    if not row["answer"] and row["status"] == "failed":
+        return {"answer.difference": None, "answer.same": None, "answer.said": "n/a: the run failed"}
     if not row["answer"]:
         said = f"n/a: the program tells no answer; its own verification: {row['verification'] or 'n/a'}"
         return {"answer.difference": None, "answer.same": None, "answer.said": said}
