@@ -23,7 +23,10 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
     table = by_file(job, "POSIX")
     if table is None:
         return None
-    calls, few = table[f"{kind}S"], small_calls(table, kind, limits["small_transfer"])
+    calls = table[f"{kind}S"]
+    if not calls.any():
+        return None
+    few = small_calls(table, kind, limits["small_transfer"])
     mask, least = (calls > 0) & (few >= limits["small_share"] * calls), max(1.0, limits["few_calls"])
     if few[mask].sum() < least:
         return None

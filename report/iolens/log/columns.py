@@ -20,22 +20,27 @@ HEADS, HEAD_BYTES = 512, 8 << 10
 class Column:
     """A column's type as it is stored, and in this machine's byte order; texts become Python's.
 
-    `kind` is that of its array, as numpy names it.
+    `kind` is that of its array, as numpy names it; `before`: the bytes of a row in the columns before it.
     """
 
     name: str
     stored: np.dtype[Any]
     own: np.dtype[Any]
     kind: str
+    before: int
+
+    @property
+    def end(self) -> int:
+        """The bytes of a row up to its end."""
+        return self.before + self.stored.itemsize
 
 
 @dataclass(frozen=True)
 class Head:
-    """Rows of a part, and its columns with the bytes of a row; None where they are those of the part before."""
+    """Rows of a part, and its columns; None where they are those of the part before."""
 
     rows: int
     columns: tuple[Column, ...] | None
-    width: int
 
 
 @dataclass(frozen=True)
@@ -56,16 +61,14 @@ class Columns(Mapping[str, np.ndarray]):
     def __init__(self, parts: Sequence[bytes]) -> None:
         pieces: list[Piece] = []
         columns: tuple[Column, ...] = ()
-        width = 0
         for part in parts:
             head, at = head_of(part)
             if columns and head.columns not in (None, columns):
                 raise ValueError("its parts have different columns")
-            if head.columns is not None:
-                columns, width = head.columns, head.width
+            columns = columns if head.columns is None else head.columns
             if columns:
                 pieces.append(Piece(head.rows, memoryview(part)[at:]))
-                check_size(columns, width, pieces[-1])
+                check_size(columns, pieces[-1])
         self.columns = {column.name: column for column in columns}
         self.rows = sum(piece.rows for piece in pieces)
         self.made: dict[str, np.ndarray] = {}
@@ -106,47 +109,44 @@ def parsed(line: bytes) -> Head:
     header = json.loads(line)
     if not isinstance(header, dict):
         raise ValueError("a table's header is not an object")
-    columns = tuple(map(column_of, header["columns"])) if "columns" in header else None
-    return Head(int(header["rows"]), columns, sum(column.stored.itemsize for column in columns or ()))
+    if "columns" not in header:
+        return Head(int(header["rows"]), None)
+    columns: list[Column] = []
+    for said in header["columns"]:
+        columns.append(column_of(said, columns[-1].end if columns else 0))
+    return Head(int(header["rows"]), tuple(columns))
 
 
 remembered = lru_cache(HEADS)(parsed)
 
 
-def column_of(said: dict[str, Any]) -> Column:
-    """A column as the header describes it."""
+def column_of(said: dict[str, Any], before: int) -> Column:
+    """A column as the header describes it, behind so many bytes of a row."""
     name, text = said["name"], said["dtype"]
     if not isinstance(name, str) or not DTYPE.fullmatch(text):
         raise ValueError(f"a column is named {name!r} and of type {text!r}")
     stored: np.dtype[Any] = np.dtype(text)
-    return Column(name, stored, stored.newbyteorder("="), "O" if stored.kind == "S" else stored.kind)
+    return Column(name, stored, stored.newbyteorder("="), "O" if stored.kind == "S" else stored.kind, before)
 
 
-def check_size(columns: tuple[Column, ...], width: int, piece: Piece) -> None:
-    """ValueError when a part is shorter than its columns, whose rows are so many bytes wide."""
-    if 0 <= piece.rows * width <= len(piece.body):
+def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
+    """ValueError when a part is shorter than its columns."""
+    if 0 <= piece.rows * columns[-1].end <= len(piece.body):
         return
-    at = 0
-    for column in columns:
-        at += piece.rows * column.stored.itemsize
-        if not 0 <= at <= len(piece.body):
-            raise ValueError(f"column {column.name} is cut off")
+    cut = next(column for column in columns if not 0 <= piece.rows * column.end <= len(piece.body))
+    raise ValueError(f"column {cut.name} is cut off")
 
 
 def arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
     """An array for each column: the rows of all pieces; bytes become text."""
-    ends = [0] * len(pieces)
-    made = {}
-    for column in columns:
-        values = [values_of(column, piece, at) for piece, at in zip(pieces, ends, strict=True)]
-        ends = [at + piece.rows * column.stored.itemsize for piece, at in zip(pieces, ends, strict=True)]
-        made[column.name] = np.concatenate(values) if len(values) > 1 else values[0]
-    return made
+    if len(pieces) == 1:
+        return {column.name: values_of(column, pieces[0]) for column in columns}
+    return {column.name: np.concatenate([values_of(column, piece) for piece in pieces]) for column in columns}
 
 
-def values_of(column: Column, piece: Piece, at: int) -> np.ndarray:
-    """The values of a column in one piece, which begin at this byte of it."""
-    values = np.frombuffer(piece.body, column.stored, piece.rows, at)
-    if column.stored.kind != "S":
+def values_of(column: Column, piece: Piece) -> np.ndarray:
+    """The values of a column in one piece."""
+    values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
+    if column.kind != "O":
         return values.astype(column.own)
     return np.fromiter((text.decode("utf-8", "replace") for text in values.tolist()), object, len(values))
