@@ -119,3 +119,13 @@ def test_no_program_is_built_over_that_of_a_sweep_under_way(tmp_path: Path, caps
         assert iolens(tmp_path) == 1
     assert "is in use by another sweep" in capsys.readouterr().err
     assert not (tmp_path / "builds" / "builds").exists()
+
+
+@pytest.mark.mpi
+def test_nothing_is_built_for_ranks_that_the_program_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert iolens(tmp_path, "--set", "workload.ranks=2") == 2
+    said = capsys.readouterr().err
+    assert "needs a square number of ranks" in said
+    assert "building" not in said

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.files import write_aside
+from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run.record import RECORD, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
@@ -79,9 +80,9 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     wanted = [*schedule(experiment), *begun_before(experiment, folder)] if with_matrix else []
     runs = [asked_of(experiment, run, storage) for run in wanted]
     first = [asked_first(experiment)] if experiment.first is not None else []
+    check_workload(experiment, workload_of(experiment.program), [*runs, *first])
+    check_nodes(runs, LAUNCHERS[experiment.launcher])
     bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
-    check_workload(experiment, bench.workload, [*runs, *first])
-    check_nodes(runs, bench.launcher)
     check_placement(bench, runs)
     check_placement(first_bench, first)
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
