@@ -206,6 +206,12 @@ def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
 
 def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
     """The first stream inflated to at most `room` bytes, and what follows it."""
+    if compression == "zlib" and len(stored) <= WINDOW:
+        # Most streams of small logs end within one window: no pieces are put together for them.
+        inflater = zlib.decompressobj()
+        content = inflater.decompress(stored, room)
+        if inflater.eof:
+            return content, stored[len(stored) - len(inflater.unused_data) :]
     pieces, after = [], stored
     for piece, rest in stream_pieces(compression, stored, room):
         pieces.append(piece)
