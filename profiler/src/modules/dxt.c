@@ -50,21 +50,29 @@ bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
     return true;
 }
 
-/* A trace that was copied while it grew may have one more chunk behind its last one. */
+/* The chunk in which the next segment would lie is the last one. In a copy made while the trace grew,
+ * `trace->last` may be of another moment than `trace->next`, and more chunks may follow. */
+static bool is_last(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
+{
+    return trace->next >= chunk->segment && trace->next <= chunk->segment + chunk->size;
+}
+
+static struct dxt_chunk *first_of(const struct dxt_trace *trace) { return trace->next ? trace->first : NULL; }
+
 static struct dxt_chunk *next_of(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
 {
-    return chunk == trace->last ? NULL : chunk->next;
+    return is_last(trace, chunk) ? NULL : chunk->next;
 }
 
 static size_t used_of(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
 {
-    return chunk == trace->last ? (size_t)(trace->next - chunk->segment) : chunk->size;
+    return is_last(trace, chunk) ? (size_t)(trace->next - chunk->segment) : chunk->size;
 }
 
 static size_t count(const struct dxt_trace *trace)
 {
     size_t segments = 0;
-    for (const struct dxt_chunk *chunk = trace->first; chunk; chunk = next_of(trace, chunk))
+    for (const struct dxt_chunk *chunk = first_of(trace); chunk; chunk = next_of(trace, chunk))
         segments += used_of(trace, chunk);
     return segments;
 }
@@ -73,7 +81,7 @@ static void dxt_correct(void *state, const struct timeline *line)
 {
     for (int direction = 0; direction < 2; direction++) {
         struct dxt_trace *trace = &((struct dxt *)state)->trace[direction];
-        for (struct dxt_chunk *chunk = trace->first; chunk; chunk = next_of(trace, chunk)) {
+        for (struct dxt_chunk *chunk = first_of(trace); chunk; chunk = next_of(trace, chunk)) {
             for (size_t i = 0; i < used_of(trace, chunk); i++) {
                 chunk->segment[i].t0 = timeline_at(line, chunk->segment[i].t0);
                 chunk->segment[i].t1 = timeline_at(line, chunk->segment[i].t1);
@@ -84,7 +92,7 @@ static void dxt_correct(void *state, const struct timeline *line)
 
 static char *put_segments(char *at, const struct dxt_trace *trace)
 {
-    for (const struct dxt_chunk *chunk = trace->first; chunk; chunk = next_of(trace, chunk)) {
+    for (const struct dxt_chunk *chunk = first_of(trace); chunk; chunk = next_of(trace, chunk)) {
         size_t bytes = used_of(trace, chunk) * sizeof *chunk->segment;
         memcpy(at, chunk->segment, bytes);
         at += bytes;
@@ -125,12 +133,12 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
 static bool trace_validate(const struct dxt_trace *trace, const struct area *area)
 {
     const struct dxt_chunk *before = NULL;
-    for (const struct dxt_chunk *chunk = trace->first; chunk; before = chunk, chunk = next_of(trace, chunk))
+    for (const struct dxt_chunk *chunk = first_of(trace); chunk;
+         before = chunk, chunk = next_of(trace, chunk))
         if (chunk <= before || !area_holds(area, chunk, sizeof *chunk, 1) ||
             !area_holds(area, chunk->segment, sizeof *chunk->segment, chunk->size))
             return false;
-    return before == trace->last &&
-           (!before || (trace->next >= before->segment && trace->next <= before->segment + before->size));
+    return !before || is_last(trace, before);
 }
 
 static bool dxt_validate(const void *state, const struct area *area)
