@@ -222,6 +222,19 @@ def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) 
         assert any("1/3, 2 lost" in row for row in table.rows)
 
 
+def test_a_baseline_that_had_to_move_is_said(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2, 4]})
+    results = load_results(folder)
+    assert "the baseline has" not in " ".join(words.cautions(results, compare(results.runs, results.settings)))
+    for repetition in (1, 2, 3):
+        run = folder / f"points/stripe_count1/rep-{repetition}"
+        shutil.rmtree(run)
+        write_run(run, {"stripe_count": 1}, repetition, 100.0, status="failed", reason="it crashed")
+    results = load_results(folder)
+    said = words.cautions(results, compare(results.runs, results.settings))
+    assert "No run with 1 stripe can be compared, so that the baseline has 2 stripes." in said
+
+
 def test_lost_runs_that_were_repeated_are_said_and_count(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2, 4]}, model=lambda p: 100.0 * p["stripe_count"])
     change(folder / "points/stripe_count4/rep-2/run.json", lost=[{"reason": SLOW, "seconds": 3.0}])

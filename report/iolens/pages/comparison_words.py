@@ -12,7 +12,7 @@ from iolens.lab.sweep.results import Results
 from iolens.lab.tune.trail import TUNING
 from iolens.metrics.audit.setup import HELD
 from iolens.metrics.bound import known, stripes_of_a_link
-from iolens.metrics.comparison import Comparison
+from iolens.metrics.comparison import Comparison, base_level
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.drift import drift
 from iolens.metrics.measure import Measure
@@ -190,7 +190,7 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         words.append(
             f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
         )
-    words += lost_runs(comparison) + retried(results)
+    words += moved_baseline(comparison) + lost_runs(comparison) + retried(results)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     asked = not comparison.measure.less_is_better
     unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
@@ -201,6 +201,22 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         )
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
+
+
+def moved_baseline(comparison: Comparison) -> list[str]:
+    """That the baseline is not the usual one, by each setting whose usual level no run that can be compared has."""
+    if comparison.baseline is None:
+        return []
+    points = comparison.points
+    levels = {
+        name: (base_level(name, list(points[name])), points.loc[comparison.baseline, name])
+        for name in comparison.factors
+    }
+    return [
+        f"No run with {describe_one(name, usual)} can be compared, so that the baseline has {describe_one(name, taken)}."
+        for name, (usual, taken) in levels.items()
+        if usual != taken
+    ]
 
 
 def storage_notes(results: Results) -> list[str]:
