@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
 import darshan
 import numpy as np
 import pytest
-from btio_program import BTIO, COMPONENTS, Outcome, btio, launch, result
+from btio_program import BTIO, COMPONENTS, MPI_SETTINGS, Outcome, btio, launch, result
 from iolens.lab.installation import find_library
 from iolens.lab.run import mpi
+from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi
 
@@ -179,6 +183,21 @@ def test_too_few_dumps_in_the_file(tmp_path: Path, method: str, file: str) -> No
     assert outcome.status == 1
     assert len(outcome.messages) == 1
     assert file in outcome.messages[0]
+
+
+def test_a_message_comes_whole(tmp_path: Path) -> None:
+    """In one write, which a datagram is: ranks that fail together would mix the parts of their lines."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    command = [str(BTIO), "--method", "0", "--directory", "absent"]
+    environment = {**os.environ, **MPI_SETTINGS}
+    done = subprocess.run(command, cwd=tmp_path, stderr=theirs, env=environment, timeout=PATIENCE, check=False)
+    ours.setblocking(False)
+    said = []
+    with contextlib.suppress(BlockingIOError), ours, theirs:
+        while True:
+            said.append(ours.recv(1 << 16))
+    assert done.returncode == 2
+    assert [text for text in said if b"btio" in text] == [b"btio: directory absent: No such file or directory\n"]
 
 
 @pytest.mark.parametrize(("method", "file", "title", "together"), METHODS)

@@ -8,7 +8,15 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, LINE_BYTES = 6000 };
+
+/* One line in one write: ranks that fail together would come between the parts of each other's lines. */
+static void say(const char *format, va_list arguments)
+{
+    char text[LINE_BYTES];
+    vsnprintf(text, sizeof text, format, arguments);
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+}
 
 _Noreturn void fail(int status, const char *format, ...)
 {
@@ -18,9 +26,7 @@ _Noreturn void fail(int status, const char *format, ...)
         va_list arguments;
         va_start(arguments, format);
         fflush(stdout);
-        fprintf(stderr, "%s: ", program_invocation_short_name);
-        vfprintf(stderr, format, arguments);
-        fputc('\n', stderr);
+        say(format, arguments);
         va_end(arguments);
     }
     MPI_Finalize();
@@ -31,9 +37,7 @@ _Noreturn void fail_alone(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", program_invocation_short_name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say(format, arguments);
     va_end(arguments);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILED);
     abort();
