@@ -209,18 +209,29 @@ static void read_migrations(struct state *state)
     state->run.running[SOFT_CPU_MIGRATIONS] = state->run.running[SOFT_TASK_CLOCK];
 }
 
-static void read_run(void *memory)
+/* NULL: this process is not counted. */
+static struct state *read_run(void)
 {
     struct counts now;
-    (void)memory;
     struct state *state = iolens_counters.live && iolens_counters.pid == iolens.pid ? noted_state() : NULL;
     if (!state)
-        return;
+        return NULL;
     read_process(&now);
     state->run = (struct counts){0};
     add_between(&state->run, &iolens_counters.before, iolens_paused() ? &iolens_counters.paused : &now);
-    if (!iolens_counters.choice.wanted)
-        read_migrations(state);
+    return state;
+}
+
+/* A look at each thread is too much to be taken ten times a second. */
+static void read_run_so_far(void *memory)
+{
+    (void)memory;
+    struct state *state = read_run();
+    if (!state || iolens_counters.choice.wanted)
+        return;
+    state->run.value[SOFT_CPU_MIGRATIONS] = -1;
+    snprintf(state->moved, sizeof state->moved,
+             "this log is from before the process's end; --hwpc counts them");
 }
 
 void counters_pause(bool on)
@@ -355,8 +366,9 @@ static void put_rows(struct buffer *rows, const struct state *state, const struc
 
 static void count(int rank)
 {
-    if (!iolens.lost && filter_rank(rank))
-        read_run(NULL);
+    struct state *state = !iolens.lost && filter_rank(rank) ? read_run() : NULL;
+    if (state && !iolens_counters.choice.wanted)
+        read_migrations(state);
 }
 
 /* A count that is missing in one thread of a region is missing in the sum. */
@@ -428,7 +440,7 @@ const struct process_table table_counters = {
     .state_bytes = sizeof(struct state),
     .validate = validate,
     .reset = reset,
-    .beat = read_run,
+    .beat = read_run_so_far,
     .count = count,
     .collect = collect,
     .weight = weight,
