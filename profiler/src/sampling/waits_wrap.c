@@ -39,7 +39,6 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct t
 #include "waits.def"
 #include "masked_waits.def"
 #include "signal_waits.def"
-#include "socket_waits.def"
 #undef WAIT
 static __typeof__(&sigaction) real_sigaction;
 static __typeof__(&signal) real_signal;
@@ -58,7 +57,6 @@ __attribute__((constructor)) static void resolve_all(void)
 #include "waits.def"
 #include "masked_waits.def"
 #include "signal_waits.def"
-#include "socket_waits.def"
 #undef WAIT
     (void)&REAL(sigaction);
     (void)&REAL(signal);
@@ -137,19 +135,6 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
         return ret;                                                                                          \
     }
 #include "signal_waits.def"
-#undef WAIT
-
-#define WAIT(ret_t, name, params, args)                                                                      \
-    IOLENS_EXPORT ret_t name params                                                                          \
-    {                                                                                                        \
-        if (!iolens_sockets_end_waits || !sampling_here())                                                   \
-            return REAL(name) args;                                                                          \
-        bool held = HOLD(name);                                                                              \
-        ret_t ret = REAL(name) args;                                                                         \
-        release(held);                                                                                       \
-        return ret;                                                                                          \
-    }
-#include "socket_waits.def"
 #undef WAIT
 
 IOLENS_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
