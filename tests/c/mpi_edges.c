@@ -383,12 +383,7 @@ static void between(void)
 
 int main(int argc, char **argv)
 {
-    int ranks;
-    MPI_Init(&argc, &argv);
-    expect("Init", 1, 0, 0, 0);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MUST(ranks == RANKS);
+    begin(&argc, &argv);
     right = (rank + 1) % RANKS, left = (rank + RANKS - 1) % RANKS;
     windows();
     posted_windows();

@@ -128,12 +128,7 @@ static void among_others(void)
 
 int main(int argc, char **argv)
 {
-    int ranks;
-    MPI_Init(&argc, &argv);
-    expect("Init", 1, 0, 0, 0);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MUST(ranks == RANKS);
+    begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     wrong_arguments();

@@ -50,6 +50,17 @@ static void from(int peer, long long bytes)
     peers[peer][3] += bytes;
 }
 
+/* MPI_Init, and which of the four ranks this is. */
+static void begin(int *argc, char ***argv)
+{
+    int ranks;
+    MPI_Init(argc, argv);
+    expect("Init", 1, 0, 0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MUST(ranks == RANKS);
+}
+
 static void print_expected(void)
 {
     char name[64];
