@@ -2,12 +2,10 @@
 #ifndef IOLENS_PNETCDF_H
 #define IOLENS_PNETCDF_H
 
-#include "../files/ids.h"
-#include "../system/path.h"
+#include "../records/shape.h"
 #include "../runtime/wrap.h"
 #include "dataset.h"
 #include "pnetcdf_api.h"
-#include "../records/shape.h"
 
 enum pnetcdf_file_int {
 #define INT(name, merge) PNETCDF_FILE_##name,
@@ -81,14 +79,6 @@ struct extent extent_strided(const mpi_offset *count, const mpi_offset *stride);
 struct extent extent_pieces(int pieces, mpi_offset *const *counts);
 struct extent extent_type(mpi_type type);
 
-/* The key of a variable of an open file. */
-static inline int64_t pnetcdf_key(int nc, int var) { return (int64_t)nc << 32 | (uint32_t)var; }
-
-extern struct ids iolens_variables; /* of open files, by pnetcdf_key() */
-
-/* The absolute path of an open file; false when there is none. */
-bool pnetcdf_path(char path[PATH_BYTES], int nc);
-
 void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter);
 void pnetcdf_before_close(struct call *c, int nc);
 void pnetcdf_on_close(const struct call *c, int nc);
@@ -99,7 +89,7 @@ void pnetcdf_on_variable(const struct call *c, int nc, int var);
 void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
                        enum pnetcdf_var_int mode, struct extent extent);
 
-/* Its file was closed. */
-void pnetcdf_var_closed(const struct call *c, struct pnetcdf_var *var);
+/* Of a file that was closed. */
+void pnetcdf_close_variables(const struct call *c, int nc);
 
 #endif

@@ -1,8 +1,10 @@
 #include "pnetcdf_api.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "../files/names.h"
 #include "../runtime/context.h"
 #include "../system/library.h"
 
@@ -43,4 +45,17 @@ const struct pnetcdf_calls *pnetcdf_calls(void)
     calls = found;
     known = whole ? 1 : -1;
     return whole ? &calls : NULL;
+}
+
+bool pnetcdf_path(char path[PATH_BYTES], int nc)
+{
+    const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();
+    char name[PNETCDF_NAME_MOST];
+    int length = 0;
+    if (!pnetcdf || pnetcdf->inq_path(nc, &length, NULL) != 0 || length >= PNETCDF_NAME_MOST)
+        return false;
+    if (pnetcdf->inq_path(nc, NULL, name) != 0 || !path_absolute(path, AT_FDCWD, name))
+        return false;
+    names_resolve(path);
+    return true;
 }

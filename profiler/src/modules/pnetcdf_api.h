@@ -4,7 +4,10 @@
 #ifndef IOLENS_PNETCDF_API_H
 #define IOLENS_PNETCDF_API_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "../system/path.h"
 
 #ifndef IOLENS_MPI_TYPES
 typedef intptr_t mpi_comm, mpi_info, mpi_type;
@@ -27,5 +30,8 @@ struct pnetcdf_calls {
 
 /* NULL when something is missing, which is said once. */
 const struct pnetcdf_calls *pnetcdf_calls(void);
+
+/* The absolute path of an open file; false when there is none. */
+bool pnetcdf_path(char path[PATH_BYTES], int nc);
 
 #endif

@@ -1,28 +1,13 @@
 #include "pnetcdf.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 
 #include "../files/ids.h"
-#include "../files/names.h"
 #include "../files/registry.h"
 #include "../records/module.h"
 #include "timer.h"
 
 static struct ids iolens_netcdfs; /* open files */
-
-bool pnetcdf_path(char path[PATH_BYTES], int nc)
-{
-    const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();
-    char name[PNETCDF_NAME_MOST];
-    int length = 0;
-    if (!pnetcdf || pnetcdf->inq_path(nc, &length, NULL) != 0 || length >= PNETCDF_NAME_MOST)
-        return false;
-    if (pnetcdf->inq_path(nc, NULL, name) != 0 || !path_absolute(path, AT_FDCWD, name))
-        return false;
-    names_resolve(path);
-    return true;
-}
 
 static void add_meta(struct pnetcdf_file *file, const struct call *c)
 {
@@ -66,9 +51,7 @@ void pnetcdf_before_close(struct call *c, int nc)
 void pnetcdf_on_close(const struct call *c, int nc)
 {
     struct pnetcdf_file *file = c->taken;
-    struct pnetcdf_var *var;
-    while ((var = ids_take_between(&iolens_variables, pnetcdf_key(nc, 0), pnetcdf_key(nc, -1))))
-        pnetcdf_var_closed(c, var);
+    pnetcdf_close_variables(c, nc);
     if (!file)
         return;
     spin_lock(&file->lock);

@@ -8,7 +8,7 @@
 #include "../files/registry.h"
 #include "../records/module.h"
 
-struct ids iolens_variables;
+static struct ids iolens_variables; /* of open files, by key_of() */
 
 static const struct dataset_layout AT = {
     .bytes = PNETCDF_VAR_BYTES_READ,
@@ -57,6 +57,8 @@ static bool describe(int nc, int var, struct description *d)
     return true;
 }
 
+static int64_t key_of(int nc, int var) { return (int64_t)nc << 32 | (uint32_t)var; }
+
 /* A variable's record is named FILE:VARIABLE. */
 static struct pnetcdf_var *state_of(int nc, const char *name)
 {
@@ -89,7 +91,7 @@ void pnetcdf_on_variable(const struct call *c, int nc, int var)
     state->record_dimension = found.record_dimension;
     dataset_opened(&state->dataset, &AT, state->doubles, (struct span){c->t0, c->t1});
     spin_unlock(&state->dataset.lock);
-    ids_put(&iolens_variables, pnetcdf_key(nc, var), state);
+    ids_put(&iolens_variables, key_of(nc, var), state);
 }
 
 static int64_t product(const mpi_offset *count, int64_t rank)
@@ -165,7 +167,7 @@ static bool writes(enum pnetcdf_var_int mode)
 void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
                        enum pnetcdf_var_int mode, struct extent extent)
 {
-    struct pnetcdf_var *state = ids_find(&iolens_variables, pnetcdf_key(nc, var));
+    struct pnetcdf_var *state = ids_find(&iolens_variables, key_of(nc, var));
     if (!state)
         return;
     struct pattern pattern = pattern_of(state, nc, &extent);
@@ -178,11 +180,14 @@ void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_i
 }
 
 /* Variables have no close of their own; the time is the file's. */
-void pnetcdf_var_closed(const struct call *c, struct pnetcdf_var *var)
+void pnetcdf_close_variables(const struct call *c, int nc)
 {
-    spin_lock(&var->dataset.lock);
-    dataset_closed(&var->dataset, &AT, var->doubles, (struct span){c->t1, c->t1});
-    spin_unlock(&var->dataset.lock);
+    struct pnetcdf_var *var;
+    while ((var = ids_take_between(&iolens_variables, key_of(nc, 0), key_of(nc, -1)))) {
+        spin_lock(&var->dataset.lock);
+        dataset_closed(&var->dataset, &AT, var->doubles, (struct span){c->t1, c->t1});
+        spin_unlock(&var->dataset.lock);
+    }
 }
 
 static bool pnetcdf_var_validate(const void *state, const struct area *area)
