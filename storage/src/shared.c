@@ -11,12 +11,12 @@
 #include "params.h"
 #include "sys.h"
 
-#define SLOW_SHARE                                                                                           \
-    0.2 /* real calls may exceed the modelled time by this share before the run is invalid …               \
-         */
-#define SLOW_LEAST 0.05 /* … if that is more than these seconds */
+/* Real calls may exceed the modelled time by this share, or by these seconds if they are more, before the run
+ * is invalid. */
+#define SLOW_SHARE 0.2
+#define SLOW_LEAST 0.05
 
-const char *const fault_reason[FAULT_COUNT] = {
+static const char *const fault_reason[FAULT_COUNT] = {
     [FAULT_MAPPED] =
         "a file was mapped into memory, and what moves through a memory mapping cannot be charged",
     [FAULT_UNCHARGED] = "a file grew by bytes that no emulated call wrote",

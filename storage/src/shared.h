@@ -21,8 +21,6 @@ enum fault {
     FAULT_COUNT
 };
 
-extern const char *const fault_reason[FAULT_COUNT];
-
 /* How long a file may be by what was charged, and how long it was found when it was closed. */
 struct shared_file {
     uint64_t inode;

@@ -5,7 +5,7 @@
 
 enum { WORDS_PER_STAMP = 512 };
 
-void run_remove(Run *run)
+static void remove_file(Run *run)
 {
     MPI_Barrier(run->comm);
     if (run->rank == 0)
@@ -16,7 +16,7 @@ static void check_trouble(Run *run)
 {
     if (!trouble_shared(&run->trouble, run->comm))
         return;
-    run_remove(run);
+    remove_file(run);
     fail(EXIT_FAILED, "%s", run->trouble.text);
 }
 
@@ -92,7 +92,7 @@ void run_all(Run *run, const Config *config, MPI_Comm comm)
         fail(EXIT_USAGE, "--directory: the path is too long");
     run->words = config->transfer / (int64_t)sizeof *run->data;
     run->data = allocate((size_t)run->words, sizeof *run->data);
-    run_remove(run);
+    remove_file(run);
     MPI_Barrier(comm);
     double start = MPI_Wtime();
     write_file(run);
@@ -103,5 +103,5 @@ void run_all(Run *run, const Config *config, MPI_Comm comm)
     run->total_seconds = MPI_Wtime() - start;
     free(run->data);
     if (!config->keep)
-        run_remove(run);
+        remove_file(run);
 }

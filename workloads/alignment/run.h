@@ -27,6 +27,4 @@ typedef struct Run {
 /* Writes the file, reads it back on other ranks and compares. Ends the program when I/O fails. Collective. */
 void run_all(Run *run, const Config *config, MPI_Comm comm);
 
-void run_remove(Run *run);
-
 #endif

@@ -16,7 +16,9 @@
 
 enum { DEFAULT_TRIALS = 3, SINGLE_TRIAL = 1, READ = R_OK | X_OK, WRITE = W_OK | X_OK };
 
-const Problem PROBLEM_DEFAULTS = {.nx = 4, .ny = 4, .im_world = 90, .lm = 137, .io_ranks = 1, .arrays = 5};
+/* The original's. */
+static const Problem PROBLEM_DEFAULTS = {
+    .nx = 4, .ny = 4, .im_world = 90, .lm = 137, .io_ranks = 1, .arrays = 5};
 
 /* Whether the command line says anything of the problem, rather than of folders and hints alone. */
 static bool names_problem(const Program *program, int argc, char **argv)

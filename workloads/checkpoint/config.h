@@ -56,9 +56,6 @@ typedef struct Program {
     int key_count;
 } Program;
 
-/* The original's defaults, for --help and for what is not given. */
-extern const Problem PROBLEM_DEFAULTS;
-
 /* Parses, reads resource and hints files, and checks. Ends the program on bad input or --help. Collective:
  * every rank gets the same. */
 void config_read(Config *config, const Program *program, int argc, char **argv, MPI_Comm comm);

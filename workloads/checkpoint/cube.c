@@ -1,6 +1,7 @@
 #include "cube.h"
 
-Block block_of(int count, int parts, int at)
+/* Part `at` of `count` cells in `parts`; the first ones have one more where it does not divide. */
+static Block block_of(int count, int parts, int at)
 {
     int base = count / parts, more = count % parts;
     return (Block){.first = at * base + (at < more ? at : more), .size = base + (at < more)};

@@ -28,9 +28,6 @@ typedef struct Cube {
     int group_number, groups;
 } Cube;
 
-/* Part `at` of `count` cells in `parts`; the first ones have one more where it does not divide. */
-Block block_of(int count, int parts, int at);
-
 /* Collective. */
 void cube_make(Cube *cube, const Problem *problem, MPI_Comm world);
 

@@ -5,11 +5,6 @@
 
 #include "cube.h"
 
-/* Value of array `array` at a cell, from 0 up to 1 exclusive: a 64-bit mix (splitmix64's finaliser; Steele,
- * Lea, Flood, OOPSLA 2014) of the cell's number `((array levels + level) latitudes + latitude) edge +
- * longitude`, of which the upper 24 bits are a float without rounding. */
-float field_value(const Cube *cube, int array, int level, int latitude, int longitude);
-
 /* Cells of this rank in one level. */
 size_t field_cells(const Cube *cube);
 

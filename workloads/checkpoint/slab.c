@@ -1,6 +1,5 @@
 #include "slab.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 long long slab_cells(const Cube *cube, int group, int levels)
@@ -28,15 +27,6 @@ void slab_make(Slab *slab, const Cube *cube, int levels)
         slab->packed = allocate((size_t)start, sizeof(float));
         slab->field = allocate((size_t)start, sizeof(float));
     }
-}
-
-void slab_free(Slab *slab)
-{
-    free(slab->counts);
-    free(slab->starts);
-    free(slab->packed);
-    free(slab->field);
-    *slab = (Slab){0};
 }
 
 void slab_gather(Slab *slab, const float *part)

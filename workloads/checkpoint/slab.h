@@ -19,7 +19,6 @@ typedef struct Slab {
 long long slab_cells(const Cube *cube, int group, int levels);
 
 void slab_make(Slab *slab, const Cube *cube, int levels);
-void slab_free(Slab *slab);
 
 /* `part` is this rank's, [level][latitude][longitude]. Collective over the group, the first of each two. */
 void slab_gather(Slab *slab, const float *part);

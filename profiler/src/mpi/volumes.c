@@ -8,7 +8,7 @@ int64_t bytes_of(int64_t count, MPI_Datatype type)
     return count > 0 && pmpi.Type_size_x(type, &size) == MPI_SUCCESS && size > 0 ? count * (int64_t)size : 0;
 }
 
-int64_t count_at(struct counts counts, int index)
+static int64_t count_at(struct counts counts, int index)
 {
     return counts.wide ? (int64_t)((const MPI_Count *)counts.array)[index]
                        : ((const int *)counts.array)[index];

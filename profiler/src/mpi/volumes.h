@@ -32,7 +32,6 @@ struct volume volume_exchange(int64_t sent, int64_t received);
 /* Bytes of `many` blocks, but for those that `without` has; NULL: of all. */
 int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type, const bool *without);
 int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types, const bool *without);
-int64_t count_at(struct counts counts, int index);
 
 /* Whether arguments of the root's are looked at on this rank. */
 bool volume_is_root(const struct comm *comm, int root);
