@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from iolens.log import Job
+from job_example import job_of
 
 RANKS = 4
 FRAMES = [
@@ -35,26 +35,7 @@ OBJECTS = [
 
 def job(nprocs: int = RANKS, frames: dict[str, pd.DataFrame] | None = None, **private: Any) -> Job:
     """A job of so many processes that ran 10 s."""
-    return Job(
-        path=Path("made.darshan"),
-        version="3.41",
-        byte_order="little",
-        compression="zlib",
-        exe="/home/me/app",
-        command="/home/me/app -x",
-        uid=1,
-        jobid=7,
-        start=0.0,
-        end=10.0,
-        run_time=10.0,
-        nprocs=nprocs,
-        metadata={},
-        mounts=(),
-        names={},
-        modules=(),
-        frames=frames or {},
-        private=private,
-    )
+    return job_of(nprocs=nprocs, exe="/home/me/app", mounts=(), frames=frames or {}, private=private)
 
 
 def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:

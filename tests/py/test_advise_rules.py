@@ -18,49 +18,21 @@ from iolens.advise import Finding, findings, remedies, rules, verdict
 from iolens.advise.limits import changed, from_file
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.log import Job, Mount, read_log
-from iolens.log.layouts import MODULES
+from iolens.log import Job, read_log
 from iolens.metrics.share import io_seconds, slowest_seconds
 from iolens.metrics.writers import moved_by_rank
 from iolens.pages.advice_rules import rules_text
+from job_example import MIB, frame, job_of
 
-MIB = 1 << 20
 TESTS = Path(__file__).parents[1]
 WORDS = {"REMEDY", "COLLECTIVE", "BROADCAST", "SPLIT", "INDEPENDENT"}
 ADVICE = TESTS.parent / "report/ADVICE.md"
 
 
-def frame(module: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Records of a module; counters that are not given are 0."""
-    prefix = f"{MODULES[module].prefix}_"
-    columns = ["id", "rank", *MODULES[module].names]
-    full = [{name: row.get(name.removeprefix(prefix), 0) for name in columns} for row in rows]
-    made = pd.DataFrame(full, columns=columns).astype({name: float for name in columns if "_F_" in name})
-    return made
-
-
 def job(nprocs: int, frames: dict[str, pd.DataFrame], run_time: float = 100.0, **private: Any) -> Job:
     """A job on a Lustre mount."""
-    return Job(
-        path=Path("made.darshan"),
-        version="3.41",
-        byte_order="little",
-        compression="zlib",
-        exe="/bin/app",
-        command="/bin/app",
-        uid=1,
-        jobid=7,
-        start=0.0,
-        end=run_time,
-        run_time=run_time,
-        nprocs=nprocs,
-        metadata={},
-        mounts=(Mount("lustre", "/scratch"),),
-        names={key: f"/scratch/file.{key}" for key in range(5000)},
-        modules=(),
-        frames=frames,
-        private=private,
-    )
+    names = {key: f"/scratch/file.{key}" for key in range(5000)}
+    return job_of(run_time, nprocs=nprocs, names=names, frames=frames, private=private)
 
 
 def own_files(seconds: list[float], **counters: Any) -> pd.DataFrame:

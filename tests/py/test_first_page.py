@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from iolens.advise import Finding
-from iolens.log import Job, Mount, read_log
-from iolens.log.layouts import MODULES
+from iolens.log import Job, read_log
 from iolens.metrics.gauges import gauges
 from iolens.metrics.mpiio import byte_ratios, collective_time, unseen
 from iolens.metrics.share import io_seconds
@@ -27,42 +26,17 @@ from iolens.pages.job import PAGES, meeting_ranks, write_job
 from iolens.pages.job_words import facts, main_file_system, verdicts
 from iolens.pages.layout import laid_out
 from iolens.pages.text import table_text
+from job_example import MIB, frame, job_of
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"
-MIB = 1 << 20
 
 
-def posix(rows: list[dict[str, float]]) -> pd.DataFrame:
-    """POSIX records; counters that are not given are 0."""
-    names = MODULES["POSIX"].names
-    made = pd.DataFrame(
-        [{name: row.get(name.removeprefix("POSIX_"), 0) for name in ("id", "rank", *names)} for row in rows]
-    )
-    return made.astype({name: float for name in names if "_F_" in name})
+posix = partial(frame, "POSIX")
 
 
-def job(frames: dict[str, pd.DataFrame], **changes: object) -> Job:
+def job(frames: dict[str, pd.DataFrame], **fields: object) -> Job:
     """A job of 4 processes that ran 10 s."""
-    made = Job(
-        path=Path("made.darshan"),
-        version="3.41",
-        byte_order="little",
-        compression="zlib",
-        exe="/bin/app",
-        command="/bin/app",
-        uid=1,
-        jobid=7,
-        start=0.0,
-        end=10.0,
-        run_time=10.0,
-        nprocs=4,
-        metadata={},
-        mounts=(Mount("lustre", "/scratch"),),
-        names={n: f"/scratch/{n}" for n in range(9)},
-        modules=(),
-        frames=frames,
-    )
-    return replace(made, **changes)
+    return job_of(frames=frames, names={n: f"/scratch/{n}" for n in range(9)}, **fields)
 
 
 UNEVEN = [
