@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
+import pytest
 from iolens import __version__
+from iolens.cli.main import main
+from iolens.cli.run import LARGEST_EVENTS, LARGEST_HZ, LEAST_HZ, MOST_CALLERS
+from iolens.errors import UsageError
+from iolens.lab.run.judged import refuse_unknown
 
 
 def iolens(*words: str, output: str = "/dev/null", **surroundings: str) -> tuple[int, str]:
@@ -37,3 +43,85 @@ def test_a_home_that_cannot_be_written_to_is_one_sentence() -> None:
     code, said = iolens("workloads", "build", "--mpicc", "true", HOME="/proc/nowhere", XDG_DATA_HOME="")
     assert code == 1
     assert said == "iolens workloads: /proc/nowhere: No such file or directory\n"
+
+
+REFUSED = (
+    (("--hwpc", "99"), "--hwpc: 99 is no group (0 to 19, or a name) and no event"),
+    (("--hwpc", "summary,PAPI_NOTHING"), "--hwpc: PAPI_NOTHING is no group"),
+    (("--hwpc", ",".join(map(str, range(20)))), "at most 16 events are counted at once"),
+    (("--hwpc", "list"), "--hwpc: list is no group; --list-hwpc prints them"),
+    (("--apa", "bad.apa"), "bad.apa: -Drtenv=PAT_RT_HWPC: 99 is no group"),
+    (("--profiler", "none", "--hwpc", "1"), "--hwpc goes with the profiler iolens alone"),
+    (("--mpi-sync",), "--mpi-sync does nothing without --trace mpi"),
+    (("--timer", "cpu"), "--timer does nothing without --sample"),
+    (("--timeline",), "--timeline does nothing without --sample or --trace mpi"),
+)
+"""Options of `iolens run`, and what is said of them."""
+
+
+@pytest.mark.parametrize(("options", "why"), REFUSED)
+def test_what_the_profiler_would_not_do_is_refused_before_anything_starts(
+    options: tuple[str, ...],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.apa").write_text("-g mpi\n-Drtenv=PAT_RT_HWPC=99\n")
+    assert main(["run", "--output", "new/folder", *options, "--", "touch", "started"]) == 2
+    said = capsys.readouterr().err
+    assert why in said
+    assert said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.apa"]
+
+
+@pytest.mark.parametrize("option", ["--hwpc=,", "--timeline=99999999999999999999", "--callers=65", "--sample=10001"])
+def test_values_that_are_none_are_refused_with_the_options(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", option, "--", "touch", "/proc/started"])
+    assert option.partition("=")[2] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "taken"),
+    [
+        ({"IOLENS_SAMPLE": f"{LEAST_HZ:g}", "IOLENS_TIMELINE": str(LARGEST_EVENTS)}, True),
+        ({"IOLENS_SAMPLE": f"{LARGEST_HZ:g}", "IOLENS_IO_CALLERS": str(MOST_CALLERS)}, True),
+        ({"IOLENS_SAMPLE": f"{LEAST_HZ / 2:g}"}, False),
+        ({"IOLENS_SAMPLE": f"{LARGEST_HZ + 1:g}"}, False),
+        ({"IOLENS_SAMPLE": "1", "IOLENS_TIMELINE": str(LARGEST_EVENTS + 1)}, False),
+        ({"IOLENS_IO_CALLERS": str(MOST_CALLERS + 1)}, False),
+    ],
+)
+def test_the_limits_of_options_are_those_of_the_profiler(settings: dict[str, str], taken: bool) -> None:
+    with nullcontext() if taken else pytest.raises(UsageError):
+        refuse_unknown(settings, {})
+
+
+def test_a_launcher_without_a_program_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--output", str(tmp_path / "new"), "--", "mpirun", "-np", "2"]) == 2
+    assert main(["run", "--output", str(tmp_path / "new"), "--", "/nowhere/mpirun", "-np", "2", "true"]) == 1
+    assert "no program found behind `mpirun`" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_of_tables_that_cannot_be_leaves_no_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["-o", str(tmp_path / "a.pdf"), "--csv", str(tmp_path / "tables"), "--json", str(tmp_path / "no/where")]
+    for command in (["report", "some.darshan"], ["compare", "/dev/null", "/dev/null"]):
+        assert main([*command, *options]) == 1
+        assert f"{tmp_path / 'no/where'}: no tables can be written there" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_unknown_class_is_refused_before_a_driver_is_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def install() -> str:
+        raise AssertionError("asked for a driver")
+
+    monkeypatch.setattr("iolens.cli.sweep.driver_to_be_had", install)
+    assert main(["sweep", "--class", "Q"]) == 2
+    assert "unknown class 'Q'" in capsys.readouterr().err

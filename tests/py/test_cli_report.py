@@ -70,8 +70,10 @@ def test_a_name_that_promises_something_else_is_a_usage_error(
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(SMALL), "-o", str(tmp_path / "no" / "x.pdf")]) == 1
     assert f"there is no folder {tmp_path / 'no'}; make it, or name another one" in capsys.readouterr().err
-    assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tmp_path / "no" / "csv")]) == 1
-    assert "the folder cannot be made (No such file or directory)" in capsys.readouterr().err
+    tables = tmp_path / "no" / "csv"
+    assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tables)]) == 1
+    assert f"{tables}: no tables can be written there ({tables.parent} is no folder" in capsys.readouterr().err
+    assert not (tmp_path / "x.pdf").exists()
     assert not (tmp_path / "no").exists()
 
 

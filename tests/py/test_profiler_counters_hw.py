@@ -133,9 +133,8 @@ def test_events_are_counted_or_say_why_not(tmp_path: Path) -> None:
 def test_what_is_no_group_is_named(tmp_path: Path) -> None:
     done = harness.run(harness.build_program("counters_busy"), folder=tmp_path, IOLENS_HWPC="0,nonsense")
     assert done.returncode == 0
-    assert (
-        done.stderr == "iolens: IOLENS_HWPC: nonsense is no group and no event; `iolens run --list-hwpc` lists them\n"
-    )
+    said = "nonsense is no group (0 to 19, or a name) and no event; `iolens run --list-hwpc` lists them"
+    assert done.stderr == f"iolens: IOLENS_HWPC: {said}\n"
 
 
 def test_a_child_counts_for_itself(tmp_path: Path) -> None:

@@ -64,9 +64,10 @@ def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
     from iolens.lab.sweep.merged import merged
     from iolens.log import read_log
     from iolens.pages.comparison import write_comparison
-    from iolens.pages.export import export
+    from iolens.pages.export import export, need_folders
 
     paths: Sequence[Path] = args.paths
+    need_folders(folders(args))
     output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
     results = sweeps[0] if len(sweeps) == 1 else merged(sweeps)
     summary = write_comparison(results, output, read_log, args.device_rate)
@@ -80,11 +81,12 @@ def compare_subjects(args: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from iolens.lab.subjects.subjects import read_subjects
-    from iolens.pages.export import export
+    from iolens.pages.export import export, need_folders
     from iolens.pages.subject_words import headline, notes
     from iolens.pages.subjects import tables, write_subjects
     from iolens.pages.terminal import screen
 
+    need_folders(folders(args))
     output = output_of(args, Path("comparison"))
     subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
     write_subjects(subjects, output)

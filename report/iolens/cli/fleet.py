@@ -33,9 +33,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.fleet import FLEET_EXHIBITS
-    from iolens.pages.export import export
+    from iolens.pages.export import export, need_folders
     from iolens.pages.fleet import show_fleet, write_fleet
 
+    folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+    need_folders(folders)
     name = args.store.resolve().name
     if args.output or args.format:
         document = output_of(args, Path(name))
@@ -43,7 +45,6 @@ def run(args: argparse.Namespace) -> int:
         print(f"report: {document}")
     else:
         show_fleet(store)
-    folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
     if any(folders.values()):
         export(frames(FLEET_EXHIBITS, store), f"{name}.", folders)
     return 0

@@ -82,6 +82,8 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     nodes, info = 1 + max(order.nodes), job.private.get("job")
     hosts = [host.strip() for host in args.hosts.split(",") if host.strip()]
     hosts = hosts or list(info.get("hosts", []) if isinstance(info, dict) else [])
+    if args.hosts and len(hosts) < nodes:
+        raise UsageError(f"--hosts: {nodes} nodes need as many hosts, and {len(hosts)} are given")
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
     files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
     if len(hosts) >= nodes:

@@ -35,9 +35,10 @@ def run(args: argparse.Namespace) -> int:
     """Write a document per log and say where; 0 when all are done."""
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one document, but {len(args.logs)} logs are given; leave it out")
-    from iolens.pages.export import export
+    from iolens.pages.export import export, need_folders
 
     folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+    need_folders(folders)
     for path in args.logs:
         name = path.resolve().name
         document = output_of(args, Path(name))

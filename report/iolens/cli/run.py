@@ -22,6 +22,7 @@ from iolens.lab.run.container_runtimes import RUNTIMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
 from iolens.lab.run.groups import KNOWN, listing
+from iolens.lab.run.judged import refuse_unknown
 from iolens.lab.run.log_place import log_place, named
 from iolens.lab.run.lustre_driver import under_driver
 from iolens.lab.say import say
@@ -31,10 +32,20 @@ DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """What the profiler takes as IOLENS_SAMPLE."""
 MOST_CALLERS = 64
-
+LARGEST_EVENTS = 2**63 - 1
+"""What it can count to as IOLENS_TIMELINE."""
 
 DEFAULT_EVENTS = 100_000
 """Of a time line that nobody gave a length."""
+
+
+OPTION_OF = {
+    "IOLENS_SAMPLE": "--sample",
+    "IOLENS_SAMPLE_TIMER": "--timer",
+    "IOLENS_TIMELINE": "--timeline",
+    "IOLENS_IO_CALLERS": "--callers",
+}
+"""Variables of the profiler, and what sets them here."""
 
 
 def groups_of_functions(text: str) -> str:
@@ -65,9 +76,18 @@ def samples_per_second(text: str) -> float:
 
 def events_to_keep(text: str) -> int:
     """A number of events; raises when it is none."""
-    if text.isdecimal() and int(text) > 0:
+    if text.isdecimal() and 0 < int(text) <= LARGEST_EVENTS:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text} is no positive number; write -- before the command")
+    raise argparse.ArgumentTypeError(
+        f"{text} is no number of events from 1 to {LARGEST_EVENTS}; write -- before the command"
+    )
+
+
+def counters_to_keep(text: str) -> str:
+    """Groups or events of the processor, of which the profiler judges the names; raises where there are none."""
+    if not text.replace(",", " ").split():
+        raise argparse.ArgumentTypeError(f"{text!r} names no group and no event; --list-hwpc prints them")
+    return text
 
 
 OPTIONS: Mapping[str, dict[str, Any]] = {
@@ -133,6 +153,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "print the groups of --trace, and which can be met on this machine",
     },
     "--hwpc": {
+        "type": counters_to_keep,
         "metavar": "GROUP,...",
         "help": "count these groups (numbers or names) or events of the processor, for each rank and region",
     },
@@ -198,10 +219,12 @@ def run(args: argparse.Namespace) -> int:
     if args.io_component == LUSTRE:
         words, settings = under_driver(words)
     place = log_place(args.output, os.environ)
-    setup = setup_of(args, words, place.folder, settings)
-    streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
-    with interruptible():
-        outcome = execute(words, setup, *streams)
+    with place.made():
+        setup = setup_of(args, words, place.folder.resolve(), settings)
+        refuse(args, setup.application)
+        streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
+        with interruptible():
+            outcome = execute(words, setup, *streams)
     outcome = replace(outcome, logs=named(outcome.logs, place.name))
     if args.output:
         from iolens.lab.run.record import write_single
@@ -241,6 +264,34 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
     component = mpi.component_of(words[0], args.io_component)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, container=args.container)
+
+
+def refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
+    """Raise for what the profiler would not do, before each process says so for itself."""
+    if args.profiler != "iolens":
+        for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
+            if getattr(args, name) not in (None, False):
+                raise UsageError(f"--{name.replace('_', '-')} goes with the profiler iolens alone")
+    counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv={apa.COUNTERS[0]}"
+    for name, needed in without_effect(args, settings):
+        raise UsageError(f"{name} does nothing without {needed}")
+    refuse_unknown(settings, {**OPTION_OF, "IOLENS_HWPC": counted})
+
+
+def without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Options that were given for something that is not recorded, and what it would take; none where a configuration
+    file may say so."""
+    if any(os.environ.get(name) for name in ("IOLENS_CONFIG_PATH", "DARSHAN_CONFIG_PATH")):
+        return []
+    groups = (settings.get("IOLENS_TRACE") or os.environ.get("IOLENS_TRACE", "")).split(",")
+    traced, sampled = "mpi" in groups, bool(args.sample or os.environ.get("IOLENS_SAMPLE"))
+    asked = (
+        (args.mpi_sync and not traced, "--mpi-sync", "--trace mpi"),
+        (args.late_receives and not traced, "--late-receives", "--trace mpi"),
+        (args.timer != "wall" and not sampled, "--timer", "--sample"),
+        (args.timeline and not (sampled or traced), "--timeline", "--sample or --trace mpi"),
+    )
+    return [(name, needed) for vain, name, needed in asked if vain]
 
 
 def refuse_beside_container(args: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +108,11 @@ def experiment_of(args: argparse.Namespace) -> Experiment:
         return load_experiment(args.experiment, args.set)
     if args.set:
         raise UsageError("--set changes a key of an experiment.yaml; a class has options of its own")
-    if "driver" not in given and not args.dry_run and not args.no_sweep:
-        given["driver"] = driver_to_be_had()
-    choices = Choices(**given)
-    return default_experiment(choices) if args.default else class_experiment(args.npb_class, choices)
+    make = default_experiment if args.default else partial(class_experiment, args.npb_class)
+    experiment = make(Choices(**given))  # refuses what cannot be before a driver is installed for it
+    if "driver" in given or args.dry_run or args.no_sweep:
+        return experiment
+    return make(Choices(**given, driver=driver_to_be_had()))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,14 +23,23 @@ def make_folder(folder: Path) -> None:
         raise IolensError(f"{folder}: the folder cannot be made ({error.strerror})") from error
 
 
+def need_folders(folders: Mapping[str, Path | None]) -> None:
+    """Raise for what `export` could not write to these folders, before anything else is written."""
+    if folders.get("parquet") is not None and find_spec("pyarrow") is None:
+        raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
+    for folder in filter(None, folders.values()):
+        place = folder if folder.exists() else folder.parent
+        if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+            raise IolensError(f"{folder}: no tables can be written there ({place} is no folder that can be written to)")
+
+
 def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:
     """Write `<prefix><name>.<ending>` into the folder of each ending of WRITERS that has one: the files.
 
     These folders are made where they are missing.
     """
+    need_folders(folders)
     wanted = {ending: folder for ending, folder in folders.items() if folder is not None}
-    if "parquet" in wanted and find_spec("pyarrow") is None:
-        raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
     written = []
     for ending, folder in wanted.items():
         make_folder(folder)

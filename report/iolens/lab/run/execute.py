@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from iolens.errors import IolensError
+from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library
 from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
@@ -72,7 +72,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     """The command line with the preload in place; raises when no application can be found in it."""
     command = take_apart(words)
     if command.application is None:
-        raise IolensError(f"no program found behind `{words[0]}` and its options")
+        raise UsageError(f"no program found behind `{words[0]}` and its options")
     settings = dict(setup.application)
     flavour = preload.flavour_of(command)
     if setup.profiler == "iolens":
@@ -119,6 +119,8 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
                 process = subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False)
                 status, late = wait_for(process, setup.timeout)
         except OSError as error:
+            for path in filter(None, (stdout, stderr)):
+                path.unlink(missing_ok=True)
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
         except KeyboardInterrupt:
             for log in leave_logs(run, setup, f"{command_name(words)} was interrupted"):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from iolens.errors import UsageError
+from iolens.errors import IolensError, UsageError
 from iolens.lab.say import say
 
 FOLDERS = ("IOLENS_LOGPATH", "DARSHAN_LOGPATH")
@@ -17,21 +18,37 @@ NAMES = ("IOLENS_LOGFILE", "DARSHAN_LOGFILE")
 
 @dataclass(frozen=True)
 class LogPlace:
-    """The folder of the logs, and the full name of the log when one was asked for."""
+    """The folder of the logs, and the full name of the log when one was asked for. `asked` names who wants it."""
 
     folder: Path
     name: Path | None = None
+    asked: str = ""
+
+    @contextmanager
+    def made(self) -> Iterator[None]:
+        """Make the folder where it is missing, or `UsageError`; where what follows is refused, what was made goes again
+        unless something is in it."""
+        missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
+        try:
+            if self.asked:
+                make(self.folder, self.asked)
+            yield
+        except IolensError:
+            with suppress(OSError):
+                for path in missing:
+                    path.rmdir()
+            raise
 
 
 def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
-    """`output`, else what the variables name, else this folder; a folder that is missing is made, or `UsageError`."""
+    """`output`, else what the variables name, else this folder."""
     name, folder = given(NAMES, environment), given(FOLDERS, environment)
     if output:
-        return LogPlace(made(output, "--output"))
+        return LogPlace(output, asked="--output")
     if name:
         path = Path(environment[name]).absolute()
-        return LogPlace(made(path.parent, name), path)
-    return LogPlace(made(Path(environment[folder]), folder) if folder else Path.cwd())
+        return LogPlace(path.parent, path, name)
+    return LogPlace(Path(environment[folder]), asked=folder) if folder else LogPlace(Path.cwd())
 
 
 def given(variables: Sequence[str], environment: Mapping[str, str]) -> str | None:
@@ -39,15 +56,14 @@ def given(variables: Sequence[str], environment: Mapping[str, str]) -> str | Non
     return next((variable for variable in variables if environment.get(variable)), None)
 
 
-def made(folder: Path, asked: str) -> Path:
-    """The folder, made when it is missing; `asked` names who wants it."""
+def make(folder: Path, asked: str) -> None:
+    """Make the folder when it is missing, or `UsageError`; `asked` names who wants it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{asked}: {folder} cannot be made a folder: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"{asked}: no log can be written into {folder}: Permission denied")
-    return folder.resolve()
 
 
 def named(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:

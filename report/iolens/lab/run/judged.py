@@ -1,0 +1,48 @@
+"""What the profiler itself says of settings, asked before a job starts: it alone knows which counters, rates and
+numbers it takes, and each process would say so for itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from iolens.errors import UsageError
+from iolens.lab.installation import find_library
+from iolens.lab.run import preload
+
+OURS = ("IOLENS_", "DARSHAN_", "DXT_", "PAT_RT_")
+"""How the profiler's variables begin."""
+SAID = "iolens: IOLENS_"
+"""How the profiler begins to speak about a setting."""
+
+
+def under_profiler(settings: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
+    """A program that does nothing, with these settings alone; None where the library is missing."""
+    library = find_library("libiolens.so")
+    if library is None:
+        return None
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    surroundings = {
+        "LD_PRELOAD": preload.preload_value([library]),
+        "IOLENS_NONMPI": "0",
+        "IOLENS_SPOOL": "none",
+    }
+    program = [sys.executable, "-I", "-S", "-c", ""]
+    return subprocess.run(
+        program, env={**kept, **settings, **surroundings}, capture_output=True, text=True, check=False
+    )
+
+
+def refuse_unknown(settings: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    """UsageError with the first thing that the profiler would not do as it was told; `asked` names for a variable what
+    the user wrote it in."""
+    if settings.get("IOLENS_HWPC") == "list":
+        raise UsageError(f"{asked.get('IOLENS_HWPC', 'IOLENS_HWPC')}: list is no group; --list-hwpc prints them")
+    done = under_profiler({name: value for name, value in settings.items() if name.startswith(OURS)})
+    for line in done.stderr.splitlines() if done else ():
+        if line.startswith(SAID):
+            sentence = line.removeprefix("iolens: ")
+            name = next((name for name in settings if sentence.startswith((f"{name}:", f"{name}="))), "")
+            raise UsageError(f"{asked.get(name, name)}{sentence.removeprefix(name)}")
