@@ -148,9 +148,10 @@ struct event_choice events_choose(const char *text)
         for (const char *rest = group ? group->events : NULL; rest && (rest = next_word(rest, " ", name));)
             add_event(&choice, name);
         if (!group && !add_event(&choice, word))
-            iolens_say("IOLENS_HWPC: %s is no group (0 to %d, or a name) and no event; `iolens run --list-hwpc` "
-                       "lists them",
-                       word, GROUPS[GROUP_COUNT - 1].number);
+            iolens_say(
+                "IOLENS_HWPC: %s is no group (0 to %d, or a name) and no event; `iolens run --list-hwpc` "
+                "lists them",
+                word, GROUPS[GROUP_COUNT - 1].number);
     }
     return choice;
 }
