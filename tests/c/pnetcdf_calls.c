@@ -80,6 +80,88 @@ static void independent(int nc, int fixed)
     CHECK(ncmpi_end_indep_data(nc));
 }
 
+/* Several variables in one call: `field` of 2 x 6 x 4 doubles, `one` and `two` of eight ints. */
+static void move_several(int nc, int field, int one, int two)
+{
+    int twice[2] = {field, field}, mixed[2] = {field, one}, both[2] = {one, two}, other[8] = {0};
+    MPI_Offset *const strides[1] = {(MPI_Offset *)STRIDE}, *const maps[1] = {(MPI_Offset *)MAP};
+    MPI_Offset *const starts[2] = {STARTS[0], (MPI_Offset[]){2}}, *const counts[2] = {COUNTS[0],
+                                                                                      (MPI_Offset[]){5}};
+    MPI_Offset *const places[2] = {(MPI_Offset[]){3}, (MPI_Offset[]){7}};
+    const MPI_Offset items[2] = {6, 5};
+    const MPI_Datatype types[2] = {MPI_DOUBLE, MPI_INT};
+    double *const doubles[2] = {data, data + RECORD};
+    int *ints[2] = {line, other};
+    void *mix[2] = {data, line};
+    CHECK(ncmpi_mput_vara_double_all(nc, 2, twice, STARTS, COUNTS, doubles));
+    CHECK(ncmpi_mput_vara_all(nc, 2, mixed, starts, counts, mix, items, types));
+    CHECK(ncmpi_mput_vars_double_all(nc, 1, twice, STARTS, COUNTS, strides, doubles));
+    CHECK(ncmpi_mput_varm_double_all(nc, 1, twice, STARTS, COUNTS, strides, maps, doubles));
+    CHECK(ncmpi_mput_var_int_all(nc, 2, both, ints));
+    CHECK(ncmpi_mput_var_int_all(nc, 0, both, ints));
+    CHECK(ncmpi_mget_vara_all(nc, 2, mixed, starts, counts, mix, items, types));
+    CHECK(ncmpi_mget_var_int_all(nc, 2, both, ints));
+    CHECK(ncmpi_begin_indep_data(nc));
+    CHECK(ncmpi_mput_var1_int(nc, 2, both, places, ints));
+    CHECK(ncmpi_mget_var1_int(nc, 1, both, places, ints));
+    CHECK(ncmpi_end_indep_data(nc));
+}
+
+static void expect_several(long long written, long long read)
+{
+    const char *field = "/several.nc:field", *one = "/several.nc:one", *two = "/several.nc:two";
+    const char *module = "PNETCDF_VAR";
+    long long block = 6 * 8, pieces = 10 * 8, whole = 8 * 4;
+    expect(field, module, "PNETCDF_VAR_PUT_VARA", 3 * ranks);
+    expect(field, module, "PNETCDF_VAR_PUT_VARS", ranks);
+    expect(field, module, "PNETCDF_VAR_PUT_VARM", ranks);
+    expect(field, module, "PNETCDF_VAR_GET_VARA", ranks);
+    expect(field, module, "PNETCDF_VAR_COLL_WRITES", 5 * ranks);
+    expect(field, module, "PNETCDF_VAR_COLL_READS", ranks);
+    expect(field, module, "PNETCDF_VAR_BYTES_WRITTEN", ranks * (pieces + 3 * block));
+    expect(field, module, "PNETCDF_VAR_BYTES_READ", ranks * block);
+    expect(field, module, "PNETCDF_VAR_ACCESS1_ACCESS", block);
+    expect(field, module, "PNETCDF_VAR_ACCESS1_LENGTH_D1", 3);
+    expect(one, module, "PNETCDF_VAR_PUT_VARA", ranks);
+    expect(one, module, "PNETCDF_VAR_PUT_VAR", ranks);
+    expect(one, module, "PNETCDF_VAR_PUT_VAR1", ranks);
+    expect(one, module, "PNETCDF_VAR_GET_VAR1", ranks);
+    expect(one, module, "PNETCDF_VAR_INDEP_WRITES", ranks);
+    expect(one, module, "PNETCDF_VAR_INDEP_READS", ranks);
+    expect(one, module, "PNETCDF_VAR_BYTES_WRITTEN", ranks * (20 + whole + 4));
+    expect(one, module, "PNETCDF_VAR_BYTES_READ", ranks * (20 + whole + 4));
+    expect(two, module, "PNETCDF_VAR_COLL_WRITES", ranks);
+    expect(two, module, "PNETCDF_VAR_BYTES_WRITTEN", ranks * (whole + 4));
+    expect(two, module, "PNETCDF_VAR_BYTES_READ", ranks * whole);
+    if (written != pieces + 3 * block + 20 + 2 * whole + 8 || read != block + 20 + 2 * whole + 4)
+        check(NC_EINVAL, "what PnetCDF says it moved");
+}
+
+static void several(const char *folder)
+{
+    char path[4096];
+    int nc, dimensions[3], eight, field, one, two;
+    MPI_Offset written[2], read[2];
+    snprintf(path, sizeof path, "%s/several.nc", folder);
+    CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER, MPI_INFO_NULL, &nc));
+    CHECK(ncmpi_def_dim(nc, "two", 2, &dimensions[0]));
+    CHECK(ncmpi_def_dim(nc, "row", ROWS, &dimensions[1]));
+    CHECK(ncmpi_def_dim(nc, "column", COLUMNS, &dimensions[2]));
+    CHECK(ncmpi_def_dim(nc, "eight", 8, &eight));
+    CHECK(ncmpi_def_var(nc, "field", NC_DOUBLE, 3, dimensions, &field));
+    CHECK(ncmpi_def_var(nc, "one", NC_INT, 1, &eight, &one));
+    CHECK(ncmpi_def_var(nc, "two", NC_INT, 1, &eight, &two));
+    CHECK(ncmpi_enddef(nc));
+    for (int after = 0; after < 2; after++) {
+        if (after)
+            move_several(nc, field, one, two);
+        CHECK(ncmpi_inq_put_size(nc, &written[after]));
+        CHECK(ncmpi_inq_get_size(nc, &read[after]));
+    }
+    CHECK(ncmpi_close(nc));
+    expect_several(written[1] - written[0], read[1] - read[0]);
+}
+
 static void expect_field(void)
 {
     const char *name = "/calls.nc:field", *module = "PNETCDF_VAR";
@@ -187,6 +269,7 @@ int main(int argc, char **argv)
     expect_file(written, read + read_later);
     expect_field();
     expect_fixed();
+    several(argc == 2 ? argv[1] : ".");
     MPI_Finalize();
     return 0;
 }

@@ -79,6 +79,26 @@ struct extent extent_strided(const mpi_offset *count, const mpi_offset *stride);
 struct extent extent_pieces(int pieces, mpi_offset *const *counts);
 struct extent extent_type(mpi_type type);
 
+/* Which parts of several variables a call moves: the extent of each, whose `count` and `stride` stand in
+ * these. */
+struct parts {
+    enum extent_kind kind;
+    mpi_offset *const *counts, *const *strides; /* strides may be NULL: 1 */
+};
+
+struct parts parts_all(void);
+struct parts parts_one(void);
+struct parts parts_blocks(mpi_offset *const *counts);
+struct parts parts_strided(mpi_offset *const *counts, mpi_offset *const *strides);
+
+struct several {
+    int many;
+    const int *var;
+    struct parts parts;
+};
+
+struct extent extent_of(const struct several *several, int at);
+
 void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter);
 void pnetcdf_before_close(struct call *c, int nc);
 void pnetcdf_on_close(const struct call *c, int nc);
@@ -88,6 +108,10 @@ void pnetcdf_on_wait(const struct call *c, int nc, enum pnetcdf_file_int counter
 void pnetcdf_on_variable(const struct call *c, int nc, int var);
 void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
                        enum pnetcdf_var_int mode, struct extent extent);
+
+/* Each variable is an access of its own, and has a share of the call's time, in proportion to its bytes. */
+void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, enum pnetcdf_var_int form,
+                         enum pnetcdf_var_int mode);
 
 /* Of a file that was closed. */
 void pnetcdf_close_variables(const struct call *c, int nc);

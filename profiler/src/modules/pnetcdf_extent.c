@@ -20,3 +20,25 @@ struct extent extent_pieces(int pieces, mpi_offset *const *counts)
 }
 
 struct extent extent_type(mpi_type type) { return (struct extent){.kind = EXTENT_TYPE, .type = type}; }
+
+struct parts parts_all(void) { return (struct parts){.kind = EXTENT_ALL}; }
+
+struct parts parts_one(void) { return (struct parts){.kind = EXTENT_ONE}; }
+
+struct parts parts_blocks(mpi_offset *const *counts)
+{
+    return (struct parts){.kind = EXTENT_BLOCK, .counts = counts};
+}
+
+struct parts parts_strided(mpi_offset *const *counts, mpi_offset *const *strides)
+{
+    return (struct parts){.kind = EXTENT_STRIDED, .counts = counts, .strides = strides};
+}
+
+struct extent extent_of(const struct several *several, int at)
+{
+    const struct parts *parts = &several->parts;
+    return (struct extent){.kind = parts->kind,
+                           .count = parts->counts ? parts->counts[at] : NULL,
+                           .stride = parts->strides ? parts->strides[at] : NULL};
+}

@@ -31,6 +31,12 @@
 #define TYPE_request(_)       int *
 #define TYPE_requests(_)      int *
 #define TYPE_statuses(_)      int *
+#define TYPE_vars(_)          int *
+#define TYPE_strides(_)       mpi_offset *const *
+#define TYPE_imaps(_)         mpi_offset *const *
+#define TYPE_buffers(buffer)  buffer *
+#define TYPE_item_counts(_)   const mpi_offset *
+#define TYPE_types(_)         const mpi_type *
 
 #define ON_CREATE(...)   FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_open(&c, *new_nc, PNETCDF_FILE_CREATES))
 #define ON_OPEN(...)     FN(__VA_ARGS__, if (ret == 0) pnetcdf_on_open(&c, *new_nc, PNETCDF_FILE_OPENS))
@@ -97,20 +103,23 @@
 #define BY_FILE_TYPE(verb, VERB, all)                                                                        \
     ACCESS(verb, VERB, all, vard, VARD, , void, nc, var, filetype, data, items, type)
 
+#define WITH_EVERY_TYPE(ROW, verb, VERB, all, form, FORM)                                                    \
+    ROW(verb, VERB, all, form, FORM, _text, char)                                                            \
+    ROW(verb, VERB, all, form, FORM, _schar, signed char)                                                    \
+    ROW(verb, VERB, all, form, FORM, _uchar, unsigned char)                                                  \
+    ROW(verb, VERB, all, form, FORM, _short, short)                                                          \
+    ROW(verb, VERB, all, form, FORM, _ushort, unsigned short)                                                \
+    ROW(verb, VERB, all, form, FORM, _int, int)                                                              \
+    ROW(verb, VERB, all, form, FORM, _uint, unsigned)                                                        \
+    ROW(verb, VERB, all, form, FORM, _long, long)                                                            \
+    ROW(verb, VERB, all, form, FORM, _float, float)                                                          \
+    ROW(verb, VERB, all, form, FORM, _double, double)                                                        \
+    ROW(verb, VERB, all, form, FORM, _longlong, long long)                                                   \
+    ROW(verb, VERB, all, form, FORM, _ulonglong, unsigned long long)
+
 #define EVERY_TYPE(verb, VERB, all, form, FORM)                                                              \
     FLEXIBLE(verb, VERB, all, form, FORM)                                                                    \
-    TYPED(verb, VERB, all, form, FORM, _text, char)                                                          \
-    TYPED(verb, VERB, all, form, FORM, _schar, signed char)                                                  \
-    TYPED(verb, VERB, all, form, FORM, _uchar, unsigned char)                                                \
-    TYPED(verb, VERB, all, form, FORM, _short, short)                                                        \
-    TYPED(verb, VERB, all, form, FORM, _ushort, unsigned short)                                              \
-    TYPED(verb, VERB, all, form, FORM, _int, int)                                                            \
-    TYPED(verb, VERB, all, form, FORM, _uint, unsigned)                                                      \
-    TYPED(verb, VERB, all, form, FORM, _long, long)                                                          \
-    TYPED(verb, VERB, all, form, FORM, _float, float)                                                        \
-    TYPED(verb, VERB, all, form, FORM, _double, double)                                                      \
-    TYPED(verb, VERB, all, form, FORM, _longlong, long long)                                                 \
-    TYPED(verb, VERB, all, form, FORM, _ulonglong, unsigned long long)
+    WITH_EVERY_TYPE(TYPED, verb, VERB, all, form, FORM)
 
 #define EVERY_FORM(verb, VERB, all)                                                                          \
     EVERY_TYPE(verb, VERB, all, var, VAR)                                                                    \
@@ -119,5 +128,45 @@
     EVERY_TYPE(verb, VERB, all, vars, VARS)                                                                  \
     EVERY_TYPE(verb, VERB, all, varm, VARM)                                                                  \
     EVERY_TYPE(verb, VERB, all, varn, VARN)
+
+/* ncmpi_mput_… and ncmpi_mget_… move several variables at once: what each form adds to the arguments, which
+ * part of each variable that is, and whose buffers are constant. */
+#define SEVERAL_var
+#define SEVERAL_var1 , starts
+#define SEVERAL_vara , starts, counts
+#define SEVERAL_vars , starts, counts, strides
+#define SEVERAL_varm , starts, counts, strides, imaps
+
+#define PARTS_var  parts_all()
+#define PARTS_var1 parts_one()
+#define PARTS_vara parts_blocks(counts)
+#define PARTS_vars parts_strided(counts, strides)
+#define PARTS_varm parts_strided(counts, strides)
+
+#define BUFFER_put(type) type *const
+#define BUFFER_get(type) type *
+
+#define ACCESSES(verb, VERB, all, form, FORM, suffix, type, ...)                                             \
+    FN(int, ncmpi_m##verb##_##form##suffix##all, (PARAMETERS(BUFFER_##verb(type), __VA_ARGS__)),             \
+       (__VA_ARGS__),                                                                                        \
+       if (ret == 0) pnetcdf_on_accesses(&c, nc, (struct several){many, vars, PARTS_##form},                 \
+                                         PNETCDF_VAR_##VERB##_##FORM, COUNT_##verb##all))
+
+#define TYPED_ACCESSES(verb, VERB, all, form, FORM, suffix, type)                                            \
+    ACCESSES(verb, VERB, all, form, FORM, suffix, type, nc, many, vars SEVERAL_##form, buffers)
+
+#define FLEXIBLE_ACCESSES(verb, VERB, all, form, FORM)                                                       \
+    ACCESSES(verb, VERB, all, form, FORM, , void, nc, many, vars SEVERAL_##form, buffers, item_counts, types)
+
+#define SEVERAL_OF_FORM(verb, VERB, all, form, FORM)                                                         \
+    FLEXIBLE_ACCESSES(verb, VERB, all, form, FORM)                                                           \
+    WITH_EVERY_TYPE(TYPED_ACCESSES, verb, VERB, all, form, FORM)
+
+#define SEVERAL(verb, VERB, all)                                                                             \
+    SEVERAL_OF_FORM(verb, VERB, all, var, VAR)                                                               \
+    SEVERAL_OF_FORM(verb, VERB, all, var1, VAR1)                                                             \
+    SEVERAL_OF_FORM(verb, VERB, all, vara, VARA)                                                             \
+    SEVERAL_OF_FORM(verb, VERB, all, vars, VARS)                                                             \
+    SEVERAL_OF_FORM(verb, VERB, all, varm, VARM)
 
 #endif

@@ -164,6 +164,16 @@ static bool writes(enum pnetcdf_var_int mode)
            mode == PNETCDF_VAR_NB_WRITES;
 }
 
+static void moved(struct pnetcdf_var *state, enum pnetcdf_var_int form, enum pnetcdf_var_int mode,
+                  const struct pattern *pattern, struct span span)
+{
+    spin_lock(&state->dataset.lock);
+    state->ints[form]++;
+    state->ints[mode]++;
+    dataset_moved(&state->dataset, &AT, state->ints, state->doubles, writes(mode), pattern, span);
+    spin_unlock(&state->dataset.lock);
+}
+
 void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
                        enum pnetcdf_var_int mode, struct extent extent)
 {
@@ -171,12 +181,36 @@ void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_i
     if (!state)
         return;
     struct pattern pattern = pattern_of(state, nc, &extent);
-    spin_lock(&state->dataset.lock);
-    state->ints[form]++;
-    state->ints[mode]++;
-    dataset_moved(&state->dataset, &AT, state->ints, state->doubles, writes(mode), &pattern,
-                  (struct span){c->t0, c->t1});
-    spin_unlock(&state->dataset.lock);
+    moved(state, form, mode, &pattern, (struct span){c->t0, c->t1});
+}
+
+/* Of the variable at this place; NULL where it is not known. */
+static struct pnetcdf_var *one_of(int nc, const struct several *several, int at, struct pattern *pattern)
+{
+    struct pnetcdf_var *state = ids_find(&iolens_variables, key_of(nc, several->var[at]));
+    struct extent extent = extent_of(several, at);
+    *pattern = state ? pattern_of(state, nc, &extent) : (struct pattern){0};
+    return state;
+}
+
+void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, enum pnetcdf_var_int form,
+                         enum pnetcdf_var_int mode)
+{
+    struct pattern pattern;
+    int64_t all = 0, before = 0;
+    for (int i = 0; i < several.many; i++) {
+        one_of(nc, &several, i, &pattern);
+        all += pattern.words[0];
+    }
+    double per_byte = all > 0 ? (c->t1 - c->t0) / (double)all : 0;
+    for (int i = 0; i < several.many; i++) {
+        struct pnetcdf_var *state = one_of(nc, &several, i, &pattern);
+        int64_t after = before + pattern.words[0];
+        if (state)
+            moved(state, form, mode, &pattern,
+                  (struct span){c->t0 + per_byte * (double)before, c->t0 + per_byte * (double)after});
+        before = after;
+    }
 }
 
 /* Variables have no close of their own; the time is the file's. */
