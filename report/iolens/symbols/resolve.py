@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 FORTRAN = re.compile(r"__(\w+)_MOD_(\w+)")
 """How gfortran names a procedure of a module."""
 
-PARTS = re.compile(r"\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)*")
-"""What GCC adds to the name of a function that it cut or specialised."""
+PARTS = re.compile(r" \[clone \.(?:{0})(?:\.\d+)*\]|\.(?:{0})(?:\.\d+)*".format("part|constprop|isra|cold|lto_priv"))
+"""What GCC adds to the name of a function that it cut or specialised, also as c++filt writes it."""
 
 
 def resolve(
