@@ -32,7 +32,7 @@ RHSF = Counts(
     [
         ("HW FP Ops / user time", "M/s", "871.740"),
         ("HW FP Ops / WCT", "M/s", "822.722"),
-        ("% of peak (DP)", "%", "10.4"),
+        ("HW FP Ops / user time", "% of peak (DP)", "10.4"),
         ("Computational intensity", "ops/cycle", "0.42"),
         ("Computational intensity", "ops/ref", "0.95"),
         ("TLB utilization", "refs/miss", "4104.61"),
@@ -41,7 +41,8 @@ RHSF = Counts(
         ("D1 cache miss ratio", "%", "1.6"),
         ("D1 cache utilization", "refs/miss", "63.98"),
         ("D1 cache utilization", "avg uses", "7.998"),
-        ("User time", "%", "94.4"),
+        ("User time (approx)", "s", "525.438"),
+        ("User time (approx)", "%", "94.4"),
         ("Average Time per Call", "s", "0.463952"),
     ],
 )
@@ -81,7 +82,7 @@ def test_values_rates_and_reasons() -> None:
     found = counters(made)
     assert found is not None
     rows = found.frame().set_index(["region", "event"])
-    assert rows.loc[(WHOLE, "cycles"), ["value", "rate", "ran"]].tolist() == [5000.0, 500.0, 50.0]
+    assert rows.loc[(WHOLE, "cycles"), ["value", "rate", "ran"]].tolist() == [5000.0, 2500.0, 50.0], "2 s of user time"
     assert rows.loc[(WHOLE, "cycles"), "imbalance_percent"] == pytest.approx(100 * 3000 / 8000 * 4 / 3)
     assert rows.loc[(WHOLE, "Instructions per cycle"), "value"] == pytest.approx(0.8)
     assert rows.loc[("solve", "instructions"), "rate"] == pytest.approx(900 / 5.5)
@@ -90,3 +91,72 @@ def test_values_rates_and_reasons() -> None:
     table = COUNTERS.table(made)
     assert table is not None
     assert ["(whole run)", "L1-dcache-loads", "n/a (no PMU: a virtual machine)", "", "--", "--"] in table.rows
+
+
+def made(rows: list[tuple[object, ...]], **others: pd.DataFrame) -> pd.DataFrame:
+    """The metric of a made-up job; rows: rank, region, event, value, time in which it was to be counted, and was."""
+    columns = "rank region event value time_enabled time_running".split()
+    found = counters(
+        job(**{**tables(), "counters": pd.DataFrame(rows, columns=columns).assign(unavailable=""), **others})
+    )
+    assert found is not None
+    return found.frame().set_index(["region", "event"])
+
+
+def test_a_region_that_one_rank_was_in() -> None:
+    """The others counted nothing there: they are 0 of the mean, and no part of a sum over all."""
+    visits = [(0, 0, 1, 10, 0, 2.0, 2.0, 0.1, 0.3)]
+    columns = "rank thread region calls unended time exclusive_time min_time max_time".split()
+    counts = [(rank, SEVERAL, "PAPI_TOT_INS", 1000, 1.0, 1.0) for rank in range(4)]
+    found = made([*counts, (0, 1, "PAPI_TOT_INS", 800, 2.0, 2.0)], regions=pd.DataFrame(visits, columns=columns))
+    row = found.loc[("solve", "PAPI_TOT_INS")]
+    assert row[["value", "rate", "imbalance_percent"]].tolist() == [200.0, 400.0, 100.0]
+    assert found.loc[("solve", "MIPS (aggregate)"), "value"] == pytest.approx(400e-6)
+    assert ("solve", "User time (approx)") not in found.index, "the processor's time is not known"
+
+
+def test_ranks_that_the_log_holds_together_are_as_many_as_they_are() -> None:
+    found = made(
+        [(rank, SEVERAL, "PAPI_TOT_INS", value, 1.0, 1.0) for rank, value in ((0, 5000), (1, 3000), (-1, 8000))]
+    )
+    row = found.loc[(WHOLE, "PAPI_TOT_INS")]
+    assert row["value"] == 4000.0
+    assert row["imbalance_percent"] != row["imbalance_percent"]
+
+
+def test_the_block_of_rhsf_as_a_log_prints_it() -> None:
+    """Each line of the talk's block, from counts and times by rank to words."""
+    clock = round(CYCLES / 2.1)
+    names = [*RHSF.events, "task-clock"]
+    values = [round(value) for value in RHSF.events.values()] + [clock]
+    counts = [
+        (rank, 1, name, value, 1.0, 1.0, "") for rank in range(4) for name, value in zip(names, values, strict=True)
+    ]
+    columns = "rank region event value time_enabled time_running unavailable".split()
+    visits = every_rank(
+        [(0, 1, 1200, 0, lambda rank: RHSF.wall + (14.817686 if rank == 3 else -14.817686 / 3), RHSF.wall, 0.1, 0.6)],
+        "thread region calls unended time exclusive_time min_time max_time",
+    )
+    private = {"counters": pd.DataFrame(counts, columns=columns), "regions": visits}
+    table = COUNTERS.table(job(**{**tables(), **private, "job": {"processor": {"name": "K10", "peak": 4}}}))
+    assert table is not None
+    said = [f"{row[1]} {row[2]}" for row in table.rows if row[0] == "solve"]
+    rates = {row[1]: row[3] for row in table.rows if row[0] == "solve"}
+    assert rates["PAPI_FP_OPS"] == "871.740 M/s"
+    for line in (
+        "User time (approx) 525.437563 s",
+        "User time (approx) 94.4 %",
+        "Average Time per Call 0.463952 s",
+        "HW FP Ops / user time 871.740 M/s",
+        "HW FP Ops / user time 10.4 % of peak (DP)",
+        "HW FP Ops / WCT 822.722 M/s",
+        "Computational intensity 0.42 ops/cycle",
+        "Computational intensity 0.95 ops/ref",
+        "TLB utilization 4,104.61 refs/miss",
+        "TLB utilization 8.017 avg uses",
+        "D1 cache hit ratio 98.4 %",
+        "D1 cache miss ratio 1.6 %",
+        "D1 cache utilization 63.98 refs/miss",
+        "D1 cache utilization 7.998 avg uses",
+    ):
+        assert line in said

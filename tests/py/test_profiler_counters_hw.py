@@ -130,6 +130,16 @@ def test_events_are_counted_or_say_why_not(tmp_path: Path) -> None:
     assert (row["value"] >= 0) == (row["unavailable"] == "")
 
 
+def test_counters_that_were_asked_for_are_worth_a_log_without_any_file(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-O0", "-o", "main", "main.c"], cwd=tmp_path, check=True)
+    assert harness.run(tmp_path / "main", folder=tmp_path, IOLENS_HWPC="0").returncode == 0
+    (log,) = harness.logs(tmp_path)
+    job = read_log(log)
+    assert ("run", "PAPI_TOT_CYC") in counts(log)
+    assert job.private["job"]["processor"]["peak"] >= 0
+
+
 def test_what_is_no_group_is_named(tmp_path: Path) -> None:
     done = harness.run(harness.build_program("counters_busy"), folder=tmp_path, IOLENS_HWPC="0,nonsense")
     assert done.returncode == 0

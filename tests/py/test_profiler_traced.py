@@ -63,6 +63,13 @@ def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
     assert calls == {"dgemm_": 10, "cblas_dgemm": 10, "zdotc_": 10, "ddot_": 2, "sdot_": 1}
 
 
+def test_a_traced_program_without_any_file_has_a_log(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("#include <stdlib.h>\nint main(void) { free(malloc(9)); return 0; }\n")
+    subprocess.run(["gcc", "-O0", "-o", "main", "main.c"], cwd=tmp_path, check=True)
+    assert trace("heap", tmp_path / "main", tmp_path).returncode == 0
+    assert rows(tmp_path)["heap", "malloc", "(outside)"]["calls"] == 1
+
+
 def test_heap_math_and_threads_by_region(tmp_path: Path) -> None:
     """The program forks, is interrupted, and cancels a thread; what it prints is what it prints without us."""
     program = harness.build_program("traced_calls", "-Wl,--no-as-needed", "-lm")

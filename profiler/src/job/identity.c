@@ -63,6 +63,7 @@ void identity_read(struct identity *identity, const char *mounts)
     read_mounts(identity, mounts);
     compiler_read("/proc/self/exe", identity->compiler, sizeof identity->compiler);
     read_environment(identity);
+    processor_read(&identity->processor);
 }
 
 uint64_t identity_hash(const struct identity *identity)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../system/processor.h"
+
 #include "command.h"
 
 enum {
@@ -26,6 +28,7 @@ struct identity {
     char compiler[COMPILER_BYTES];       /* of the program: lines */
     char mounts[MOUNTS_BYTES];           /* a JSON object */
     char environment[ENVIRONMENT_BYTES]; /* a JSON object */
+    struct processor processor;
 };
 
 /* `mounts`: rows of the mount table that the system does not know, as in IOLENS_MOUNTS. */

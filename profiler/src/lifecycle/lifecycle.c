@@ -90,8 +90,8 @@ static bool any_pseudo_file_matters(void)
 
 static bool log_is_wanted(void)
 {
-    bool recorded = iolens_registry.used > 0 || sampling_has_samples() || table_state_known(TABLE_regions) ||
-                    any_pseudo_file_matters();
+    bool recorded =
+        iolens_registry.used > 0 || sampling_has_samples() || tables_matter() || any_pseudo_file_matters();
     return settings_true(iolens.settings.nonmpi) && (recorded || iolens.settings.logfile);
 }
 

@@ -70,6 +70,13 @@ static void add_compilers(struct buffer *out, const char *text)
     buffer_format(out, "], ");
 }
 
+static void add_processor(struct buffer *out, const struct processor *processor)
+{
+    buffer_format(out, "\"processor\": {");
+    add_text(out, "name", *processor->name ? processor->name : NULL);
+    buffer_format(out, "\"peak\": %lld}, ", (long long)processor->peak);
+}
+
 static void add_partial(struct buffer *out)
 {
     const int64_t *partial = iolens_registry.ranks_partial;
@@ -147,6 +154,7 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
     add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
     add_text(out, "io_component_used", *iolens.io_component ? iolens.io_component : NULL);
     add_compilers(out, self->compiler);
+    add_processor(out, &self->processor);
     add_partial(out);
     add_remarks(out);
     buffer_format(out, "\"mounts\": ");

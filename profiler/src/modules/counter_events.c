@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
+#include "../system/processor.h"
 #include "../system/say.h"
 #include "perf.h"
 
@@ -61,35 +59,16 @@ enum { GROUP_COUNT = sizeof GROUPS / sizeof *GROUPS };
 
 const char *event_name(enum counter_event event) { return EVENT_ROWS[event].name; }
 
-/* Family as in the processors' manuals: the base family, and from 15 on the extended one added. */
-static unsigned processor(char vendor[13])
-{
-    unsigned family = 0;
-    memset(vendor, 0, 13);
-#if defined(__x86_64__)
-    unsigned a, b, c, d;
-    if (!__get_cpuid(0, &a, &b, &c, &d))
-        return 0;
-    memcpy(vendor, &b, 4);
-    memcpy(vendor + 4, &d, 4);
-    memcpy(vendor + 8, &c, 4);
-    __get_cpuid(1, &a, &b, &c, &d);
-    family = a >> 8 & 15;
-    if (family == 15)
-        family += a >> 20 & 255;
-#endif
-    return family;
-}
-
 int event_source(enum counter_event event, uint64_t *code)
 {
-    char vendor[13];
+    struct processor here;
     *code = EVENT_ROWS[event].code;
     if (EVENT_ROWS[event].type != TYPE_NONE)
         return EVENT_ROWS[event].type;
-    unsigned family = processor(vendor);
+    processor_read(&here);
     for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++)
-        if (CODES[i].event == event && strcmp(CODES[i].vendor, vendor) == 0 && family >= CODES[i].family) {
+        if (CODES[i].event == event && strcmp(CODES[i].vendor, here.vendor) == 0 &&
+            here.family >= CODES[i].family) {
             *code = CODES[i].code;
             return PERF_TYPE_RAW;
         }

@@ -187,6 +187,9 @@ void counters_start(void)
     iolens_counters.live = true;
 }
 
+/* Events were asked for. */
+static bool matters(void) { return iolens_counters.live && iolens_counters.choice.wanted; }
+
 static void read_process(struct counts *now)
 {
     *now = (struct counts){0};
@@ -440,6 +443,7 @@ const struct process_table table_counters = {
     .state_bytes = sizeof(struct state),
     .validate = validate,
     .reset = reset,
+    .matters = matters,
     .beat = read_run_so_far,
     .count = count,
     .collect = collect,

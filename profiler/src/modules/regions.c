@@ -333,6 +333,8 @@ static int64_t most_rows(void)
     return state ? keyed_made(&state->rows) : 0;
 }
 
+static bool matters(void) { return table_state_known(TABLE_regions); }
+
 const struct process_table table_regions = {
     .name = "regions",
     .meaning = "How often and how long a thread was in a region that the program marked",
@@ -340,6 +342,7 @@ const struct process_table table_regions = {
     .state_bytes = sizeof(struct state),
     .validate = validate,
     .reset = reset,
+    .matters = matters,
     .on_demand = true,
     .state_of = TABLE_regions,
     .count = count,

@@ -231,6 +231,8 @@ static int64_t most_rows(void)
     return state ? keyed_made(&state->rows) : 0;
 }
 
+static bool matters(void) { return table_state_known(TABLE_traced); }
+
 const struct process_table table_traced = {
     .name = "traced",
     .meaning = "Calls of a traced group of functions, or of the program's own where it was built with "
@@ -239,6 +241,7 @@ const struct process_table table_traced = {
     .state_bytes = sizeof(struct state),
     .validate = validate,
     .start = start,
+    .matters = matters,
     .collect = collect,
     .weight = weight,
     .rest = rest,

@@ -106,6 +106,14 @@ void tables_reset(void)
     }
 }
 
+bool tables_matter(void)
+{
+    for (int t = 0; t < TABLE_COUNT; t++)
+        if (process_tables[t]->matters && process_tables[t]->matters())
+            return true;
+    return false;
+}
+
 /* What the state points to lies in the spool, or was taken out. */
 static bool validate(const struct process_table *type, void *state, const struct area *area)
 {

@@ -48,6 +48,8 @@ struct process_table {
     /* A sign of life, at most ten a second: bring the state up to date, in case that this process is killed;
      * may be NULL. */
     void (*beat)(void *state);
+    /* What it holds is worth a log, even of a process without I/O; NULL: it never is. */
+    bool (*matters)(void);
     /* `collect` is left out when no rank has a state of the table `state_of`. */
     bool on_demand;
     enum process_table_index state_of;
@@ -96,6 +98,9 @@ void tables_start(void);
 void tables_begin(void);
 void tables_beat(void);
 void tables_reset(void);
+
+/* Whether one of them is worth a log by itself. */
+bool tables_matter(void);
 
 /* Take what is whole of the states in a spool, of the process and of one of its files. Of the process: the
  * latest time that they know, in seconds; 0: none. */

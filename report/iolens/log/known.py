@@ -67,6 +67,7 @@ CONTAINERS: dict[str, type] = {
     "compiler": list,
     "ancestors": list,
     "begin": dict,
+    "processor": dict,
 }
 """The keys of the region `job` that are no single values."""
 
@@ -107,5 +108,7 @@ def check_job(job: dict[str, Any]) -> None:
     numbers = [*job.get("ancestors", []), *job.get("begin", {}).values(), job.get("pid", 0)]
     if not all(type(number) is int for number in numbers):
         raise ValueError("a number of its process is none")
+    if type(job.get("processor", {}).get("peak", 0)) is not int:
+        raise ValueError("its processor's peak is no number")
     if not all(type(host) is int and 0 <= host < len(hosts) for host in job.get("rank_host", [])):
         raise ValueError("a rank is on a host that is not named")

@@ -11,7 +11,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import SEVERAL, with_regions
@@ -31,9 +31,12 @@ ALIASES: Mapping[str, str] = {
     "L1-dcache-loads": "PAPI_L1_DCA",
     "L1-dcache-load-misses": "PAPI_L1_DCM",
     "dTLB-load-misses": "PAPI_TLB_DM",
-    "cache-references": "PAPI_L2_DCA",
-    "cache-misses": "PAPI_L2_DCM",
-    "LLC-load-misses": "PAPI_L3_TCM",
+    "cache-references": "PAPI_L3_TCA",
+    "cache-misses": "PAPI_L3_TCM",
+    "LLC-loads": "LLC_LOADS",
+    "LLC-load-misses": "LLC_LOAD_MISSES",
+    "LLC-stores": "LLC_STORES",
+    "LLC-store-misses": "LLC_STORE_MISSES",
 }
 """perf's names to those that the formulas use."""
 
@@ -43,8 +46,8 @@ LINE, PAGE, WORD = 64, 4096, 8
 
 @dataclass(frozen=True)
 class Counts:
-    """The counters of an average rank by PAPI's name; user and wall time in seconds, calls (0: not known), ranks, and
-    the floating-point operations that a cycle can do at most (0: not known)."""
+    """The counters of an average rank by PAPI's name; user and wall time in seconds (NaN: not known), calls (0: not
+    known), ranks that were there, and the floating-point operations that a cycle can do at most (0: not known)."""
 
     events: Mapping[str, float]
     user: float
@@ -67,93 +70,83 @@ class Derived:
     value: Callable[[Counts], float]
 
 
+def ratio(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
+    """One counter over another."""
+    return Derived(name, unit, (above, below), lambda c: factor * c[above] / c[below])
+
+
+def lines(name: str, *counted: str) -> tuple[Derived, Derived]:
+    """What so many cache lines hold: the bytes, and the bytes in a second."""
+
+    def moved(c: Counts) -> float:
+        return LINE * sum(c[one] for one in counted) / 1e9
+
+    return (Derived(name, "GB", counted, moved), Derived(name, "GB/s", counted, lambda c: moved(c) / c.wall))
+
+
 DERIVED: tuple[Derived, ...] = (
+    Derived("User time (approx)", "s", (), lambda c: c.user),
+    Derived("User time (approx)", "%", (), lambda c: 100 * c.user / c.wall),
+    Derived("Average Time per Call", "s", (), lambda c: c.wall / c.calls if c.calls else NOT_KNOWN),
     Derived("HW FP Ops / user time", "M/s", ("PAPI_FP_OPS",), lambda c: c["PAPI_FP_OPS"] / c.user / 1e6),
-    Derived("HW FP Ops / WCT", "M/s", ("PAPI_FP_OPS",), lambda c: c["PAPI_FP_OPS"] / c.wall / 1e6),
     Derived(
+        "HW FP Ops / user time",
         "% of peak (DP)",
-        "%",
         ("PAPI_FP_OPS", "PAPI_TOT_CYC"),
         lambda c: 100 * c["PAPI_FP_OPS"] / c["PAPI_TOT_CYC"] / c.peak if c.peak else NOT_KNOWN,
     ),
-    Derived(
-        "Computational intensity",
-        "ops/cycle",
-        ("PAPI_FP_OPS", "PAPI_TOT_CYC"),
-        lambda c: c["PAPI_FP_OPS"] / c["PAPI_TOT_CYC"],
-    ),
-    Derived(
-        "Computational intensity",
-        "ops/ref",
-        ("PAPI_FP_OPS", "PAPI_L1_DCA"),
-        lambda c: c["PAPI_FP_OPS"] / c["PAPI_L1_DCA"],
-    ),
+    Derived("HW FP Ops / WCT", "M/s", ("PAPI_FP_OPS",), lambda c: c["PAPI_FP_OPS"] / c.wall / 1e6),
+    ratio("Computational intensity", "ops/cycle", "PAPI_FP_OPS", "PAPI_TOT_CYC"),
+    ratio("Computational intensity", "ops/ref", "PAPI_FP_OPS", "PAPI_L1_DCA"),
+    ratio("Computational intensity", "ops/byte", "PAPI_FP_OPS", "PAPI_L3_TCM", 1 / LINE),
     Derived("MFLOPS (aggregate)", "M/s", ("PAPI_FP_OPS",), lambda c: c.ranks * c["PAPI_FP_OPS"] / c.user / 1e6),
-    Derived(
-        "TLB utilization",
-        "refs/miss",
-        ("PAPI_L1_DCA", "PAPI_TLB_DM"),
-        lambda c: c["PAPI_L1_DCA"] / c["PAPI_TLB_DM"],
-    ),
-    Derived(
-        "TLB utilization",
-        "avg uses",
-        ("PAPI_L1_DCA", "PAPI_TLB_DM"),
-        lambda c: c["PAPI_L1_DCA"] / c["PAPI_TLB_DM"] / (PAGE / WORD),
-    ),
+    ratio("TLB utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_TLB_DM"),
+    ratio("TLB utilization", "avg uses", "PAPI_L1_DCA", "PAPI_TLB_DM", WORD / PAGE),
     Derived(
         "D1 cache hit ratio",
         "%",
         ("PAPI_L1_DCA", "PAPI_L1_DCM"),
         lambda c: 100 * (1 - c["PAPI_L1_DCM"] / c["PAPI_L1_DCA"]),
     ),
-    Derived(
-        "D1 cache miss ratio",
-        "%",
-        ("PAPI_L1_DCA", "PAPI_L1_DCM"),
-        lambda c: 100 * c["PAPI_L1_DCM"] / c["PAPI_L1_DCA"],
-    ),
-    Derived(
-        "D1 cache utilization",
-        "refs/miss",
-        ("PAPI_L1_DCA", "PAPI_L1_DCM"),
-        lambda c: c["PAPI_L1_DCA"] / c["PAPI_L1_DCM"],
-    ),
-    Derived(
-        "D1 cache utilization",
-        "avg uses",
-        ("PAPI_L1_DCA", "PAPI_L1_DCM"),
-        lambda c: c["PAPI_L1_DCA"] / c["PAPI_L1_DCM"] / (LINE / WORD),
-    ),
+    ratio("D1 cache miss ratio", "%", "PAPI_L1_DCM", "PAPI_L1_DCA", 100),
+    ratio("D1 cache utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_L1_DCM"),
+    ratio("D1 cache utilization", "avg uses", "PAPI_L1_DCA", "PAPI_L1_DCM", WORD / LINE),
     Derived(
         "D2 cache hit ratio",
         "%",
         ("PAPI_L2_DCA", "PAPI_L2_DCM"),
         lambda c: 100 * (1 - c["PAPI_L2_DCM"] / c["PAPI_L2_DCA"]),
     ),
-    Derived("Memory traffic", "GB/s", ("PAPI_L3_TCM",), lambda c: c["PAPI_L3_TCM"] * LINE / c.wall / 1e9),
+    ratio("D2 cache miss ratio", "%", "PAPI_L2_DCM", "PAPI_L2_DCA", 100),
     Derived(
-        "Instructions per cycle",
-        "",
-        ("PAPI_TOT_INS", "PAPI_TOT_CYC"),
-        lambda c: c["PAPI_TOT_INS"] / c["PAPI_TOT_CYC"],
+        "D2 to D1 bandwidth",
+        "MiB/s",
+        ("PAPI_L2_DCA", "PAPI_L2_DCM"),
+        lambda c: (c["PAPI_L2_DCA"] - c["PAPI_L2_DCM"]) * LINE / c.wall / 2**20,
     ),
+    ratio("L3 cache miss ratio", "%", "PAPI_L3_TCM", "PAPI_L3_TCA", 100),
+    ratio("L3 cache misses of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
+    *lines("L3 traffic", "PAPI_L3_TCA"),
+    *lines("Memory traffic", "PAPI_L3_TCM"),
+    *lines("Memory traffic of loads and stores", "LLC_LOAD_MISSES", "LLC_STORE_MISSES"),
+    ratio("Loads from other nodes' memory", "%", "NODE_LOAD_MISSES", "NODE_LOADS", 100),
+    ratio("Instructions per cycle", "", "PAPI_TOT_INS", "PAPI_TOT_CYC"),
+    ratio("Cycles per instruction", "", "PAPI_TOT_CYC", "PAPI_TOT_INS"),
     Derived("MIPS (aggregate)", "M/s", ("PAPI_TOT_INS",), lambda c: c.ranks * c["PAPI_TOT_INS"] / c.wall / 1e6),
+    ratio("D1 cache references", "per instruction", "PAPI_L1_DCA", "PAPI_TOT_INS"),
+    ratio("D1 cache misses", "per instruction", "PAPI_L1_DCM", "PAPI_TOT_INS"),
+    ratio("I1 cache miss ratio", "%", "PAPI_L1_ICM", "PAPI_L1_ICA", 100),
     Derived("CPU clock", "GHz", ("PAPI_TOT_CYC",), lambda c: c["PAPI_TOT_CYC"] / c.user / 1e9),
-    Derived("CPU boost", "X", ("PAPI_TOT_CYC", "PAPI_REF_CYC"), lambda c: c["PAPI_TOT_CYC"] / c["PAPI_REF_CYC"]),
-    Derived(
-        "Cycles stalled", "%", ("PAPI_RES_STL", "PAPI_TOT_CYC"), lambda c: 100 * c["PAPI_RES_STL"] / c["PAPI_TOT_CYC"]
-    ),
-    Derived(
-        "Branches mispredicted",
-        "%",
-        ("PAPI_BR_MSP", "PAPI_BR_INS"),
-        lambda c: 100 * c["PAPI_BR_MSP"] / c["PAPI_BR_INS"],
-    ),
-    Derived("User time", "%", (), lambda c: 100 * c.user / c.wall),
-    Derived("Average Time per Call", "s", (), lambda c: c.wall / c.calls if c.calls else NOT_KNOWN),
+    ratio("CPU boost", "X", "PAPI_TOT_CYC", "PAPI_REF_CYC"),
+    ratio("Cycles stalled", "%", "PAPI_RES_STL", "PAPI_TOT_CYC", 100),
+    ratio("Cycles without an instruction issued", "%", "PAPI_STL_ICY", "PAPI_TOT_CYC", 100),
+    ratio("Branches mispredicted", "%", "PAPI_BR_MSP", "PAPI_BR_INS", 100),
+    ratio("Branches mispredicted", "per instruction", "PAPI_BR_MSP", "PAPI_TOT_INS"),
+    ratio("Instructions per branch", "", "PAPI_TOT_INS", "PAPI_BR_INS"),
+    ratio("Prefetches that missed", "%", "L1_DCACHE_PREFETCH_MISSES", "L1_DCACHE_PREFETCHES", 100),
 )
-"""As CrayPAT derives them (hwpc(5), and the block of `rhsf` that the tests reproduce)."""
+"""As CrayPAT derives them (hwpc(5), and the block of `rhsf` that the tests reproduce); of traffic, branches and cycles
+per instruction as LIKWID's groups MEM, L3, BRANCH, CACHE and CPI do."""
 
 
 def user_time(cycles: float, clock: float) -> float:
@@ -179,26 +172,74 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
 SCALES = {"task-clock": (1e-9, "s"), "peak-memory": (2.0**-20, "MiB")}
 """Events that are no plain counts: what to multiply them with, and the unit; they have no rate."""
 
+SOFTWARE = frozenset(
+    {"task-clock", "minor-faults", "major-faults", "voluntary-switches", "involuntary-switches", "peak-memory"}
+    | {"cpu-migrations"}
+)
+"""What the kernel counts; all others are the processor's."""
+
 SEVERAL_REGIONS = 0xFFFFFFFE
-"""The number of rows of this table that are of several regions."""
+TOGETHER = "(several)"
+"""The number of rows of this table that are of several regions, and their name."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of a job: of so many ranks, the rows of `counters` and of `regions` (None: without any), with the
+    names of their regions."""
+
+    job: Job
+    ranks: int
+    rows: Records
+    visits: Records | None
+
+
+@dataclass(frozen=True)
+class Across:
+    """A counter across the ranks: the sum of each one `who` has rows, and how many `ranks` a mean is of. Of ranks that
+    the log holds together, `who` is -1."""
+
+    who: np.ndarray
+    values: np.ndarray
+    ranks: int
+
+    @property
+    def apart(self) -> bool:
+        """Whether all ranks are known by themselves."""
+        return bool((self.who >= 0).all())
+
+    @property
+    def mean(self) -> float:
+        """Of the ranks that counted."""
+        return float(self.values.sum()) / self.ranks
+
+    @property
+    def uneven(self) -> float:
+        """Their imbalance, per cent."""
+        return imbalance_percent(float(self.values.max()), self.mean, self.ranks) if self.apart else NOT_KNOWN
 
 
 @once_per_job
 def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Counters by region and event, and below them what follows from them.
 
-    Columns: region, event, value (mean of a rank, scaled up where the kernel took turns with it), unit, rate (per
-    second of the run, or in the region and those inside it), imbalance_percent, ran (per cent of the time that it
-    counted), unavailable (why there is no value; said of the whole run alone). None where nothing was counted.
+    Columns: region, event, value (mean of the ranks that counted it, of which those that were never in the region have
+    0; scaled up where the kernel took turns with it), unit, rate (per second; of the processor's events, of user time),
+    imbalance_percent, ran (per cent of the time that it counted), unavailable (why there is no value; said of the whole
+    run alone). None where nothing was counted.
     """
-    rows = records(job, "counters")
+    rows, visits = records(job, "counters"), records(job, "regions")
     if rows is None:
         return None
     numbers = rows["region"]
     names = with_regions(job, rows)["region"]
-    names[numbers == SEVERAL], names[numbers == SEVERAL_REGIONS] = WHOLE, "(several)"
-    rows = kept(rows.beside({"region": names}), ask.where)
-    found = [one for region, part in parts_by(rows, "region") for one in of_region(job, region, part)]
+    names[numbers == SEVERAL], names[numbers == SEVERAL_REGIONS] = WHOLE, TOGETHER
+    of_ranks = tuple(one for one in ask.where if one.name == PE)
+    rows = kept(rows.beside({"region": names}), of_ranks)
+    visits = None if visits is None else kept(with_regions(job, visits), of_ranks)
+    asked = Asked(job, matching_ranks(of_ranks, max(1, job.nprocs)), rows, visits)
+    wanted = parts_by(kept(rows, ask.where), "region")
+    found = [one for region, part in wanted for one in of_region(asked, region, part)]
     columns = ["region", "event", "value", "unit", "rate", "imbalance_percent", "ran", "unavailable"]
     return Records.of(columns, found) if found else None
 
@@ -213,40 +254,89 @@ def parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
 Row = tuple[str, str, float, str, float, float, float, str]
 
 
-def of_region(job: Job, region: str, rows: Records) -> list[Row]:
+def of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
     """The rows of one region, and what follows from them."""
-    seconds, calls = region_time(region, job)
     found: list[Row] = []
-    means: dict[str, float] = {}
+    counted: dict[str, Across] = {}
     for event, part in parts_by(rows, "event"):
-        there = part.where((part["unavailable"] == "") & (part["value"] >= 0) & (part["time_running"] > 0))
+        there = part.where(was_counted(part))
         if len(there):
-            row = counted(region, event, there, seconds)
-            found.append(row)
-            means[ALIASES.get(event, event)] = row[2]
+            counted[event] = across(asked, region, event, there)
+            found.append(row_of(asked, region, event, there, counted[event]))
         elif region == WHOLE:
             why = str(part["unavailable"][0]) or "it never ran"
             found.append((region, event, NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, why))
-    counts = Counts(means, means.get("task-clock", 0.0) or seconds, seconds, calls, max(1, job.nprocs))
-    derived = derive(counts) if seconds > 0 and means.keys() & set(ALIASES.values()) else []
+    means = {ALIASES.get(event, event): each.mean for event, each in counted.items()}
+    if counted.keys() <= SOFTWARE:
+        return found
+    all_of_them = max(counted.values(), key=lambda each: each.ranks)
+    wall, calls = visited(asked, region, all_of_them)
+    user = user_seconds(asked, region, all_of_them)
+    there_were = len(all_of_them.who) if all_of_them.apart else asked.ranks
+    derived = derive(Counts(means, user, wall, calls, there_were, peak(asked.job)))
     return found + [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
 
 
-def counted(region: str, event: str, rows: Records, seconds: float) -> Row:
+def was_counted(rows: Records) -> np.ndarray:
+    """Which rows have a count."""
+    return np.asarray((rows["unavailable"] == "") & (rows["value"] >= 0) & (rows["time_running"] > 0))
+
+
+def across(asked: Asked, region: str, event: str, there: Records) -> Across:
+    """The rows of an event in a region by rank. Of ranks without a row there, those that counted it in the whole run
+    have 0, unless the log holds some of their regions together."""
+    factor, _ = SCALES.get(event, (1.0, ""))
+    same = Groups(there["rank"])
+    who = there["rank"][same.first]
+    values = same.sum(there["value"] * factor * there["time_enabled"] / there["time_running"])
+    of_event = asked.rows.where((asked.rows["event"] == event) & was_counted(asked.rows))
+    others = of_event["rank"][of_event["region"] == WHOLE]
+    if (who < 0).any() or (others < 0).any():
+        return Across(who, values, asked.ranks)
+    zeros = 0 if (of_event["region"] == TOGETHER).any() else len(np.setdiff1d(others, who))
+    return Across(who, np.append(values, [0.0] * min(zeros, 1)), len(who) + zeros)
+
+
+def row_of(asked: Asked, region: str, event: str, there: Records, each: Across) -> Row:
     """The row of one event that was counted."""
-    factor, unit = SCALES.get(event, (1.0, ""))
-    values = Groups(rows["rank"]).sum(rows["value"] * factor * rows["time_enabled"] / rows["time_running"])
-    mean, ran = float(values.mean()), 100 * float(rows["time_running"].sum() / rows["time_enabled"].sum())
-    uneven = imbalance_percent(float(values.max()), mean, len(values)) if (rows["rank"] >= 0).all() else NOT_KNOWN
-    rate = mean / seconds if seconds > 0 and not unit else NOT_KNOWN
-    return region, event, mean, unit, rate, uneven, ran, ""
+    _, unit = SCALES.get(event, (1.0, ""))
+    ran = 100 * float(there["time_running"].sum() / there["time_enabled"].sum())
+    seconds = visited(asked, region, each)[0]
+    if event not in SOFTWARE:
+        user = user_seconds(asked, region, each)
+        seconds = user if user == user else seconds
+    rate = each.mean / seconds if seconds > 0 and not unit else NOT_KNOWN
+    return region, event, each.mean, unit, rate, each.uneven, ran, ""
 
 
-def region_time(region: str, job: Job) -> tuple[float, float]:
-    """Seconds of an average rank in a region with those inside it, and its visits; of the whole run, its time and 0."""
-    rows = records(job, "regions")
-    if region == WHOLE or rows is None:
-        return (job.run_time if region == WHOLE else 0.0), 0.0
-    mine = rows.where(with_regions(job, rows)["region"] == region)
-    ranks = max(1, job.nprocs)
-    return float(mine["time"].sum()) / ranks, float(mine["calls"].sum()) / ranks
+def visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
+    """Seconds of an average one of these ranks in a region with those inside it, and its visits (0: not known); of the
+    whole run, its time. NaN where the log does not have them of the same ranks."""
+    if region == WHOLE:
+        return asked.job.run_time, 0.0
+    if asked.visits is None or region == TOGETHER:
+        return NOT_KNOWN, 0.0
+    mine = of_same_ranks(asked.visits.where(asked.visits["region"] == region), each)
+    if mine is None:
+        return NOT_KNOWN, 0.0
+    return float(mine["time"].sum()) / each.ranks, float(mine["calls"].sum()) / each.ranks
+
+
+def user_seconds(asked: Asked, region: str, each: Across) -> float:
+    """The processor's time of an average one of these ranks there; NaN where it was not counted."""
+    rows = asked.rows.where((asked.rows["region"] == region) & (asked.rows["event"] == "task-clock"))
+    mine = of_same_ranks(rows.where(was_counted(rows)), each)
+    return NOT_KNOWN if mine is None else float(mine["value"].sum()) * SCALES["task-clock"][0] / each.ranks
+
+
+def of_same_ranks(rows: Records, each: Across) -> Records | None:
+    """The rows of these ranks; None where there are others, or ranks together that are not together there."""
+    mine = rows if not each.apart else rows.where(np.isin(rows["rank"], each.who))
+    return mine if set(mine["rank"].tolist()) == set(each.who.tolist()) else None
+
+
+def peak(job: Job) -> float:
+    """Floating-point operations (double precision) that a core can do in a cycle; 0: the log does not tell."""
+    info = job.private.get("job")
+    processor = info.get("processor") if isinstance(info, dict) else None
+    return float(processor.get("peak", 0)) if isinstance(processor, dict) else 0.0

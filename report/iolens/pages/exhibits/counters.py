@@ -15,12 +15,25 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+PLACES = {
+    "s": 6,
+    "M/s": 3,
+    "%": 1,
+    "% of peak (DP)": 1,
+    "ops/cycle": 2,
+    "ops/ref": 2,
+    "ops/byte": 3,
+    "refs/miss": 2,
+} | {"avg uses": 3, "GHz": 2, "X": 2, "GB": 3, "GB/s": 3, "MiB": 1, "MiB/s": 1, "per instruction": 4}
+"""Decimal places by unit: those that CrayPAT prints, where it prints the unit."""
+
+
 def amount(value: float, unit: str, unavailable: str) -> str:
     """A counter's value, or n/a and why."""
     if unavailable:
         return f"{words.NONE} ({unavailable})"
-    if unit:
-        return f"{words.digits(value)} {unit}"
+    if unit in PLACES:
+        return f"{value:,.{PLACES[unit]}f} {unit}"
     return words.count(value) if abs(value) >= 1000 else words.digits(value)
 
 
