@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from iolens.lab.run import mpi
+from iolens.lab.run.execute import Setup, instrumented
 from iolens.log import Job, read_log
 from iolens.metrics.mpiio import aggregators
 from mpi_library import FLAVOUR, PRELOAD
@@ -210,3 +212,33 @@ def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, 
     assert done.returncode == 0, done.stderr
     assert (done.stderr.count("iolens:"), done.stderr.count(said)) == (1, 1), done.stderr
     assert len(list(tmp_path.glob("*.darshan"))) == logs
+
+
+def test_ranks_that_some_are_missing_from_write_logs_of_their_own(built: Path, tmp_path: Path) -> None:
+    """Ranks without any library of ours cannot be waited for. The command shows them; else the user says so."""
+    program = [str(built / "crowded"), str(tmp_path)]
+    job = [mpi.find_launcher(FLAVOUR), "-np", "2", *program, ":", "-np", "1", "env", "-u", "LD_PRELOAD", *program]
+    options = ["--trace", "mpi,io", "--output", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-m", "iolens.cli.main", "run", *options, "--", *job],
+        env={
+            **os.environ,
+            **mpi.environment(FLAVOUR, 64, None),
+            "IOLENS_SPOOL": "none",
+            "IOLENS_INCLUDE": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("ranks write a log each, without MPI") == 1
+    assert "crowded is started by env without LD_PRELOAD" in done.stderr
+    logs = list((tmp_path / "out").glob("*_crowded_*.darshan"))
+    written = [int(read_log(log).frames["POSIX"]["POSIX_BYTES_WRITTEN"].sum()) for log in logs]
+    assert len(written) == 2
+    assert min(written) > 0
+    for apart in (False, True):
+        line, _ = instrumented(job[:4], Setup(apart=apart))
+        assert any(f"libiolens-{FLAVOUR}" in word for word in line) != apart

@@ -184,6 +184,11 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "with --trace mpi: count receives whose message was there before",
     },
+    "--apart": {
+        "action": "store_true",
+        "help": "a log for each rank, without MPI: for a job of which some ranks start without the profiler in a way "
+        "that cannot be seen in the command, and the others would wait for them",
+    },
     "command": {
         "nargs": argparse.REMAINDER,
         "help": argparse.SUPPRESS,
@@ -263,7 +268,7 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
             application |= storage.as_lustre or {}
     component = mpi.component_of(words[0], args.io_component)
     launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
-    return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, container=args.container)
+    return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, None, args.container, args.apart)
 
 
 def refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
@@ -298,7 +303,7 @@ def refuse_beside_container(args: argparse.Namespace) -> None:
     """Raise for what needs more of this machine inside than the profiler."""
     if args.profiler != "iolens":
         raise UsageError("--container goes with the profiler iolens alone")
-    for name in ("apa", "storage_mount", "io_component"):
+    for name in ("apa", "storage_mount", "io_component", "apart"):
         if getattr(args, name):
             raise UsageError(f"--{name.replace('_', '-')} does not work with --container: what it needs is not inside")
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 OPEN_MPI = {
     **dict.fromkeys(
@@ -102,12 +103,19 @@ def command_name(words: Sequence[str]) -> str:
     return Path(rest[0] if rest else words[0]).name
 
 
-def with_environment(command: Command, environment: Mapping[str, str]) -> list[str]:
-    """The command with `env NAME=value …` ahead of every application: the launcher itself stays as it is."""
+def with_environment(
+    command: Command,
+    environment: Mapping[str, str],
+    preloaded: Mapping[str, str] = MappingProxyType({}),
+    beyond: Sequence[int] = (),
+) -> list[str]:
+    """The command with `env NAME=value …` ahead of every application: the launcher itself stays as it is. Those whose
+    index is in `beyond` do not get what is `preloaded`."""
     words: list[str] = []
     for index, word in enumerate(command.words):
-        if index in command.applications and environment:
-            words += setting(environment, word)
+        settings = {**environment, **({} if index in beyond else preloaded)}
+        if index in command.applications and settings:
+            words += setting(settings, word)
         words.append(word)
     return words
 

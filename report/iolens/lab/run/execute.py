@@ -19,7 +19,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library
 from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
-from iolens.lab.run import groups, preload, site_darshan
+from iolens.lab.run import groups, preload, reach, site_darshan
 from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
 from iolens.lab.run.container import contained, remove_spool_folder
 from iolens.lab.run.log_place import without_places
@@ -27,6 +27,8 @@ from iolens.lab.run.machine import machine
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 
+APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
+"""What is said where ranks get no adapter of their MPI, since some of them cannot be recorded."""
 GRACE = 10.0
 """Seconds that an interrupted command has to end by itself."""
 
@@ -35,7 +37,8 @@ GRACE = 10.0
 class Setup:
     """What surrounds a command: the profiler, where logs go, the storage when one is known to lie below its files, and
     variables for the application and the launcher. A command that takes longer than `timeout` seconds is ended.
-    `container` names what starts a container by the command, or is "any" (lab/run/container.py)."""
+    `container` names what starts a container by the command, or is "any" (lab/run/container.py). With `apart`, ranks do
+    not wait for one another to write one log."""
 
     profiler: str = "iolens"
     logs: Path = field(default_factory=Path.cwd)
@@ -44,6 +47,7 @@ class Setup:
     launcher: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
     container: str | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,17 +86,21 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     traced = groups.libraries(settings["IOLENS_TRACE"].split(",")) if "IOLENS_TRACE" in settings else []
     if setup.container:
         return contained(words, setup.container, settings, setup.logs, traced), command
-    reason = preload.out_of_reach(command)
-    if reason:
-        say(f"{command.application} {reason}, so it runs without the profiler")
-    else:
-        for gap in preload.gaps(setup.profiler, flavour):
-            say(gap)
-        libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
-        if libraries:
-            settings["LD_PRELOAD"] = preload.preload_value(libraries)
-            settings |= preload.sanitizer_options()
-    return with_environment(command, settings), command
+    beyond = reach.beyond_reach(command)
+    for index, why in beyond.items():
+        say(f"{command_name(command.words[index:])} {why}, so it runs without the profiler")
+    if len(beyond) == len(command.applications):
+        return with_environment(command, settings), command
+    if flavour and (beyond or setup.apart) and setup.profiler == "iolens":
+        say(APART)
+        flavour = None
+    for gap in preload.gaps(setup.profiler, flavour):
+        say(gap)
+    preloaded: dict[str, str] = {}
+    libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
+    if libraries:
+        preloaded = {"LD_PRELOAD": preload.preload_value(libraries), **preload.sanitizer_options()}
+    return with_environment(command, settings, preloaded, tuple(beyond)), command
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:

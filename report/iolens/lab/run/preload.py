@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
-from iolens.lab.run.container_runtimes import runtime_of
 from iolens.lab.run.preload_path import as_preloaded
 from iolens.lab.run.site_darshan import site_darshan
 
@@ -68,33 +66,3 @@ def flavour_of(command: Command) -> mpi.Flavour | None:
     if flavour is None and command.launcher:
         flavour = mpi.flavour_of_launcher(command.words[0])
     return flavour
-
-
-def out_of_reach(command: Command) -> str | None:
-    """Why nothing can be preloaded into the application; None where it can."""
-    found = shutil.which(command.application) if command.application else None
-    if found is None:
-        return None
-    if runtime_of(found):
-        return "starts a container, and what runs inside is recorded with --container"
-    if mpi.is_static(Path(found)):
-        return "is statically linked"
-    return "gets rights that you do not have (setuid, setgid or file capabilities)" if gains_rights(found) else None
-
-
-def gains_rights(program: str) -> bool:
-    """True for a program that the system starts with other rights than this process has: the loader then ignores what
-    is to be preloaded (ld.so(8), secure-execution mode)."""
-    info = os.stat(program)
-    if os.statvfs(program).f_flag & os.ST_NOSUID:
-        return False
-    user = info.st_mode & stat.S_ISUID and info.st_uid != os.getuid()
-    group = info.st_mode & stat.S_ISGID and info.st_mode & stat.S_IXGRP and info.st_gid != os.getgid()
-    return bool(user or group) or (os.geteuid() != 0 and has_capabilities(program))
-
-
-def has_capabilities(program: str) -> bool:
-    try:
-        return bool(os.getxattr(program, "security.capability"))
-    except OSError:
-        return False

@@ -1,0 +1,90 @@
+"""Which programs of a command a preloaded library gets into, as far as the command line and the files tell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.lab.installation import find_library
+from iolens.lab.run import mpi
+from iolens.lab.run.command_line import Command
+from iolens.lab.run.container_runtimes import runtime_of
+
+CLEARS = ("-", "-i", "--ignore-environment")
+"""Options of env that leave nothing of the environment."""
+FOLLOWED = ("-u", "--unset", "-C", "--chdir")
+"""Options of env that another word follows."""
+HEAD = 4096
+"""Bytes of an ELF file with its header and the name of its loader."""
+
+
+def beyond_reach(command: Command) -> dict[int, str]:
+    """Why nothing can be preloaded into an application, by its index in the command; empty where all can be reached."""
+    reasons = {index: out_of_reach(command.words[index:]) for index in command.applications}
+    return {index: why for index, why in reasons.items() if why}
+
+
+def out_of_reach(words: Sequence[str]) -> str | None:
+    """Why nothing can be preloaded into the program that these words begin with; None where it can, as far as it is
+    known here."""
+    if Path(words[0]).name == "env":
+        rest, kept = behind_env(words[1:])
+        return (out_of_reach(rest) if rest else None) if kept else "is started by env without LD_PRELOAD"
+    found = shutil.which(words[0])
+    if found is None:
+        return None
+    if runtime_of(found):
+        return "starts a container, and what runs inside is recorded with --container"
+    if gains_rights(found):
+        return "gets rights that you do not have (setuid, setgid or file capabilities)"
+    other = foreign(Path(found))
+    return "is statically linked" if other is None and mpi.is_static(Path(found)) else other
+
+
+def behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """The command behind the options and variables of env, and whether it keeps what is preloaded."""
+    index, kept = 0, True
+    while index < len(words) and (words[index].startswith("-") or "=" in words[index]):
+        word = words[index]
+        index += 1
+        if word in FOLLOWED:
+            word += f"={words[index]}" if index < len(words) else ""
+            index += 1
+        taken = (*CLEARS, "-u=LD_PRELOAD", "-uLD_PRELOAD", "--unset=LD_PRELOAD")
+        kept = kept and word not in taken and not word.startswith("LD_PRELOAD=")
+    return words[index:], kept
+
+
+def foreign(program: Path) -> str | None:
+    """Why a program cannot be of the kind that our library is; None for scripts, and where there is no library."""
+    library = find_library("libiolens.so")
+    with program.open("rb") as file:
+        head = file.read(HEAD)
+    if library is None or head[:4] != b"\x7fELF":
+        return None
+    with library.open("rb") as file:
+        ours = file.read(HEAD)
+    if (head[4:6], head[18:20]) != (ours[4:6], ours[18:20]):
+        return "is built for another kind of processor"
+    return "is built for another C library (musl)" if b"/ld-musl-" in head else None
+
+
+def gains_rights(program: str) -> bool:
+    """True for a program that the system starts with other rights than this process has: the loader then ignores what
+    is to be preloaded (ld.so(8), secure-execution mode)."""
+    info = os.stat(program)
+    if os.statvfs(program).f_flag & os.ST_NOSUID:
+        return False
+    user = info.st_mode & stat.S_ISUID and info.st_uid != os.getuid()
+    group = info.st_mode & stat.S_ISGID and info.st_mode & stat.S_IXGRP and info.st_gid != os.getgid()
+    return bool(user or group) or (os.geteuid() != 0 and has_capabilities(program))
+
+
+def has_capabilities(program: str) -> bool:
+    try:
+        return bool(os.getxattr(program, "security.capability"))
+    except OSError:
+        return False

@@ -1,0 +1,63 @@
+"""Programs that no preloaded library gets into, as far as the command and the files tell."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from iolens.lab.run.command_line import take_apart, with_environment
+from iolens.lab.run.reach import beyond_reach, out_of_reach
+
+ENV = "is started by env without LD_PRELOAD"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("true", None),
+        ("./not-there", None),
+        ("env", None),
+        ("env A=1 true -i", None),
+        ("env -u HOME -C / A=1 true", None),
+        ("env -u LD_PRELOAD true", ENV),
+        ("/usr/bin/env -uLD_PRELOAD true", ENV),
+        ("env A=1 --unset=LD_PRELOAD true", ENV),
+        ("env -i PATH=/bin true", ENV),
+        ("env - true", ENV),
+        ("env LD_PRELOAD= true", ENV),
+        ("env A=1 env -i true", ENV),
+        ("env -u", None),
+    ],
+)
+def test_env_may_take_away_what_is_preloaded(command: str, why: str | None) -> None:
+    assert out_of_reach(command.split()) == why
+
+
+@pytest.mark.parametrize(
+    ("at", "bytes_there", "why"),
+    [
+        (18, b"\xf3\x00", "is built for another kind of processor"),
+        (4, b"\x01", "is built for another kind of processor"),
+        (2000, b"/lib/ld-musl-x86_64.so.1", "is built for another C library (musl)"),
+        (0, b"#!/b", None),
+    ],
+)
+def test_a_program_of_another_kind(at: int, bytes_there: bytes, why: str | None, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    content = bytearray(Path(shutil.which("true") or "").read_bytes())
+    content[at : at + len(bytes_there)] = bytes_there
+    program.write_bytes(content)
+    program.chmod(0o755)
+    assert out_of_reach([str(program)]) == why
+
+
+def test_only_the_programs_in_reach_get_the_library() -> None:
+    command = take_apart("mpirun -np 1 true : -np 2 env -u LD_PRELOAD false : -np 1 true x".split())
+    beyond = beyond_reach(command)
+    assert beyond == {7: ENV}
+    words = with_environment(command, {"A": "1"}, {"LD_PRELOAD": "lib.so"}, tuple(beyond))
+    assert " ".join(words) == (
+        "mpirun -np 1 env A=1 LD_PRELOAD=lib.so true : -np 2 env A=1 env -u LD_PRELOAD false : "
+        "-np 1 env A=1 LD_PRELOAD=lib.so true x"
+    )
