@@ -44,27 +44,38 @@ OBJECTS: Mapping[str, str] = {
 @lru_cache(maxsize=1 << 16)
 def group_of(function: str, path: str) -> str:
     """The group of a function in the object file `path` (a program or a library; empty: not known)."""
-    name = mpi_name(function)
+    name = mpi_name(function, path)
     if name:
         return MPIIO if name.startswith("MPI_File_") else MPI
-    library = PurePosixPath(path).name
-    owner = next(
-        (group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library)), USER if library else ETC
-    )
+    owner = library_of(path)
     if owner in (ETC, USER):
         plain = next((group for group, pattern in CALLS.items() if re.fullmatch(pattern, function)), owner)
         return plain if owner == ETC or plain in (OMP, BLAS) else owner
     return owner
 
 
-C_NAME = re.compile(r"P?(MPI_\w+)")
-FORTRAN_NAME = re.compile(r"p?mpi_(\w+?)(_f08|_f08ts)?_{1,2}")
-
-
 @lru_cache(maxsize=1 << 12)
-def mpi_name(function: str) -> str:
-    """The C name of an MPI function, however Fortran or the profiling interface spell it; empty for others."""
-    plain, fortran = C_NAME.fullmatch(function), FORTRAN_NAME.fullmatch(function)
-    if plain:
+def library_of(path: str) -> str:
+    """The group of an object file: that of the library by its name, else USER; ETC where it is not known."""
+    library = PurePosixPath(path).name
+    owner = (group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library))
+    return next(owner, USER if library else ETC)
+
+
+C_NAME = re.compile(r"P?(MPI_[A-Z](?=\w*[a-z])\w*?)(_f|_f08|_f08ts)?")
+FORTRAN_NAME = re.compile(r"(?:p?mpi_(\w+?)(?:_f|_f08|_f08ts)?_{0,2}|ompi_(\w+)_f)", re.IGNORECASE)
+FORTRAN_2008_NAME = re.compile(r"p?mpi_(\w+)_f08(ts)?_{1,2}")
+
+
+@lru_cache(maxsize=1 << 16)
+def mpi_name(function: str, path: str = "") -> str:
+    """The C name of an MPI function, however Fortran or the profiling interface spell it; empty for others.
+
+    The libraries of MPI have one function under several names, of which any may be found: MPI_WAITALL, mpi_waitall_,
+    ompi_waitall_f. A program may have a subroutine mpi_exchange_ of its own.
+    """
+    if plain := C_NAME.fullmatch(function):
         return plain[1]
-    return f"MPI_{fortran[1].capitalize()}" if fortran else ""
+    names = FORTRAN_NAME if not path or library_of(path) in (MPI, MPIIO, TOOL) else FORTRAN_2008_NAME
+    fortran = names.fullmatch(function)
+    return f"MPI_{(fortran[1] or fortran[2]).capitalize()}" if fortran else ""

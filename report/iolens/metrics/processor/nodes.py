@@ -50,7 +50,7 @@ def from_main(chain: Chain) -> Chain:
 
 def said(frame: Frame) -> str:
     """A frame's function; an MPI function under its name in C."""
-    return mpi_name(frame.function) or frame.function
+    return mpi_name(frame.function, frame.object) or frame.function
 
 
 def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
