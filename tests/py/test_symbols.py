@@ -170,6 +170,31 @@ def test_calls_of_mpi_by_the_profiler_are_inside_the_call_that_the_program_made(
     assert (place_of(chains[0, 3], False).function, place_of(chains[0, 8], True).function) == ("MPI_Recv", "MPI_Init")
 
 
+def test_ranks_share_nodes_and_objects_and_have_their_own_behind_them(program: Path) -> None:
+    """What ranks have in common is found by each of them, and means what a row for each of them meant."""
+    main, hidden, build = begin_of(program, "main") + 4, begin_of(program, "hidden"), read_elf(program).build_id
+    jit = 0x7F0000001000
+    shared = [(-1, 0, -1, 0, main, 0), (-1, 1, 0, 0, hidden, 1)]
+    own = [(0, 2, 0, -1, jit, 0), (0, 3, 2, 1, hidden, 1), (1, 2, 0, -1, jit + 64, 0), (1, 3, 2, 0, hidden, 1)]
+    objects = [(-1, 0, build, str(program)), (0, 1, build, str(program))]
+    generated = pd.DataFrame({"rank": [0, 1], "begin": [jit - 8, jit], "bytes": 128, "name": ["zero", "one"]})
+
+    def chains(rows: list[tuple[int, ...]], files: list[tuple[int, int, str, str]]) -> dict[tuple[int, int], list[str]]:
+        nodes = pd.DataFrame(rows, columns=["rank", "node", "parent", "object", "offset", "leaf"])
+        found = call_chains(
+            resolve(nodes, pd.DataFrame(files, columns=["rank", "object", "build_id", "path"]), generated=generated)
+        )
+        keys = [(rank, node) for rank in (0, 1) for node in range(4)]
+        return {key: [place.function for place in found[key]] for key in keys}
+
+    common = chains(shared + own, objects)
+    assert common[0, 1] == common[1, 1] == ["main", "hidden"]
+    assert common[0, 3] == ["main", "zero", "hidden"]
+    assert common[1, 3] == ["main", "one", "hidden"]
+    apart = [(rank, *row[1:]) for rank in (0, 1) for row in shared] + own
+    assert chains(apart, [(rank, *row[1:]) for rank in (0, 1) for row in objects]) == common
+
+
 def test_a_circle_in_a_damaged_log_ends() -> None:
     frame = pd.DataFrame({"node": [0, 1], "parent": [1, 0], "function": ["a", "b"], "object": ["", ""]})
     chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * 2))

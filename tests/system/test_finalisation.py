@@ -111,9 +111,9 @@ def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_pat
 
 
 def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> None:
-    """Regions, samples one by one, call chains and counters add no call to those that every job makes."""
+    """Regions, samples one by one and counters add no call to those that every job makes, call chains four."""
     calls, job = launch(built, tmp_path, "marked", IOLENS_SAMPLE="200", IOLENS_TIMELINE="5")
-    assert calls == 4 + 9 + 7, "one more for the example of a mistake"
+    assert calls == 4 + 9 + 7 + 4, "one more for the example of a mistake, four for what ranks call alike"
     last = RANKS - 1
     assert job.remarks == (
         f"Regions were ended 2 time(s) by a thread that was not in them, such as region {90 + last - 1} on rank "
@@ -123,7 +123,7 @@ def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> N
     assert "IOLENS_TIMELINE" in reason
     assert set(job.private["region_names"]["rank"]) == {0, last}, "the others have the regions of rank 0"
     assert job.private["regions"]["calls"].sum() == 2 * sum(range(1, RANKS + 1)) + 1
-    assert set(job.private["objects"]["rank"]) == set(job.private["call_nodes"]["rank"]) == set(range(RANKS))
+    assert set(job.private["objects"]["rank"]) == set(job.private["call_nodes"]["rank"]) == {-1}
 
 
 def test_beyond_their_room_tables_keep_the_largest_rows_and_the_sum_of_the_others(built: Path, tmp_path: Path) -> None:
@@ -164,14 +164,26 @@ def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, bu
     assert request_number > 0 or not logs
 
 
+def check_chains(job: Job) -> None:
+    """All ranks made the same calls from the same places: these are in the log once, under one number."""
+    nodes, objects, sites = (job.private[name] for name in ("call_nodes", "objects", "mpi_sites"))
+    assert set(nodes["rank"]) == set(objects["rank"]) == {-1}
+    assert not nodes.duplicated(["parent", "object", "offset", "leaf"]).any()
+    assert not objects.duplicated(["build_id", "path"]).any()
+    (node,) = set(sites.loc[sites["function"] == "MPI_Sendrecv", "node"])
+    (number,) = nodes.loc[nodes["node"] == node, "object"]
+    assert objects.set_index("object")["path"][number].endswith("/crowded")
+
+
 def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: Path) -> None:
     """64, far more than there are cores: each is in every table, and the sums are those of all."""
     ranks, size = 64, 1000
     settings = {"IOLENS_TRACE": "mpi,io", "IOLENS_CALLERS": "1", "IOLENS_IO_CALLERS": "1", "IOLENS_SAMPLE": "10"}
     _, job = launch(built, tmp_path, "crowded", str(tmp_path), ranks=ranks, **settings)
-    tables = "file_ranks process sampling call_nodes objects io_sites regions mpi_calls mpi_sites mpi_peers".split()
+    tables = "file_ranks process sampling io_sites regions mpi_calls mpi_sites mpi_peers".split()
     for name in (*tables, "mpi_communicators", "rank_places", "counters"):
         assert set(job.private[name]["rank"]) == set(range(ranks)), name
+    check_chains(job)
     posix = job.frames["POSIX"].set_index("rank")
     assert sorted(posix.index) == [-1, *range(ranks)]
     assert posix.loc[-1, ["POSIX_OPENS", "POSIX_WRITES"]].tolist() == [ranks, ranks]

@@ -16,6 +16,7 @@ from iolens.lab.installation import find_program
 from iolens.log import Job, read_log
 from iolens.log.container import open_container
 from iolens.log.variable import words_of
+from iolens.symbols.common import ByRank, with_rows
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
@@ -136,10 +137,8 @@ def check_tables(private: dict[str, pd.DataFrame]) -> None:
     assert (calls["max_time"] <= calls["time"] * 1.000001).all()
     keys, sums = ["rank", "function", "region"], ["calls", "bytes_sent", "bytes_received", "messages", *SIZES]
     pd.testing.assert_frame_equal(sites.groupby(keys)[sums].sum(), calls.groupby(keys)[sums].sum())
-    nodes = private["call_nodes"].set_index(["rank", "node"])
-    objects = private["objects"].set_index(["rank", "object"])
-    places = nodes.loc[list(zip(sites["rank"], sites["node"], strict=True)), "object"]
-    paths = objects.loc[list(zip(sites["rank"], places, strict=True)), "path"]
+    placed = with_rows(sites, private["call_nodes"], "node")
+    paths = with_rows(placed, private["objects"], "object")["path"]
     assert set(paths.str.rsplit("/").str[-1]) == {"mpi_counts"}
     first = calls[(calls["rank"] == 0) & (calls["function"] == "MPI_Send")].iloc[0]
     assert [first[size] for size in SIZES] == [2, 1, 0, 1, 0, 0, 0]
@@ -253,7 +252,7 @@ def test_chains_of_callers(compiled: Callable[..., Path], tmp_path: Path) -> Non
     job = read_log(the_log(tmp_path))
     check_events(job, expected(tmp_path))
     private = job.private
-    parents = private["call_nodes"].set_index(["rank", "node"])["parent"]
+    parents = ByRank(private["call_nodes"].set_index(["rank", "node"])["parent"].to_dict())
     sites = private["mpi_sites"]
     sends = sites[sites["function"] == "MPI_Sendrecv"]
     for rank, node in zip(sends["rank"], sends["node"], strict=True):
@@ -287,8 +286,8 @@ def test_fortran(tmp_path: Path, way: str) -> None:
         assert found["CALL", rank, "MPI_Bcast"] == ((1, 24, 0, 1) if rank else (1, 0, 24, 0))
     assert found["PEER", 0, "1"] == (2, 1200, 1, 400)
     private = read_log(the_log(tmp_path)).private
-    sites = private["mpi_sites"].merge(private["call_nodes"], on=["rank", "node"])
-    callers = sites.merge(private["objects"], on=["rank", "object"])["path"].str.rsplit("/").str[-1]
+    sites = with_rows(private["mpi_sites"], private["call_nodes"], "node")
+    callers = with_rows(sites, private["objects"], "object")["path"].str.rsplit("/").str[-1]
     assert (len(callers), set(callers)) == (len(private["mpi_sites"]), {"fortran"})
 
 

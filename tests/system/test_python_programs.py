@@ -12,6 +12,7 @@ from pathlib import Path
 import darshan
 import pytest
 from iolens.log import read_log
+from iolens.symbols.common import with_rows
 from mpi_libraries import library
 from patience import PATIENCE
 
@@ -177,6 +178,6 @@ def check_messages(folder: Path) -> None:
         (row.rank, row.peer): (row.messages, row.bytes, row.received_bytes) for row in tables["mpi_peers"].itertuples()
     }
     assert peers == {(0, 1): (4, 2480, 80), (1, 0): (1, 80, 2480)}
-    sites = tables["mpi_sites"].merge(tables["call_nodes"], on=["rank", "node"])
-    objects = sites.merge(tables["objects"], on=["rank", "object"]).query("function != 'MPI_Finalize'")["path"]
+    sites = with_rows(tables["mpi_sites"], tables["call_nodes"], "node")
+    objects = with_rows(sites, tables["objects"], "object").query("function != 'MPI_Finalize'")["path"]
     assert objects.str.contains("mpi4py").all()

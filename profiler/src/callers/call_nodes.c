@@ -6,9 +6,10 @@
 #include "../runtime/context.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
+#include "chain_numbers.h"
 #include "objects.h"
 
-enum { DEFAULT_NODES = 65536, WRITTEN_NONE = -1, WRITTEN_OTHER = -2 };
+enum { DEFAULT_NODES = 65536 };
 
 struct key {
     uint64_t address;
@@ -23,8 +24,9 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank whose call chains these are"),
-    COLUMN(node, "<i4", "node", "number of the node on this rank"),
+    COLUMN(rank, "<i8", "rank",
+           "-1: the node's number is that of all ranks; else the rank that numbers it so"),
+    COLUMN(node, "<i4", "node", "number of the node"),
     COLUMN(parent, "<i4", "node", "the node that called it; -1: none, -2: it is not known"),
     COLUMN(object, "<i4", "object", "where the address lies, a row of `objects`; -1: not known"),
     COLUMN(offset, "<u8", "address",
@@ -37,9 +39,8 @@ static const struct column COLUMNS[] = {
 static struct keyed_shape shape = {
     .key_bytes = sizeof(struct key), .most = DEFAULT_NODES, .in_handlers = true};
 
-/* Nodes from this number on are not in the log. */
-static uint64_t iolens_nodes_written;
 static int64_t iolens_nodes_of_all;
+static struct buffer iolens_own_nodes; /* of this rank's nodes, by their numbers */
 
 static void start(void)
 {
@@ -61,12 +62,7 @@ uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf)
     return row ? (uint32_t)row->index : CALL_NODE_OTHER;
 }
 
-int32_t call_node_written(uint32_t node)
-{
-    if (node == CALL_NODE_NONE)
-        return WRITTEN_NONE;
-    return node < iolens_nodes_written ? (int32_t)node : WRITTEN_OTHER;
-}
+int32_t call_node_written(uint32_t node) { return chain_number(node); }
 
 static void count(int rank)
 {
@@ -74,63 +70,106 @@ static void count(int rank)
     iolens_nodes_of_all = keyed_made(table_state_known(TABLE_call_nodes));
 }
 
-static bool are_too_many(void) { return iolens_nodes_of_all > tables_most_rows(false); }
+static size_t called_count(void) { return iolens_own_nodes.used / sizeof(struct called); }
 
-/* A node is made behind its parent, so that those with the lowest numbers are whole chains. */
-static uint64_t written_of(uint64_t made, int ranks)
-{
-    uint64_t share = (uint64_t)(tables_most_rows(false) / ranks);
-    return !are_too_many() || made <= share ? made : share;
-}
+static struct called *called_first(void) { return (struct called *)iolens_own_nodes.data; }
 
-static void put_row(struct buffer *rows, const struct keyed_row *node, int rank)
+/* The store lists the newest first; numbers are in the order of making. */
+static void list_called(void)
 {
-    const struct key *key = keyed_key(node);
-    struct place place = object_place(key->address);
-    struct row row = {.rank = rank,
-                      .node = (int32_t)node->index,
-                      .parent = call_node_written(key->parent),
-                      .object = place.object,
-                      .offset = place.offset,
-                      .leaf = key->leaf != 0};
-    buffer_put(rows, &row, sizeof row);
+    const struct keyed *nodes = table_state_known(TABLE_call_nodes);
+    size_t made = (size_t)keyed_made(nodes);
+    buffer_free(&iolens_own_nodes);
+    if (!buffer_add(&iolens_own_nodes, made * sizeof(struct called)))
+        return;
+    for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node)) {
+        const struct key *key = keyed_key(node);
+        struct place place = object_place(key->address);
+        if (node->index < made)
+            called_first()[node->index] = (struct called){.address = key->address,
+                                                          .offset = place.offset,
+                                                          .object = place.object,
+                                                          .parent = key->parent,
+                                                          .leaf = key->leaf != 0,
+                                                          .known = true};
+    }
 }
 
 void call_nodes_each(void (*see)(uint64_t address, bool leaf, void *context), void *context)
 {
-    const struct keyed *nodes = table_state_known(TABLE_call_nodes);
-    for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node)) {
-        const struct key *key = keyed_key(node);
-        if (node->index < iolens_nodes_written)
-            see(key->address, key->leaf != 0, context);
+    for (size_t i = 0; i < called_count(); i++)
+        if (call_node_written((uint32_t)i) >= 0)
+            see(called_first()[i].address, called_first()[i].leaf, context);
+}
+
+static void put_common(struct buffer *rows, const struct chain_table *common)
+{
+    for (uint32_t i = 0; i < common->nodes; i++) {
+        const struct chain_node *node = &chain_nodes(common)[i];
+        struct row row = {.rank = -1,
+                          .node = (int32_t)i,
+                          .parent = node->parent == CHAIN_NONE ? NODE_NONE : (int32_t)node->parent,
+                          .object = (int32_t)(node->object_and_leaf / 2),
+                          .offset = node->offset,
+                          .leaf = node->object_and_leaf % 2};
+        buffer_put(rows, &row, sizeof row);
     }
+}
+
+static void put_own(struct buffer *rows, uint32_t node, int rank)
+{
+    const struct called *called = &called_first()[node];
+    struct row row = {.rank = rank,
+                      .node = call_node_written(node),
+                      .parent = call_node_written(called->parent),
+                      .object = called->object ? chain_object_number(called->object) : -1,
+                      .offset = called->offset,
+                      .leaf = called->leaf};
+    if (called->known && row.node >= (int32_t)chain_numbers_common()->nodes)
+        buffer_put(rows, &row, sizeof row);
 }
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
-    const struct keyed *nodes = table_state_known(TABLE_call_nodes);
-    iolens_nodes_written = written_of(nodes ? nodes->made : 0, transport->size);
-    for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node))
-        if (node->index < iolens_nodes_written)
-            put_row(rows, node, transport->rank);
+    list_called();
+    const struct chains_called called = {called_first(), called_count(), (size_t)objects_known()};
+    const struct chains_of_all all = {tables_most_rows(false), iolens_nodes_of_all, objects_of_all()};
+    int result = chain_numbers_agree(transport, &called, &all);
+    rows->failed |= iolens_own_nodes.failed || result != 0;
+    if (result == 0 && transport->rank == 0)
+        put_common(rows, chain_numbers_common());
+    for (size_t i = 0; result == 0 && i < called_count(); i++)
+        put_own(rows, (uint32_t)i, transport->rank);
+}
+
+static void reset(void)
+{
+    buffer_free(&iolens_own_nodes);
+    chain_numbers_forget();
 }
 
 static const char *left_out(void)
 {
-    return are_too_many() ? "There are more call chains on all ranks together than the table of them has "
-                            "rows for; it leaves some out. Raise IOLENS_FILE_RANKS."
-                          : NULL;
+    return chain_numbers_cut()
+               ? "There are more call chains on all ranks together than the table of them has "
+                 "rows for; it leaves some out. Raise IOLENS_FILE_RANKS."
+               : NULL;
 }
 
 const struct process_table table_call_nodes = {
     .name = "call_nodes",
     .meaning =
         "A place in a call chain: of MPI calls, of I/O calls, of samples. A chain is followed by `parent`, "
-        "from the inside to the outside. Other tables name the node where a chain begins",
+        "from the inside to the outside. Other tables name the node where a chain begins. What ranks have in "
+        "common "
+        "is numbered once, from 0 on, with rank -1; a rank's own numbers lie behind those: a rank's node is "
+        "the row "
+        "of its number with this rank, else with rank -1. Likewise in `objects`",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &shape,
     .start = start,
+    .reset = reset,
     .on_demand = true,
     .state_of = TABLE_call_nodes,
     .count = count,

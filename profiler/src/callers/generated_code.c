@@ -45,7 +45,7 @@ struct addresses {
 static void want(uint64_t address, bool leaf, void *context)
 {
     const struct wanted wanted = {.address = address - !leaf, .line = -1};
-    if (object_place(address).object < 0)
+    if (!object_place(address).object)
         buffer_put(context, &wanted, sizeof wanted);
 }
 

@@ -8,21 +8,16 @@
 #include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
-
-enum { BUILD_ID_BYTES = 20, BUILD_ID_TEXT = 2 * BUILD_ID_BYTES, OBJECT_PATH_BYTES = 256 };
+#include "chain_numbers.h"
 
 struct object {
     struct object *older;
     uint64_t begin, end, bias; /* where it is mapped, and by how much that differs from its file */
-    int32_t number;
-    uint32_t used; /* an address that is written lies in it */
-    char build_id[BUILD_ID_TEXT];
-    char path[OBJECT_PATH_BYTES];
+    struct chain_object what;
 };
 
 struct objects {
     struct object *newest;
-    int64_t count;
     uint64_t loaded; /* how many were ever loaded, as the loader counts */
 };
 
@@ -33,8 +28,8 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that had it loaded"),
-    COLUMN(object, "<i4", "object", "its number on this rank"),
+    COLUMN(rank, "<i8", "rank", "-1: its number is that of all ranks; else the rank that numbers it so"),
+    COLUMN(object, "<i4", "object", "its number"),
     TEXT(build_id, "S40", "the note of the linker that tells one build from all others, in hex; empty: none",
          TEXT_WORD),
     TEXT(path, "S256", "its file; cut at 256 bytes", TEXT_NAME),
@@ -70,17 +65,17 @@ static void describe_build(struct object *object, const struct dl_phdr_info *inf
             id = build_id_in((const char *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
                              info->dlpi_phdr[i].p_memsz, &length);
     for (size_t i = 0; id && i < length && i < BUILD_ID_BYTES; i++) {
-        object->build_id[2 * i] = HEX[id[i] >> 4];
-        object->build_id[2 * i + 1] = HEX[id[i] & 15];
+        object->what.build_id[2 * i] = HEX[id[i] >> 4];
+        object->what.build_id[2 * i + 1] = HEX[id[i] & 15];
     }
 }
 
 /* The program itself has no name here. */
 static void describe_path(struct object *object, const char *name)
 {
-    ssize_t length = *name ? -1 : readlink("/proc/self/exe", object->path, sizeof object->path);
+    ssize_t length = *name ? -1 : readlink("/proc/self/exe", object->what.path, sizeof object->what.path);
     if (length < 0)
-        memcpy(object->path, name, strnlen(name, sizeof object->path));
+        memcpy(object->what.path, name, strnlen(name, sizeof object->what.path));
 }
 
 static void describe_range(struct object *object, const struct dl_phdr_info *info)
@@ -101,8 +96,8 @@ static bool is_known(const struct objects *objects, const struct object *wanted)
 {
     for (const struct object *object = objects->newest; object; object = object->older)
         if (object->begin == wanted->begin && object->end == wanted->end &&
-            memcmp(object->path, wanted->path, sizeof object->path) == 0 &&
-            memcmp(object->build_id, wanted->build_id, sizeof object->build_id) == 0)
+            memcmp(object->what.path, wanted->what.path, sizeof object->what.path) == 0 &&
+            memcmp(object->what.build_id, wanted->what.build_id, sizeof object->what.build_id) == 0)
             return true;
     return false;
 }
@@ -122,7 +117,6 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     struct object *object = arena_alloc(&iolens.arena, sizeof *object);
     if (!object)
         return 1;
-    seen.number = (int32_t)objects->count++;
     seen.older = objects->newest;
     *object = seen;
     objects->newest = object;
@@ -161,13 +155,11 @@ void objects_look(void)
 struct place object_place(uint64_t address)
 {
     const struct objects *objects = table_state_known(TABLE_objects);
-    struct object *object = objects ? objects->newest : NULL;
+    const struct object *object = objects ? objects->newest : NULL;
     while (object && !(address >= object->begin && address < object->end))
         object = object->older;
-    if (!object)
-        return (struct place){.object = -1, .offset = address};
-    object->used = 1;
-    return (struct place){.object = object->number, .offset = address - object->bias};
+    return object ? (struct place){.object = &object->what, .offset = address - object->bias}
+                  : (struct place){.offset = address};
 }
 
 static bool validate(const void *state, const struct area *area)
@@ -181,26 +173,43 @@ static bool validate(const void *state, const struct area *area)
 
 static int64_t iolens_objects_of_all;
 
+int64_t objects_known(void)
+{
+    const struct objects *objects = table_state_known(TABLE_objects);
+    int64_t count = 0;
+    for (const struct object *object = objects ? objects->newest : NULL; object; object = object->older)
+        count++;
+    return count;
+}
+
+int64_t objects_of_all(void) { return iolens_objects_of_all; }
+
 static void count(int rank)
 {
     (void)rank;
     if (table_state_known(TABLE_call_nodes))
         objects_look();
-    const struct objects *objects = table_state_known(TABLE_objects);
-    iolens_objects_of_all = objects ? objects->count : 0;
+    iolens_objects_of_all = objects_known();
+}
+
+static void put_rows(struct buffer *rows, const struct chain_table *table, int64_t rank, uint32_t first)
+{
+    for (uint32_t i = 0; table && i < table->objects; i++) {
+        struct row row = {.rank = rank, .object = (int32_t)(first + i)};
+        const struct chain_object *object = &chain_objects(table)[i];
+        memcpy(row.build_id, object->build_id, sizeof row.build_id);
+        memcpy(row.path, object->path, sizeof row.path);
+        buffer_put(rows, &row, sizeof row);
+    }
 }
 
 /* Ranks behind the last one for which there is room have none: the chains of theirs show addresses. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
-    const struct objects *objects = table_state_known(TABLE_objects);
-    for (const struct object *object = objects ? objects->newest : NULL; object; object = object->older) {
-        struct row row = {.rank = transport->rank, .object = object->number};
-        memcpy(row.build_id, object->build_id, sizeof row.build_id);
-        memcpy(row.path, object->path, sizeof row.path);
-        if (object->used)
-            buffer_put(rows, &row, sizeof row);
-    }
+    const struct chain_table *common = chain_numbers_common();
+    if (transport->rank == 0)
+        put_rows(rows, common, -1, 0);
+    put_rows(rows, chain_numbers_own(), transport->rank, common ? common->objects : 0);
     uint64_t own = rows->used / sizeof(struct row), before = own;
     if (iolens_objects_of_all <= tables_most_rows(false))
         return;

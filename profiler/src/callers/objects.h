@@ -5,15 +5,20 @@
 
 #include <stdint.h>
 
+#include "chain_table.h"
+
 struct place {
-    int32_t object;  /* -1: not known */
+    const struct chain_object *object; /* NULL: not known */
     uint64_t offset; /* virtual address in the object's file; the address itself when that is not known */
 };
 
 /* Look at what is loaded now; nothing where the process is gone. */
 void objects_look(void);
 
-/* The object's row will be in the log. */
 struct place object_place(uint64_t address);
+
+/* How many this process had, and, while tables are collected, all ranks together. */
+int64_t objects_known(void);
+int64_t objects_of_all(void);
 
 #endif

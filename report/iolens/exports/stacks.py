@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,12 +56,12 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False) -> list
     return found
 
 
-def chains_of(job: Job, search: Sequence[Path]) -> dict[tuple[int, int], tuple[Frame, ...]]:
+def chains_of(job: Job, search: Sequence[Path]) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
     """The call chains of a log by rank and node."""
     nodes, objects = job.private.get("call_nodes"), job.private.get("objects")
     if nodes is None or objects is None or nodes.empty:
         return {}
-    return dict(call_chains(resolve(nodes, objects, search, job.private.get("generated_code"))))
+    return call_chains(resolve(nodes, objects, search, job.private.get("generated_code")))
 
 
 def rate(job: Job) -> float:

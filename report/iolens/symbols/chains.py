@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.symbols.common import ByRank
 from iolens.symbols.generated import is_passage, is_python
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ class Frame:
 def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
     """Of what `resolve` gave: (rank, node) to the chain that ends there, outermost first, inlined functions included.
 
-    The profiler's wrappers are left out, and what they call besides the function of MPI that they wrap is inside it.
-    Where a chain ends in them, the innermost frame is `RECORDER`, inside the function that was wrapped; see
-    `of_a_wait`. Below a Python function whose name is known, what CPython calls on the way to the next one is left out.
+    A node that ranks have in common is found by each of them (symbols/common.py). The profiler's wrappers are left out,
+    and what they call besides the function of MPI that they wrap is inside it. Where a chain ends in them, the
+    innermost frame is `RECORDER`, inside the function that was wrapped; see `of_a_wait`. Below a Python function whose
+    name is known, what CPython calls on the way to the next one is left out.
     """
     own: dict[tuple[int, int], tuple[Frame, ...]] = {}
     parents: dict[tuple[int, int], int] = {}
@@ -54,7 +56,8 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
         outer = [Frame(place.function, place.source, place.line, path, symbol) for place in reversed(inlined)]
         own[rank, node] = (*outer, Frame(function, source, line, path, symbol))
         parents[rank, node] = parent
-    return {key: joined(key, own, parents) for key in own}
+    frames, outwards = ByRank(own), ByRank(parents)
+    return ByRank({key: joined(key, frames, outwards) for key in own})
 
 
 def joined(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.symbols.common import with_rows
 from iolens.symbols.elf import EMPTY, Elf, read_elf
 from iolens.symbols.generated import GENERATED, generated_line, generated_names
 from iolens.symbols.lines import Line, demangled, lines_of
@@ -40,13 +41,13 @@ def resolve(
     import pandas as pd
 
     known = objects[["rank", "object", "build_id", "path"]]
-    merged = nodes.merge(known, how="left", on=["rank", "object"])
+    merged = with_rows(nodes, known, "object")
     merged["path"] = merged["path"].fillna("")
     merged["build_id"] = merged["build_id"].fillna("")
     wanted = merged["offset"].astype("int64") - (merged["leaf"] == 0)
     keys = list(zip(merged["path"], merged["build_id"], wanted, strict=True))
     found: dict[tuple[str, str, int], Place] = {}
-    for (path, build_id), group in pd.DataFrame(set(keys)).groupby([0, 1]) if keys else ():
+    for (path, build_id), group in pd.DataFrame(sorted(set(keys))).groupby([0, 1]) if keys else ():
         places = lookup(path, build_id, group[2].tolist(), search)
         found |= {(path, build_id, address): place for address, place in places.items()}
     names = generated_names(generated, merged["rank"].tolist(), wanted.tolist())

@@ -9,6 +9,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.groups import mpi_name
 from iolens.metrics.processor.private import table
 from iolens.symbols.chains import Frame, call_chains
+from iolens.symbols.common import ByRank
 from iolens.symbols.generated import is_python
 from iolens.symbols.resolve import resolve
 
@@ -39,7 +40,7 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
 
     objects = pd.DataFrame(columns=list(NO_OBJECTS)) if objects is None else objects
     resolved = resolve(rows, objects, generated=table(job, "generated_code"))
-    return {key: from_main(chain) for key, chain in call_chains(resolved).items()}
+    return ByRank({key: from_main(chain) for key, chain in call_chains(resolved).items()})
 
 
 def from_main(chain: Chain) -> Chain:

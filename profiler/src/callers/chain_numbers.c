@@ -1,0 +1,155 @@
+#include "chain_numbers.h"
+
+/* What ranks hand to one another is bounded by these: 1.3 MB. */
+enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
+
+static struct {
+    struct buffer common, own, numbers; /* tables; an int32_t for each node */
+    struct chains_called called;
+    bool cut;
+} iolens_chains;
+
+static struct chain_table *table_in(const struct buffer *buffer)
+{
+    return buffer->used > 0 ? (struct chain_table *)buffer->data : NULL;
+}
+
+const struct chain_table *chain_numbers_common(void) { return table_in(&iolens_chains.common); }
+const struct chain_table *chain_numbers_own(void) { return table_in(&iolens_chains.own); }
+
+bool chain_numbers_cut(void) { return iolens_chains.cut; }
+
+void chain_numbers_forget(void)
+{
+    buffer_free(&iolens_chains.common);
+    buffer_free(&iolens_chains.own);
+    buffer_free(&iolens_chains.numbers);
+    iolens_chains.called = (struct chains_called){0};
+    iolens_chains.cut = false;
+}
+
+int32_t chain_number(uint32_t node)
+{
+    const int32_t *number = (const int32_t *)iolens_chains.numbers.data;
+    if (node == CHAIN_NONE)
+        return NODE_NONE;
+    return node < iolens_chains.called.nodes ? number[node] : NODE_OTHER;
+}
+
+int32_t chain_object_number(const struct chain_object *object)
+{
+    const struct chain_table *common = chain_numbers_common(), *own = chain_numbers_own();
+    uint32_t number = common ? chain_object_find(common, object) : CHAIN_NONE;
+    if (number == CHAIN_NONE && own && (number = chain_object_find(own, object)) != CHAIN_NONE)
+        number += common ? common->objects : 0;
+    return number == CHAIN_NONE ? -1 : (int32_t)number;
+}
+
+/* Of a rank's node what it is on any rank. False where that cannot be said. */
+static bool describe(const struct called *called, uint32_t object, struct chain_node *node)
+{
+    int32_t parent = chain_number(called->parent);
+    if (object == CHAIN_NONE || parent == NODE_OTHER)
+        return false;
+    *node = (struct chain_node){.offset = called->offset,
+                                .parent = parent == NODE_NONE ? CHAIN_NONE : (uint32_t)parent,
+                                .object_and_leaf = 2 * object + called->leaf};
+    return true;
+}
+
+/* Number the rank's nodes as the table does; `add` those that it lacks. */
+static void number_by(struct chain_table *table, struct chain_index *index, bool add)
+{
+    int32_t *number = (int32_t *)iolens_chains.numbers.data;
+    for (size_t i = 0; i < iolens_chains.called.nodes; i++)
+        number[i] = NODE_OTHER;
+    for (size_t i = 0; i < iolens_chains.called.nodes; i++) {
+        const struct called *called = &iolens_chains.called.node[i];
+        struct chain_node node;
+        uint32_t object = CHAIN_NONE, found = CHAIN_NONE;
+        if (called->known && called->object)
+            object = add ? chain_object_add(table, called->object) : chain_object_find(table, called->object);
+        if (describe(called, object, &node))
+            found = add ? chain_node_add(table, index, &node) : chain_node_find(table, index, &node);
+        if (found != CHAIN_NONE)
+            number[i] = (int32_t)found;
+    }
+}
+
+static uint32_t smallest(int64_t a, int64_t b, int64_t c)
+{
+    int64_t smaller = a < b ? a : b;
+    return (uint32_t)(smaller < c ? smaller : c);
+}
+
+/* Collective. What lower ranks have comes first, in the order in which it was made. */
+static int merge_common(const struct iolens_transport *transport, const struct chains_of_all *all)
+{
+    uint32_t most_objects = smallest(COMMON_OBJECTS, all->most, all->objects);
+    uint32_t most_nodes = smallest(COMMON_NODES, all->most, all->nodes);
+    struct chain_table *table = chain_table_make(&iolens_chains.common, most_objects, most_nodes);
+    size_t bytes = chain_table_bytes(most_objects, most_nodes);
+    struct chain_index index = {0};
+    bool ready = table && chain_index_open(&index, table, iolens_chains.called.nodes);
+    if (ready)
+        number_by(table, &index, true);
+    chain_index_close(&index);
+    ready = ready && transport->reduce_records(table, bytes, 1, chain_tables_combine) == 0 &&
+            transport->bcast(table, bytes, 0) == 0 && chain_index_open(&index, table, table->nodes);
+    if (ready)
+        number_by(table, &index, false);
+    chain_index_close(&index);
+    return ready ? 0 : -1;
+}
+
+static bool is_own(size_t node)
+{
+    return iolens_chains.called.node[node].known && chain_number((uint32_t)node) == NODE_OTHER;
+}
+
+/* Collective where there may be more nodes than the tables have rows. How many of its own this rank may have,
+ * which have `own`. */
+static int64_t room_for_own(const struct iolens_transport *transport, int64_t own,
+                            const struct chains_of_all *all)
+{
+    int64_t of_all = own, room = all->most - chain_numbers_common()->nodes;
+    if (all->nodes <= all->most)
+        return own;
+    iolens_chains.cut = transport->allreduce(&of_all, 1, IOLENS_INT64, IOLENS_SUM) != 0 || of_all > room;
+    return iolens_chains.cut ? room / transport->size : own;
+}
+
+/* A node is made behind its parent, so that those with the lowest numbers are whole chains. */
+static void number_own(const struct iolens_transport *transport, const struct chains_of_all *all)
+{
+    const struct chain_table *common = chain_numbers_common();
+    uint32_t most_objects = (uint32_t)iolens_chains.called.objects;
+    struct chain_table *objects = chain_table_make(&iolens_chains.own, most_objects, 0);
+    int32_t *number = (int32_t *)iolens_chains.numbers.data, next = (int32_t)common->nodes;
+    int64_t own = 0;
+    for (size_t i = 0; i < iolens_chains.called.nodes; i++)
+        own += is_own(i);
+    int64_t room = room_for_own(transport, own, all);
+    for (size_t i = 0; i < iolens_chains.called.nodes && room > 0; i++) {
+        const struct chain_object *object = iolens_chains.called.node[i].object;
+        if (!is_own(i))
+            continue;
+        if (objects && object && chain_object_find(common, object) == CHAIN_NONE)
+            chain_object_add(objects, object);
+        number[i] = next++;
+        room--;
+    }
+}
+
+int chain_numbers_agree(const struct iolens_transport *transport, const struct chains_called *called,
+                        const struct chains_of_all *all)
+{
+    chain_numbers_forget();
+    if (!buffer_add(&iolens_chains.numbers, (called->nodes + 1) * sizeof(int32_t)))
+        return -1;
+    iolens_chains.called = *called;
+    if (merge_common(transport, all) != 0)
+        return -1;
+    number_own(transport, all);
+    return 0;
+}

@@ -1,0 +1,170 @@
+#include "chain_table.h"
+
+#include <string.h>
+
+size_t chain_table_bytes(uint32_t most_objects, uint32_t most_nodes)
+{
+    return sizeof(struct chain_table) + most_objects * sizeof(struct chain_object) +
+           most_nodes * sizeof(struct chain_node);
+}
+
+/* Nodes first: their size keeps all that follows aligned. */
+struct chain_node *chain_nodes(const struct chain_table *table) { return (struct chain_node *)table->memory; }
+
+struct chain_object *chain_objects(const struct chain_table *table)
+{
+    return (struct chain_object *)(chain_nodes(table) + table->most_nodes);
+}
+
+struct chain_table *chain_table_make(struct buffer *buffer, uint32_t most_objects, uint32_t most_nodes)
+{
+    struct chain_table *table = buffer_add(buffer, chain_table_bytes(most_objects, most_nodes));
+    if (table)
+        *table = (struct chain_table){.most_objects = most_objects, .most_nodes = most_nodes};
+    return table;
+}
+
+static const char *name_in(const char *path, size_t *bytes)
+{
+    size_t length = strnlen(path, OBJECT_PATH_BYTES), begin = length;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    *bytes = length - begin;
+    return path + begin;
+}
+
+/* The same build may lie in another folder on each node; of different programs, some are linked with a build
+ * id that their authors chose. */
+static bool same_object(const struct chain_object *a, const struct chain_object *b)
+{
+    size_t length, other;
+    if (memcmp(a->build_id, b->build_id, sizeof a->build_id) != 0)
+        return false;
+    if (!a->build_id[0])
+        return memcmp(a->path, b->path, sizeof a->path) == 0;
+    const char *name = name_in(a->path, &length), *others = name_in(b->path, &other);
+    return length == other && memcmp(name, others, length) == 0;
+}
+
+uint32_t chain_object_find(const struct chain_table *table, const struct chain_object *object)
+{
+    const struct chain_object *known = chain_objects(table);
+    uint32_t number = 0;
+    while (number < table->objects && !same_object(&known[number], object))
+        number++;
+    return number < table->objects ? number : CHAIN_NONE;
+}
+
+uint32_t chain_object_add(struct chain_table *table, const struct chain_object *object)
+{
+    uint32_t number = chain_object_find(table, object);
+    if (number != CHAIN_NONE || table->objects == table->most_objects)
+        return number;
+    chain_objects(table)[table->objects] = *object;
+    return table->objects++;
+}
+
+static bool same_node(const struct chain_node *a, const struct chain_node *b)
+{
+    return a->offset == b->offset && a->parent == b->parent && a->object_and_leaf == b->object_and_leaf;
+}
+
+/* The multiplier and the shift are those of splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t mixed(uint64_t hash)
+{
+    hash *= UINT64_C(0x94d049bb133111eb);
+    return hash ^ hash >> 31;
+}
+
+/* Where the node is, or the free slot where it belongs. */
+static uint32_t *slot_of(const struct chain_table *table, const struct chain_index *index,
+                         const struct chain_node *node)
+{
+    const struct chain_node *nodes = chain_nodes(table);
+    uint64_t key = (uint64_t)node->parent << 32 | node->object_and_leaf;
+    size_t at = mixed(mixed(node->offset) ^ key) & (index->slots - 1);
+    while (index->slot[at] && !same_node(&nodes[index->slot[at] - 1], node))
+        at = (at + 1) & (index->slots - 1);
+    return &index->slot[at];
+}
+
+bool chain_index_open(struct chain_index *index, const struct chain_table *table, size_t nodes)
+{
+    *index = (struct chain_index){.slots = 2};
+    while (index->slots < 2 * nodes)
+        index->slots *= 2;
+    index->slot = buffer_add(&index->memory, index->slots * sizeof *index->slot);
+    for (uint32_t i = 0; index->slot && i < table->nodes; i++)
+        *slot_of(table, index, &chain_nodes(table)[i]) = i + 1;
+    return index->slot != NULL;
+}
+
+void chain_index_close(struct chain_index *index) { buffer_free(&index->memory); }
+
+uint32_t chain_node_find(const struct chain_table *table, const struct chain_index *index,
+                         const struct chain_node *node)
+{
+    uint32_t found = *slot_of(table, index, node);
+    return found ? found - 1 : CHAIN_NONE;
+}
+
+uint32_t chain_node_add(struct chain_table *table, struct chain_index *index, const struct chain_node *node)
+{
+    uint32_t *slot = slot_of(table, index, node);
+    if (*slot)
+        return *slot - 1;
+    if (table->nodes == table->most_nodes)
+        return CHAIN_NONE;
+    chain_nodes(table)[table->nodes] = *node;
+    *slot = ++table->nodes;
+    return *slot - 1;
+}
+
+static void copy(struct chain_table *to, const struct chain_table *from)
+{
+    to->objects = from->objects;
+    to->nodes = from->nodes;
+    memcpy(chain_objects(to), chain_objects(from), from->objects * sizeof(struct chain_object));
+    memcpy(chain_nodes(to), chain_nodes(from), from->nodes * sizeof(struct chain_node));
+}
+
+/* What lacks its object or its parent is left out. `numbers`: room for those of all objects and nodes. */
+static void add_all(struct chain_table *table, struct chain_index *index, const struct chain_table *more,
+                    uint32_t *numbers)
+{
+    uint32_t *objects = numbers, *nodes = numbers + more->objects;
+    for (uint32_t i = 0; i < more->objects; i++)
+        objects[i] = chain_object_add(table, &chain_objects(more)[i]);
+    for (uint32_t i = 0; i < more->nodes; i++) {
+        struct chain_node node = chain_nodes(more)[i];
+        uint32_t object = objects[node.object_and_leaf / 2], parent = node.parent;
+        nodes[i] = CHAIN_NONE;
+        if (parent != CHAIN_NONE && (parent = nodes[parent]) == CHAIN_NONE)
+            continue;
+        if (object == CHAIN_NONE)
+            continue;
+        node.parent = parent;
+        node.object_and_leaf = 2 * object + node.object_and_leaf % 2;
+        nodes[i] = chain_node_add(table, index, &node);
+    }
+}
+
+void chain_tables_combine(const void *in, void *inout)
+{
+    const struct chain_table *lower = in;
+    struct chain_table *table = inout, *higher;
+    struct buffer kept = {0}, numbers = {0};
+    struct chain_index index = {0};
+    if (lower->most_nodes != table->most_nodes || lower->most_objects != table->most_objects)
+        return;
+    higher = chain_table_make(&kept, table->objects, table->nodes);
+    uint32_t *number = buffer_add(&numbers, (1 + (size_t)table->objects + table->nodes) * sizeof *number);
+    if (higher && number && chain_index_open(&index, lower, (size_t)lower->nodes + table->nodes)) {
+        copy(higher, table);
+        copy(table, lower);
+        add_all(table, &index, higher, number);
+    }
+    chain_index_close(&index);
+    buffer_free(&numbers);
+    buffer_free(&kept);
+}
