@@ -268,6 +268,32 @@ def test_where_the_time_went(made: Job) -> None:
     assert sampled[time.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
 
 
+def test_calls_of_threads_at_once_are_no_more_than_the_run() -> None:
+    found = tables()
+    found["mpi_calls"]["time"] *= 4.0
+    each = time.rank_time(job(**found)).frame().set_index("rank")
+    assert each.sum(axis=1).tolist() == pytest.approx([10.0] * 4)
+    assert each.loc[0, [time.COMPUTE, time.WAITING, time.TRANSFER]].tolist() == pytest.approx([0, 10 / 18, 160 / 18])
+
+
+COLUMNS_OF_USE = (
+    "ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches storage_read storage_written "
+    "user_time system_time"
+)
+
+
+def test_samples_by_the_processors_clock_tell_of_no_waiting() -> None:
+    """The run took 10 s, of which the processors worked 2."""
+    found = tables()
+    del found["mpi_calls"]
+    used = every_rank([(1, 10**6, 0, 0, 0, 0, 0, 0, 1.5, 0.5)], COLUMNS_OF_USE)
+    sampling = every_rank([("cpu", 100.0)], "timer asked_hz")
+    made = job(**found, process=used, sampling=sampling)
+    each = time.rank_time(made).frame().set_index("rank")
+    assert each.sum(axis=1).tolist() == pytest.approx([2.0] * 4)
+    assert time.efficiencies(made) is None
+
+
 def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     found = tables()
     found["mpi_calls"].loc[0, "rank"] = 2**31  # of a damaged log

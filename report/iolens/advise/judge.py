@@ -136,10 +136,10 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     """Bound by computing or MPI, where the log knows their times and more went there than to I/O."""
     if job.run_time < limits["least_seconds"] or not {"mpi_calls", "samples"} & set(job.private):
         return None
-    from iolens.metrics.processor.time import COMPUTE, IO, PARTS, TRANSFER, WAITING, rank_time
+    from iolens.metrics.processor.time import COMPUTE, IO, PARTS, TRANSFER, WAITING, is_of_processors, rank_time
 
     times = rank_time(job)
-    if times is None:
+    if times is None or is_of_processors(job):
         return None
     parts = {part: times[part].mean() / job.run_time for part in PARTS}
     inside = float(parts[WAITING] + parts[TRANSFER])

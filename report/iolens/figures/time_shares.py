@@ -20,8 +20,9 @@ NARROWEST = 7.0
 
 
 @styled
-def total_time_bar(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Shares of the average rank; `each` as metrics.processor.time.rank_time gives it."""
+def total_time_bar(each: pd.DataFrame, of_processors: bool = False, width: float = FULL_WIDTH) -> Figure:
+    """Shares of the average rank; `each` as metrics.processor.time.rank_time gives it, of the run time or of what the
+    processors worked."""
     figure, axes = canvas(width, 0.95, left=0.1, right=0.1, bottom=0.38, top=0.22)
     shares = 100 * each.mean() / (each.mean().sum() or 1.0)
     left = 0.0
@@ -35,7 +36,7 @@ def total_time_bar(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
         left += share
     axes.set_xlim(0, 100)
     axes.set_yticks([])
-    axes.set_xlabel("% of the run time")
+    axes.set_xlabel("% of the processor's time" if of_processors else "% of the run time")
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(COLOURS), columnspacing=1.2)

@@ -10,10 +10,12 @@ import numpy as np
 
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processes import rank_usage
 from iolens.metrics.processor.groups import MPI, MPIIO, POSIX, STDIO
 from iolens.metrics.processor.imbalance import load_balance
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
+from iolens.metrics.processor.private import records
 from iolens.metrics.processor.rank_places import rank_places
 from iolens.metrics.processor.samples import sample_rows
 
@@ -41,21 +43,36 @@ def rank_time(job: Job) -> Records | None:
     Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, in
     flushes of buffers, and in the timed barriers before collectives where the run had it; MPI start and end that in
     MPI_Init and MPI_Finalize, and what the profiler added to MPI_Init; MPI transfer all other MPI time, so waiting
-    inside receives and collectives is in it. Computing is the rest of the run time. I/O that the log knows of all ranks
+    inside receives and collectives is in it. Computing is the rest of the run time. Calls of several threads are added;
+    where that is more than the run time, their parts are scaled down to it. I/O that the log knows of all ranks
     together is spread evenly.
 
-    Sampled: the shares of the samples of each rank's first thread, as parts of the run time, by the same names.
+    Sampled: the shares of the samples of each rank's first thread, as parts of the run time, by the same names; sampled
+    by the processor's time, those of all threads, as parts of the time that the rank's processors worked.
     """
     traced = mpi_rows(job)
     if traced is not None:
         return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job), rank_places(job))
     rows = sample_rows(job)
-    return None if rows is None else from_samples(job.run_time, max(1, job.nprocs), rows)
+    if rows is None:
+        return None
+    if not is_of_processors(job):
+        return from_samples(of_first_threads(rows), np.full(max(1, job.nprocs), job.run_time))
+    used = rank_usage(job)
+    if used is None or len(used) < job.nprocs:
+        return None
+    return from_samples(rows, (used["user_time"] + used["system_time"])[: max(1, job.nprocs)])
 
 
 def is_traced(job: Job) -> bool:
     """Whether `rank_time` comes from calls; else from samples."""
     return mpi_rows(job) is not None
+
+
+def is_of_processors(job: Job) -> bool:
+    """Whether `rank_time` tells of the processors' time alone, in which no waiting is: samples by their clock."""
+    rows = records(job, "sampling")
+    return not is_traced(job) and rows is not None and bool((rows["timer"] == "cpu").any())
 
 
 def mpi_part(functions: np.ndarray) -> np.ndarray:
@@ -79,6 +96,8 @@ def from_calls(run_time: float, ranks: int, mpi: Records, moved: Records | None,
         found[START] = found[START] + by_rank(places, "begin_time", ranks)
     found[IO] = np.zeros(ranks) if moved is None else by_rank(moved, "time", ranks)
     spent = sum(found[name] for name in PARTS[1:])
+    fits = np.minimum(1.0, run_time / np.maximum(spent, 1e-300))
+    found = {name: fits * values for name, values in found.items()}
     return Records({"rank": np.arange(ranks), COMPUTE: np.maximum(run_time - spent, 0.0), **found})
 
 
@@ -90,16 +109,21 @@ def by_rank(rows: Records, column: str, ranks: int) -> np.ndarray:
     return np.asarray(found + values[who < 0].sum() / ranks)
 
 
-def from_samples(run_time: float, ranks: int, rows: pd.DataFrame) -> Records:
-    """`rank_time` of samples."""
+def of_first_threads(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each rank's first thread."""
     first = rows.groupby("rank")["thread"].transform("min")
-    rows = rows[(rows["thread"] == first) & rows["rank"].between(0, ranks - 1)]
+    return rows[rows["thread"] == first]
+
+
+def from_samples(rows: pd.DataFrame, seconds: np.ndarray) -> Records:
+    """`rank_time` of samples, which stand for so many seconds of each rank."""
+    rows = rows[rows["rank"].between(0, len(seconds) - 1)]
     calls = mpi_part(rows["function"].to_numpy(dtype=object))
     part = np.where(rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, calls, COMPUTE))
     known, who = np.unique(rows["rank"], return_inverse=True)
     counts = [np.bincount(who, rows["samples"] * (part == name), len(known)) for name in PARTS]
-    whole = np.sum(counts, axis=0)
-    return Records({"rank": known, **{name: each / whole * run_time for name, each in zip(PARTS, counts, strict=True)}})
+    each = seconds[known] / np.sum(counts, axis=0)
+    return Records({"rank": known, **{name: one * each for name, one in zip(PARTS, counts, strict=True)}})
 
 
 def whole_time(each: Records) -> np.ndarray:
@@ -141,10 +165,11 @@ def efficiencies(job: Job) -> Records | None:
 
     Parallel efficiency = load balance x I/O efficiency x communication efficiency, after the POP Standard Metrics
     (pop-coe.eu) with I/O as a factor of its own, so that what a rank spends in I/O counts as neither computing nor MPI.
-    c: seconds of computing of a rank, o: of I/O, T: the run time. None for a single process.
+    c: seconds of computing of a rank, o: of I/O, T: the run time. None for a single process, and where the run time
+    was not measured in parts.
     """
     each = rank_time(job)
-    if each is None or job.nprocs < 2 or job.run_time <= 0:
+    if each is None or job.nprocs < 2 or job.run_time <= 0 or is_of_processors(job):
         return None
     compute, both, whole = each[COMPUTE], each[COMPUTE] + each[IO], float(whole_time(each).max())
     busiest = float(both.max())

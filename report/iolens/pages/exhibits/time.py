@@ -25,19 +25,26 @@ def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     times = time.rank_time(job)
     if times is not None:
         each = times.frame().set_index("rank")
-        yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
+        yield FigureBlock(
+            total_time_bar(each, time.is_of_processors(job)), title="Where the time of an average rank went"
+        )
         if len(each) > 1:
             yield FigureBlock(rank_time_bars(each), title="And of each rank")
 
 
 def how(job: Job) -> str:
     """Where the numbers come from."""
+    if time.is_of_processors(job):
+        return (
+            "From samples by the processor's clock: parts of the time that a rank's processors worked. Waiting, in MPI "
+            "or in I/O, is in none of them: --timer wall tells of it."
+        )
     if not time.is_traced(job):
         return "From samples: shares of each rank's first thread, as parts of the run time."
     return (
         "From timed calls. MPI waiting: barriers, waits, tests and probes; waiting inside receives and collectives is "
         "in MPI transfer. MPI start and end: with what the profiler adds to MPI_Init. Computing: the rest of the run "
-        "time."
+        "time. Calls of several threads at once are added, to the run time at most."
     )
 
 
