@@ -10,9 +10,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from iolens.lab.sweep.results import load_results
+from iolens.metrics.comparison import Comparison, compare
+
 MIB = 2**20
 BYTES = 100 * MIB
 KEYS = {"aggregators": "cb_nodes"}
+GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
 
 Model = Callable[[Mapping[str, Any]], float]
 
@@ -101,3 +105,19 @@ def write_fresh(
         slug = "_".join(f"{name}{level}" for name, level in point.items())
         for repetition, speed in enumerate(values, 1):
             write_run(directory / "confirm" / slug / f"rep-{repetition}", point, repetition, speed, **changes)
+
+
+def change(run: Path, **values: Any) -> None:
+    """Replace keys of this run.json."""
+    content = json.loads(run.read_text())
+    run.write_text(json.dumps(content | values))
+
+
+def compared(folder: Path) -> Comparison:
+    results = load_results(folder)
+    return compare(results.runs, results.settings)
+
+
+def settings_of(comparison: Comparison, index: int | None) -> tuple[Any, ...]:
+    assert index is not None
+    return tuple(comparison.points.loc[index, list(comparison.settings)])

@@ -1,0 +1,155 @@
+"""The setting to paste, the driver and the storage that it holds for, and what bounds it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from comparison_example import GRID, MIB, change, compared, write_sweep
+from iolens.lab.sweep.results import load_results
+from iolens.metrics.bound import bound
+from iolens.metrics.comparison import compare
+from iolens.pages import comparison_words as words
+from iolens.pages.comparison_driver import driver_marks, driver_notes
+from iolens.pages.comparison_remedy import remedy
+
+
+def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
+    results = load_results(write_sweep(tmp_path / "sweep", GRID))
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.stripes == "lfs setstripe -c 4 -S 1M DIRECTORY"
+    assert set(found.hints) == {
+        "romio_cb_write enable",
+        "cb_config_list *:*",
+        "cb_nodes 4",
+        f"cb_buffer_size {16 * MIB}",
+    }
+    assert found.lead == "To use the best setting"
+    assert "64 KiB" not in found.holds_for
+    assert "holds for ROMIO's generic driver" in found.holds_for
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("lustre", "lfs setstripe -c 4 -S 1M -p flash DIRECTORY"),
+        ("beegfs", f"beegfs entry set --num-targets=4 --chunk-size={MIB} --pool=flash DIRECTORY"),
+        ("cephfs", f"stripe_unit={MIB} stripe_count=4 object_size={4 * MIB} pool=flash"),
+    ],
+)
+def test_the_line_to_paste_names_the_pool_that_was_measured(tmp_path: Path, kind: str, line: str) -> None:
+    folder = write_sweep(tmp_path / "sweep", GRID)
+    with (folder / "experiment.yaml").open("a") as experiment:
+        experiment.write(f"storage: {{kind: {kind}, pool: flash}}\n")
+    for path in folder.rglob("run.json"):
+        path.write_text(path.read_text().replace('"kind": "emulated"', f'"kind": "{kind}"'))
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert line in str(found.stripes)
+
+
+def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "stripe_size": [16384]}, model=lambda _: 100.0)
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.lead == "The best setting is the baseline; to be sure to have it"
+    assert "multiples of 64 KiB" in found.holds_for
+
+
+def test_the_remedy_for_ompio_is_no_hints_file(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, mpi={"library": "Open MPI", "io_component": "ompio"})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.stripes is None
+    assert "ompio" in found.holds_for
+    assert any("takes no hints file" in note for note in driver_notes(results.runs))
+
+
+def test_the_remedy_of_a_program_without_mpi_speaks_of_no_library(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, mpi={"library": None, "io_component": None})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.holds_for.startswith("It holds for this program on this file system")
+
+
+def test_no_driver_is_named_where_no_data_went_through_mpiio(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, observed={"mpi_io": False})
+    results = load_results(folder)
+    comparison = compare(results.runs, results.settings)
+    assert driver_marks(results.runs) == driver_notes(results.runs) == []
+    assert "ROMIO" not in words.subtitle(results, comparison)
+    found = remedy(results, comparison)
+    assert found is not None
+    assert found.holds_for.endswith("no data went through MPI-IO.")
+
+
+def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
+    for run in folder.rglob("run.json"):
+        change(run, mpi={"library": "Open MPI", "io_component": "two-phase"})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert "the toolkit's own two-phase transfers" in found.holds_for
+
+
+LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 4000.0, "ranks_per_client": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("stripes", "writers", "most", "by"),
+    [(1, 4, 200, "targets"), (6, 1, 1200, "targets"), (12, 1, 1250, "links"), (12, 4, 2400, "targets")],
+)
+def test_the_bound_is_the_smallest_of_targets_links_and_memory(stripes: int, writers: int, most: int, by: str) -> None:
+    assert bound(LIMITS, stripes, writers) == (pytest.approx(most * 1e6 / MIB), by)
+    many = min(6 * stripes * 200, writers * 1250)  # files of a sixth of the bytes each
+    assert bound(LIMITS, stripes, writers, 1 / 6)[0] == pytest.approx(many * 1e6 / MIB)
+    shared = bound(LIMITS | {"ranks_per_client": 4.0, "memory_mb_per_s": 100.0}, stripes, writers)
+    assert shared == (pytest.approx(100e6 / MIB), "memory")
+
+
+def lustre_sweep(folder: Path) -> Path:
+    """A sweep with ROMIO's Lustre driver on emulated targets, whose model is kept, with data in memory."""
+    write_sweep(folder, {"stripe_count": [1, 12], "aggregators": [1, 4]})
+    for run in folder.rglob("run.json"):
+        point = json.loads(run.read_text())["point"]
+        used = min(point["stripe_count"], point["aggregators"])
+        storage = {"kind": "emulated", "file_system": "ost", "below": "tmpfs", "valid": True, "reason": None}
+        mpi = {"library": "Intel(R) MPI Library 2021.18.1", "io_component": None, "driver": "lustre"}
+        change(run, mpi=mpi, storage=storage, observed={"aggregators": used})
+    (folder / "ost.yaml").write_text("".join(f"{key}: {value:g}\n" for key, value in LIMITS.items()))
+    return folder
+
+
+def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path) -> None:
+    results = load_results(lustre_sweep(tmp_path / "sweep"))
+    comparison = compare(results.runs, results.settings, limits=results.limits)
+    told = words.cautions(results, comparison)
+    assert any("moved by ROMIO's Lustre driver, which Cray MPICH, Intel MPI" in note for note in told)
+    assert any("in memory (tmpfs)" in note for note in told)
+    assert any("fewer wrote than were asked for: 1 of 4 with 1 stripe." in note for note in told)
+    assert "One aggregator can feed up to 6 stripes; from 7 on" in words.bound_sentences(comparison)[0]
+    assert [round(value) for value in comparison.points["bound"]] == [191, 191, 1192, 2289]
+    assert "ROMIO's Lustre driver" in words.subtitle(results, comparison)
+    assert driver_marks(results.runs) == ["ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES"]
+    found = remedy(results, comparison)
+    assert found is not None
+    assert "holds for ROMIO's Lustre driver of Intel(R) MPI Library 2021.18.1" in found.holds_for
+
+
+def test_no_bound_without_the_storages_numbers(tmp_path: Path) -> None:
+    comparison = compared(write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}))
+    assert comparison.points["bound"].isna().all()
+    assert words.bound_sentences(comparison) == []
