@@ -44,21 +44,30 @@ def run(built: Path, folder: Path, posix: int, mpiio: int, **settings: str) -> t
 
 def launch(built: Path, folder: Path, *program: str, ranks: int = RANKS, **settings: str) -> tuple[int, Job]:
     """The number of collective calls of a job, and its log."""
-    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321"), **settings}
-    inner = ["env", f"LD_PRELOAD={PRELOAD}:{built}/counter.so", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
-    command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, str(built / program[0])]
+    preload = f"{PRELOAD}:{built}/counter.so"
+    settings |= {"IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
+    done = start(ranks, preload, [str(built / program[0]), *program[1:]], "romio321", **settings)
+    (calls,) = [int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("collective calls")]
+    (log,) = folder.glob("*.darshan")
+    return calls, read_log(log)
+
+
+def start(
+    ranks: int, preload: str, command: list[str], component: str | None, cwd: Path | None = None, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """A job that must end well, with these libraries in its ranks alone."""
+    inner = ["env", f"LD_PRELOAD={preload}", *command]
     done = subprocess.run(
-        [*command, *program[1:]],
-        env=environment,
+        [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner],
+        cwd=cwd,
+        env={**os.environ, **mpi.environment(FLAVOUR, 64, component), **settings},
         capture_output=True,
         text=True,
         check=False,
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    (calls,) = [int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("collective calls")]
-    (log,) = folder.glob("*.darshan")
-    return calls, read_log(log)
+    return done
 
 
 def rows(job: Job, name: str) -> dict[int, tuple[int, int, int]]:
@@ -144,19 +153,8 @@ def test_beyond_their_room_tables_keep_the_largest_rows_and_the_sum_of_the_other
 @pytest.mark.parametrize(("rank", "request_number"), [(0, -1), (1, -1), (1, 20), (2, 30)])
 def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, built: Path, tmp_path: Path) -> None:
     """From this request of that rank on (below 0), or that one alone, which the log may do without."""
-    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, None), "IOLENS_TRACE": "mpi,io", "IOLENS_DXT": "1"}
-    environment |= {"IOLENS_LOGPATH": str(tmp_path), "IOLENS_SPOOL": "none"}
-    command = [mpi.find_launcher(FLAVOUR), "-np", "3", "env", f"LD_PRELOAD={PRELOAD}", str(built / "scarce")]
-    done = subprocess.run(
-        [*command, str(rank), str(request_number)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
+    settings = {"IOLENS_TRACE": "mpi,io", "IOLENS_DXT": "1", "IOLENS_LOGPATH": str(tmp_path), "IOLENS_SPOOL": "none"}
+    done = start(3, PRELOAD, [str(built / "scarce"), str(rank), str(request_number)], None, cwd=tmp_path, **settings)
     assert done.stderr.count("iolens:") == done.stderr.count("Cannot allocate memory")
     logs = [path.name for path in tmp_path.glob("*darshan*")]
     assert len(logs) + done.stderr.count("cannot write the log") == 1
