@@ -72,25 +72,9 @@ enum iolens_mpiio_extra {
 
 /* The MPI functions that are counted when MPI is traced. */
 enum iolens_mpi_function {
-#define BY_HAND(name)                      IOLENS_MPI_##name,
-#define MPI_CALL(kind, name, ...)          IOLENS_MPI_##name,
-#define MPI_CALL_C(kind, name, ...)        IOLENS_MPI_##name,
-#define MPI4_CALL(kind, name, ...)         IOLENS_MPI_##name,
-#define MPI4_CALL_C(kind, name, ...)       IOLENS_MPI_##name,
-#define MPI41_CALL(kind, name, ...)        IOLENS_MPI_##name,
-#define MPI41_CALL_C(kind, name, ...)      IOLENS_MPI_##name,
-#define COLLECTIVE(kind, name, iname, ...) IOLENS_MPI_##name, IOLENS_MPI_##iname, IOLENS_MPI_##name##_init,
-#define SYNCHRONIZING                      COLLECTIVE
-#include "mpi_calls.def"
-#undef BY_HAND
-#undef MPI_CALL
-#undef MPI_CALL_C
-#undef MPI4_CALL
-#undef MPI4_CALL_C
-#undef MPI41_CALL
-#undef MPI41_CALL_C
-#undef COLLECTIVE
-#undef SYNCHRONIZING
+#define NAME(name) IOLENS_MPI_##name,
+#include "mpi_call_names.def"
+#undef NAME
     IOLENS_MPI_FUNCTIONS
 };
 
