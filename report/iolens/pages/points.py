@@ -6,6 +6,8 @@ import warnings
 from typing import Any
 
 from matplotlib.backend_bases import FigureCanvasBase, RendererBase
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import Affine2D
 
 from iolens.pages.ticks import with_one_tick
 
@@ -40,6 +42,29 @@ class PointsRenderer(RendererBase):
 
     def option_image_nocomposite(self) -> bool:
         return True
+
+    def draw_text(
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
+    ) -> None:
+        """Formulas as outlines, since a page's fonts lack their signs; all else as `draw_words` has it."""
+        if not ismath:
+            self.draw_words(gc, (x, y), s, prop, angle)
+            return
+        gc.set_linewidth(0)
+        place = Affine2D().rotate_deg(angle).translate(x, y)
+        self.draw_path(gc, TextPath((0, 0), s, prop.get_size_in_points(), prop), place, gc.get_rgb())
+
+    def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
+        """Text with its lower left corner there, turned about it by `angle` degrees."""
+        raise NotImplementedError
 
 
 class PointsCanvas(FigureCanvasBase):

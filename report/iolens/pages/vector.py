@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.path import Path
-from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, Transform
 from reportlab.lib.utils import ImageReader
 
@@ -68,30 +67,14 @@ class CanvasRenderer(PointsRenderer):
                 self.canvas.transform(*transform.frozen().to_values())
             self.canvas.drawImage(picture, 0, 0, 1, 1, mask="auto")
 
-    def draw_text(
-        self,
-        gc: Any,
-        x: float,
-        y: float,
-        s: str,
-        prop: Any,
-        angle: float,
-        ismath: Any = False,
-        mtext: Any = None,
-    ) -> None:
-        size = prop.get_size_in_points()
-        if ismath:
-            place = Affine2D().rotate_deg(angle).translate(x, y)
-            gc.set_linewidth(0)
-            self.draw_path(gc, TextPath((0, 0), s, size, prop), place, gc.get_rgb())
-            return
+    def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
         with self.state(gc):
             red, green, blue, alpha = gc.get_rgb()
             self.canvas.setFillColorRGB(red, green, blue, alpha=alpha)
-            self.canvas.setFont(font(BOLD if is_bold(prop) else PLAIN), size)
-            self.canvas.translate(x, y)
+            self.canvas.setFont(font(BOLD if is_bold(prop) else PLAIN), prop.get_size_in_points())
+            self.canvas.translate(*corner)
             self.canvas.rotate(angle)
-            self.canvas.drawString(0, 0, s)
+            self.canvas.drawString(0, 0, text)
 
     @contextmanager
     def state(self, gc: Any) -> Iterator[None]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.path import Path
-from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, Transform
 
 from iolens.figures.style import ALERT, FINE, GRID, INK, QUIET
@@ -74,30 +73,15 @@ class SvgRenderer(PointsRenderer):
             f' href="data:image/png;base64,{data}"/>'
         )
 
-    def draw_text(
-        self,
-        gc: Any,
-        x: float,
-        y: float,
-        s: str,
-        prop: Any,
-        angle: float,
-        ismath: Any = False,
-        mtext: Any = None,
-    ) -> None:
-        size = prop.get_size_in_points()
-        if ismath:
-            gc.set_linewidth(0)
-            place = Affine2D().rotate_deg(angle).translate(x, y)
-            self.draw_path(gc, TextPath((0, 0), s, size, prop), place, gc.get_rgb())
-            return
-        wide = self.get_text_width_height_descent(s, prop, ismath)[0]
-        turned = f' transform="rotate({short(-angle)} {self.point((x, y))})"' if angle else ""
+    def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
+        (x, y), size = corner, prop.get_size_in_points()
+        wide = self.get_text_width_height_descent(text, prop, False)[0]
+        turned = f' transform="rotate({short(-angle)} {self.point(corner)})"' if angle else ""
         style = f"fill:{colour(gc.get_rgb(), text=True)}{opacity('fill', gc.get_rgb()[3])}"
         bold = ' font-weight="bold"' if is_bold(prop) else ""
         self.parts.append(
             f'<text x="{short(x)}" y="{short(self.height - y)}" font-size="{short(size)}"{bold}{turned}'
-            f' textLength="{short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(s)}</text>'
+            f' textLength="{short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(text)}</text>'
         )
 
     def point(self, corner: Any) -> str:
