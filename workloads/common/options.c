@@ -54,6 +54,15 @@ static void set_int(const Option *option, const char *text, void *target, Troubl
         trouble_note(trouble, "--%s %s: a whole number is needed", option->name, text);
 }
 
+/* A flag given once more, or, in a list, the number of times. */
+static void set_tally(const Option *option, const char *text, void *target, Trouble *trouble)
+{
+    int times = 1;
+    if (text != NULL)
+        set_int(option, text, &times, trouble);
+    *(int *)target += times;
+}
+
 static void set_size(const Option *option, const char *text, void *target, Trouble *trouble)
 {
     if (!options_size(text, target))
@@ -110,7 +119,7 @@ static void set(const Option *option, const char *text, void *target, Trouble *t
         set_grid(option, text, target, trouble);
         break;
     case OPTION_TALLY:
-        *(int *)target += text != NULL ? atoi(text) : 1;
+        set_tally(option, text, target, trouble);
         break;
     case OPTION_HINT:
         hints_add(target, text, trouble);
@@ -163,9 +172,14 @@ typedef struct Words {
 /* Each `key=value` of a list; a key alone switches a flag on. */
 static void set_list(const OptionTable *table, const char *text, void *config, Trouble *trouble)
 {
-    char word[512];
+    char word[PATH_MAX];
     for (const char *at = text; *at != '\0' && !trouble->any; at += strspn(at, ",")) {
         size_t length = strcspn(at, ",");
+        if (length >= sizeof word) {
+            trouble_note(trouble, "'%.60s…': longer than the %zu bytes that a list has room for", at,
+                         sizeof word - 1);
+            return;
+        }
         snprintf(word, sizeof word, "%.*s", (int)length, at);
         at += length;
         char *equals = strchr(word, '=');

@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,10 @@ static const Settings DEFAULTS = {
     .start_target = -1,
 };
 
+/* What a task's directory, its number and that of the repetition may add to the name of its file, and the
+ * NUL. */
+enum { SUFFIX_ROOM = 48 };
+
 /* What one option demands of another; `fails` when it is not met. */
 static void demand(Trouble *trouble, bool fails, const char *what)
 {
@@ -121,6 +126,8 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
         trouble_note(trouble, "-a %s: this ior knows %s", s->api, api_names());
     if (s->tasks > ranks)
         trouble_note(trouble, "-N %d: there are only %d ranks", s->tasks, ranks);
+    if (strlen(s->file) + SUFFIX_ROOM > PATH_MAX)
+        trouble_note(trouble, "-o %.60s…: a path has at most %d bytes here", s->file, PATH_MAX - SUFFIX_ROOM);
     if (s->transfer > 0 && s->block % s->transfer != 0)
         trouble_note(trouble, "-b %lld is not a multiple of -t %lld", (long long)s->block,
                      (long long)s->transfer);

@@ -35,6 +35,16 @@ static void add_row(Test *test, const Row *row, Reporter *report)
         report(test, row);
 }
 
+/* A disk may be found full only when what was written is flushed. `out` may be NULL. */
+static void end_csv(FILE *out, const char *path, Trouble *trouble)
+{
+    if (out == NULL)
+        return;
+    bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed)
+        trouble_note(trouble, "cannot write %s: %s", path, strerror(errno));
+}
+
 /* The clocks of every task as a line of saveRankPerformanceDetailsCSV. */
 static void save_ranks(const Test *test, const Clocks *mine, Step step, Trouble *trouble)
 {
@@ -53,8 +63,7 @@ static void save_ranks(const Test *test, const Clocks *mine, Step step, Trouble 
         fprintf(out, "%s,%d,%.10e,%.10e,%.10e,%.10e\n", ACCESS[step], r, whole, moving, bytes / whole,
                 bytes / moving);
     }
-    if (out != NULL)
-        fclose(out);
+    end_csv(out, s->rank_csv, trouble);
     free(all);
 }
 
@@ -201,8 +210,7 @@ Test test_run(const Settings *settings, const Team *team, int number, Reporter *
         write_status(&own, job.done[0], trouble);
     test.effective = job.effective;
     test.cached = job.cached;
-    if (job.operations != NULL)
-        fclose(job.operations);
+    end_csv(job.operations, own.operation_csv, trouble);
     free(occupied);
     free(job.buffer);
     free(job.expected);
