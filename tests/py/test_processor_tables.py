@@ -14,7 +14,7 @@ from iolens.log.records import as_records
 from iolens.metrics.processor import balance, files, process
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.drill import Measures, drill
-from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance, variation
+from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
 from iolens.pages import words
 from processor_example import job
 
@@ -42,8 +42,6 @@ def test_other_measures_of_imbalance() -> None:
     assert imbalance_percent(8.0, 2.0, 4) == 100.0  # one rank of four does all
     assert imbalance_percent(2.0, 2.0, 4) == 0.0
     assert load_balance(8.0, 2.0) == 0.25
-    assert variation([1.0, 3.0]) == pytest.approx(2**0.5 / 2)
-    assert variation([5.0]) == 0.0
 
 
 TIMES = pd.DataFrame(

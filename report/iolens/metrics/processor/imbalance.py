@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 NOT_KNOWN = float("nan")
 
 
@@ -26,14 +24,3 @@ def imbalance_percent(most: float, mean: float, count: int) -> float:
 def load_balance(most: float, mean: float) -> float:
     """POP's load balance: avg / max, of the time of useful work. 1: even."""
     return mean / most if most > 0 else NOT_KNOWN
-
-
-def variation(values: list[float]) -> float:
-    """mpiP's COV: sample standard deviation over mean; 0 for a single value."""
-    count = len(values)
-    if count < 2:
-        return 0.0
-    mean = math.fsum(values) / count
-    if mean == 0:
-        return NOT_KNOWN
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1)) / mean
