@@ -108,7 +108,7 @@ def job_row(met: Met, found: Scan, uses: Uses) -> dict[str, Any]:
         "uid": facts.uid,
         "user": user_of(found),
         "jobid": facts.jobid,
-        "application": label(facts.command, False),
+        "application": label(facts.command, forked=False),
         "command": facts.command,
         "start": round(facts.start * 1e6),
         "run_time": facts.run_time,

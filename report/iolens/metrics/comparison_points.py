@@ -43,7 +43,7 @@ def left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, co
     compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters. A program whose
     answer is not the baseline's does other work, however fast.
     """
-    differing = runs[runs["answer.same"].eq(False)] if "answer.same" in runs else runs.head(0)
+    differing = runs[runs["answer.same"].isin([False])] if "answer.same" in runs else runs.head(0)
     if len(differing):
         return f"its answer is {differing.loc[differing['answer.difference'].astype(float).idxmax(), 'answer.said']}"
     reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]

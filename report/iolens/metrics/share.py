@@ -47,7 +47,7 @@ def io_seconds(job: Job) -> float | None:
 def io_mean_seconds(job: Job) -> float | None:
     """Seconds of I/O of an average process over the same records; None for a log without such records."""
     records = highest_records(job)
-    parts = [float(seconds_in(job, name, kind, False)[part].sum()) for name, part in records for kind in KINDS]
+    parts = [float(seconds_in(job, name, kind, waits=False)[part].sum()) for name, part in records for kind in KINDS]
     return sum(parts) / max(job.nprocs, 1) if parts else None
 
 

@@ -70,7 +70,7 @@ class Elf:
 
 
 NOTHING = np.empty(0, np.uint64)
-EMPTY = Elf("", NOTHING, NOTHING, (), NOTHING, False)
+EMPTY = Elf("", NOTHING, NOTHING, (), NOTHING, lines=False)
 
 
 @lru_cache(maxsize=256)

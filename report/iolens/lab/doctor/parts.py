@@ -45,9 +45,9 @@ def programs() -> Iterator[Finding]:
     """The recovery, and the bundled workloads."""
     for name, without in {"iolens-recover": "no logs of killed jobs", "ost-simulate": "no replay of traces"}.items():
         try:
-            yield Finding(name, str(find_program(name)), True)
+            yield Finding(name, str(find_program(name)), works=True)
         except IolensError:
-            yield Finding(name, "not there", False, f"without it {without}")
+            yield Finding(name, "not there", works=False, remedy=f"without it {without}")
     built = []
     for name in WORKLOADS:
         try:
@@ -67,6 +67,6 @@ def packages() -> Iterator[Finding]:
     """Python packages that some commands take."""
     for name, what in PACKAGES.items():
         try:
-            yield Finding(name, version(name), True)
+            yield Finding(name, version(name), works=True)
         except PackageNotFoundError:
             yield Finding(name, "not there", None, f"for {what}: pip install {name}")

@@ -23,7 +23,7 @@ def launchers() -> Iterator[Finding]:
     first, *others = found.values()
     version = output_of(str(first), "--version").strip().partition("\n")[0] or "which says no version"
     hidden = f"hides {', '.join(map(str, others))}; a program needs the launcher of its own MPI" if others else ""
-    yield Finding("mpirun", f"{first}, {version}", True, hidden)
+    yield Finding("mpirun", f"{first}, {version}", works=True, remedy=hidden)
 
 
 def preloaded() -> Iterator[Finding]:
@@ -32,6 +32,6 @@ def preloaded() -> Iterator[Finding]:
     missing = [name for name in given if "/" in name and not Path(name).exists()]
     if missing:
         why = "the loader says so at the start of every program: unset LD_PRELOAD"
-        yield Finding("LD_PRELOAD", f"{' '.join(missing)} is not there", False, why)
+        yield Finding("LD_PRELOAD", f"{' '.join(missing)} is not there", works=False, remedy=why)
     elif given:
         yield Finding("LD_PRELOAD", " ".join(given), None, "stands behind what `iolens run` preloads")

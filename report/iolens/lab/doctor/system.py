@@ -96,4 +96,4 @@ def compiler() -> Finding:
     version = output_of("mpicc", "--version").partition("\n")[0]
     if not any(letter.isdigit() for letter in version):
         return Finding("mpicc", f"{path}, which finds no compiler", None, "for `iolens workloads build`")
-    return Finding("mpicc", f"{path}, {version}", True)
+    return Finding("mpicc", f"{path}, {version}", works=True)

@@ -39,7 +39,7 @@ def parallel_recording() -> Iterator[Finding]:
         "launcher", f"{launcher}: {(mpi.output_of(launcher, '--version').splitlines() or ['says nothing'])[0]}"
     )
     if flavour and find_library(f"libiolens-{flavour}.so") is None:
-        yield Finding("a parallel program", "not tried", False, f"there is no adapter for {flavour}")
+        yield Finding("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
         return
     with tempfile.TemporaryDirectory() as name:
         words = [launcher, "-n", str(RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(BYTES // RANKS)]
@@ -58,10 +58,10 @@ def judged(what: str, folder: str, words: list[str], launcher: dict[str, str], r
         if len(outcome.logs) != 1:
             said = Path(folder, "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
             why = said[-1] if said else f"exit code {outcome.exit_code}"
-            return Finding(what, f"{len(outcome.logs)} logs instead of one", False, why)
+            return Finding(what, f"{len(outcome.logs)} logs instead of one", works=False, remedy=why)
         job = read_log(outcome.logs[0])
     except IolensError as error:
-        return Finding(what, "failed", False, str(error))
+        return Finding(what, "failed", works=False, remedy=str(error))
     posix = job.frames.get("POSIX")
     written = 0 if posix is None else int(posix["POSIX_BYTES_WRITTEN"].sum())
     found = f"a log of {job.nprocs} process{'es' if job.nprocs > 1 else ''}, {written:,} bytes written"

@@ -56,8 +56,10 @@ def runs(size: int, stripe: int) -> tuple[Run, ...]:
         Run("time of a request", 1, 1, ("-b", many, "-t", small, "-z", "-Y")),
         Run("requests in flight", 1, 1, ("-b", many, "-t", small, "-z", "-e")),
         Run("locks that change hands", 2, 1, ("-b", str(stripe // 4), "-t", str(stripe // 4), "-s", "32", "-e")),
-        Run("shared file, 4 ranks", 4, 4, ("-b", str(stripe), "-t", str(stripe), "-s", str(shared), "-e"), False),
-        Run("file per process", 4, 1, ("-F", "-b", str(stripe * shared), "-t", str(stripe), "-e"), False),
+        Run(
+            "shared file, 4 ranks", 4, 4, ("-b", str(stripe), "-t", str(stripe), "-s", str(shared), "-e"), fitted=False
+        ),
+        Run("file per process", 4, 1, ("-F", "-b", str(stripe * shared), "-t", str(stripe), "-e"), fitted=False),
     )
 
 

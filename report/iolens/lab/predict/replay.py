@@ -250,7 +250,7 @@ def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Grou
             if move.rank in turns:
                 program.begin(move.rank, turns[move.rank])
             if move.holes and first.writing:
-                program.move(move.rank, first.file, False, move.begin, move.end - move.begin)
+                program.move(move.rank, first.file, writing=False, offset=move.begin, length=move.end - move.begin)
             program.move(move.rank, first.file, first.writing, move.begin, move.end - move.begin)
         if not first.writing:
             program.meet(group.ranks)

@@ -81,7 +81,7 @@ def contained(
         )
     adapters = [find_library(f"libiolens-{flavour}.so") for flavour in mpi.FLAVOURS]
     libraries = [*traced, *filter(None, adapters), core]
-    binds = [word for path in libraries for word in bound(runtime, path, f"{LIBRARIES}/{path.name}", False)]
+    binds = [word for path in libraries for word in bound(runtime, path, f"{LIBRARIES}/{path.name}", writable=False)]
     inside = look_inside(examination(parts, binds), what)
     if why := refusal(inside, what) or unable(parts, inside, what):
         raise IolensError(why)
@@ -89,11 +89,11 @@ def contained(
     names = [path.name for path in traced] + [f"libiolens-{flavour}.so"] * bool(flavour) + [core.name]
     preload = {"LD_PRELOAD": ":".join(f"{LIBRARIES}/{name}" for name in names)}
     surroundings = {**settings, "IOLENS_LOGPATH": LOGS}
-    binds += bound(runtime, logs, LOGS, True)
+    binds += bound(runtime, logs, LOGS, writable=True)
     if not runtime.as_host:
         surroundings |= own_user(os.environ)
         if parts.outer.launcher is None:
-            binds += bound(runtime, spool_folder(settings["IOLENS_RUN"], make=True), SPOOL, True)
+            binds += bound(runtime, spool_folder(settings["IOLENS_RUN"], make=True), SPOOL, writable=True)
             surroundings["IOLENS_SPOOL"] = SPOOL
     return assembled(parts, binds, surroundings, preload)
 

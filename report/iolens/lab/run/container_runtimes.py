@@ -49,12 +49,24 @@ INSTEAD = ("--rm", "--interactive=false", "--tty=false", "--entrypoint", "sh")
 RUNTIMES: Mapping[str, Runtime] = {
     runtime.name: runtime
     for runtime in (
-        Runtime("apptainer", ("exec", "run"), "eCcfhinpuw", APPTAINER_FLAGS, "--bind", True, prefix="APPTAINERENV_"),
         Runtime(
-            "singularity", ("exec", "run"), "eCcfhinpuw", APPTAINER_FLAGS, "--bind", True, prefix="SINGULARITYENV_"
+            "apptainer", ("exec", "run"), "eCcfhinpuw", APPTAINER_FLAGS, "--bind", as_host=True, prefix="APPTAINERENV_"
         ),
-        Runtime("docker", ("run",), "diPqt", DOCKER_FLAGS, "--volume", False, variable="--env", examine=INSTEAD),
-        Runtime("podman", ("run",), "diPqt", PODMAN_FLAGS, "--volume", False, variable="--env", examine=INSTEAD),
+        Runtime(
+            "singularity",
+            ("exec", "run"),
+            "eCcfhinpuw",
+            APPTAINER_FLAGS,
+            "--bind",
+            as_host=True,
+            prefix="SINGULARITYENV_",
+        ),
+        Runtime(
+            "docker", ("run",), "diPqt", DOCKER_FLAGS, "--volume", as_host=False, variable="--env", examine=INSTEAD
+        ),
+        Runtime(
+            "podman", ("run",), "diPqt", PODMAN_FLAGS, "--volume", as_host=False, variable="--env", examine=INSTEAD
+        ),
     )
 }
 

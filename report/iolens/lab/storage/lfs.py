@@ -88,7 +88,7 @@ def parse_df(text: str) -> tuple[StorageTarget, ...]:
             found[target.index] = target
         elif silent := SILENT.match(line):
             index = int(silent[2], 16)
-            found.setdefault(index, StorageTarget(index, short_name(silent[1]), False, silent[3]))
+            found.setdefault(index, StorageTarget(index, short_name(silent[1]), takes_files=False, trouble=silent[3]))
     if not found:
         raise IolensError(f"lfs df listed no object storage targets: {text.strip()[:200]!r}")
     return tuple(found[index] for index in sorted(found))

@@ -40,9 +40,9 @@ def rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidenc
 
 
 RULES: tuple[Rule, ...] = (
-    *rules_of("Hoefler and Belli", True, reporting.CHECKS),
-    *rules_of("IO500", False, io500.CHECKS),
-    *rules_of("Set-up", False, setup.CHECKS),
+    *rules_of("Hoefler and Belli", numbered=True, checks=reporting.CHECKS),
+    *rules_of("IO500", numbered=False, checks=io500.CHECKS),
+    *rules_of("Set-up", numbered=False, checks=setup.CHECKS),
 )
 
 

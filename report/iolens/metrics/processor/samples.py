@@ -194,7 +194,7 @@ class Place:
     object: str = ""
 
 
-NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), True)
+NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -75,7 +75,7 @@ class SvgRenderer(PointsRenderer):
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
         (x, y), size = corner, prop.get_size_in_points()
-        wide = self.get_text_width_height_descent(text, prop, False)[0]
+        wide = self.get_text_width_height_descent(text, prop, ismath=False)[0]
         turned = f' transform="rotate({short(-angle)} {self.point(corner)})"' if angle else ""
         style = f"fill:{colour(gc.get_rgb(), text=True)}{opacity('fill', gc.get_rgb()[3])}"
         bold = ' font-weight="bold"' if is_bold(prop) else ""
