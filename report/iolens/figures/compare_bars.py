@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -33,6 +34,27 @@ LOST: dict[str, Any] = {
 """How the number of lost runs is written onto a bar."""
 
 
+class Columns(NamedTuple):
+    """Of points the value and the ends of its interval, of runs the measure of a single one."""
+
+    value: str
+    low: str
+    high: str
+    single: str
+
+
+@dataclass(frozen=True)
+class Bars:
+    """What all panels share: the settings of groups and colours, a colour for each level, and the best point."""
+
+    runs: pd.DataFrame
+    groups: str
+    colours: str | None
+    palette: Mapping[Any, Any]
+    columns: Columns
+    best: int | None
+
+
 @styled
 def grouped_bars(
     points: pd.DataFrame,
@@ -42,7 +64,7 @@ def grouped_bars(
     label: str,
     best: int | None,
 ) -> Figure:
-    """Bars of `columns` = (value, low, high) of `points` and (each run's measure) of `runs`, as dots.
+    """Bars of `points` and dots of `runs`, from their `columns` (see Columns).
 
     `factors` are the settings with more than one level; `label` names the axis with its unit. A bar in grey
     was left out of the comparison; a setting that lost runs says how many. A line across a bar of bandwidth is its
@@ -53,15 +75,15 @@ def grouped_bars(
     figure = Figure(figsize=(FULL_WIDTH, panel_height(len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
     palette = level_colours(sorted_levels(points[colours])) if colours else {None: POINT}
+    bars = Bars(runs, groups, colours, palette, Columns(*columns), best)
     for axes, panel in zip(grid[:, 0], panels, strict=True):
-        chosen = points[matching(points, panel)]
-        draw_panel(axes, chosen, runs, groups, colours, palette, columns, best)
+        draw_panel(axes, points[matching(points, panel)], bars)
         if panel:
             axes.set_title(describe(panel), loc="left")
         axes.set_ylabel(label)
-    shown = runs.loc[runs["usable"], columns[3]].dropna().astype(float)
-    top = reach(shown, points[columns[2]])
-    if columns[0] == "value" and points["bound"].notna().any():
+    shown = runs.loc[runs["usable"], bars.columns.single].dropna().astype(float)
+    top = reach(shown, points[bars.columns.high])
+    if bars.columns.value == "value" and points["bound"].notna().any():
         top = max(top, 1.06 * float(points["bound"].max()))
     grid[-1, 0].set_ylim(0, top)
     grid[-1, 0].set_xlabel(name_text(groups))
@@ -91,31 +113,23 @@ def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
     return mask
 
 
-def draw_panel(
-    axes: Axes,
-    points: pd.DataFrame,
-    runs: pd.DataFrame,
-    groups: str,
-    colours: str | None,
-    palette: Mapping[Any, Any],
-    columns: tuple[str, str, str, str],
-    best: int | None,
-) -> None:
+def draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
     """The bars of one panel."""
-    value, low, high, single = columns
+    value, low, high, single = bars.columns
+    groups, runs = bars.groups, bars.runs
     levels = sorted_levels(points[groups])
-    width = 0.8 / len(palette)
-    order = list(palette)
+    width = 0.8 / len(bars.palette)
+    order = list(bars.palette)
     for index, point in points.iterrows():
-        place = order.index(point[colours]) if colours else 0
+        place = order.index(point[bars.colours]) if bars.colours else 0
         x = levels.index(point[groups]) + (place - (len(order) - 1) / 2) * width
         if point["lost"]:
             axes.annotate(f"{point['lost']} lost", (x, 0), (0, 10), **LOST)
         if math.isnan(point[value]):
             axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
             continue
-        face = LEFT_OUT if point["left_out"] else palette[order[place]]
-        edge, thick = (BEST, 1.8) if index == best else ("white", 0.4)
+        face = LEFT_OUT if point["left_out"] else bars.palette[order[place]]
+        edge, thick = (BEST, 1.8) if index == bars.best else ("white", 0.4)
         axes.bar(
             x,
             point[value],
