@@ -11,6 +11,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.metrics.processor import feedback
+from iolens.metrics.processor.feedback import best
 from iolens.pages.loopmark import feedback_table, listing
 from iolens.symbols.opt_records import Remark, function_of, plain_name, read_remarks
 from processor_example import job
@@ -98,6 +99,13 @@ def test_a_loop_of_an_inlined_function_is_that_function_s(tmp_path: Path, monkey
 def test_a_function_s_name_is_that_of_its_samples(compiled: str, inlined: list[str], sampled: str) -> None:
     record = {"function": compiled, "inlining_chain": [{"fndecl": name} for name in inlined]}
     assert function_of(record) == plain_name(sampled)
+
+
+def test_the_reason_that_says_most() -> None:
+    said = ["couldn't vectorize loop", "vectorization not profitable.", "no vectype for stmt: _34 = *_33;"]
+    assert best(said) == "vectorization not profitable."
+    assert best(said[::2]) == "no vectype for stmt: _34 = *_33;"
+    assert best(said[:1]) == said[0]
 
 
 def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from iolens.log import Job, read_log
+from iolens.log.records import as_records
 from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
+from iolens.metrics.processor.regions import SEVERAL
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job import write_job
 from processor_example import every_rank, job, resolved, tables
@@ -343,6 +345,27 @@ def test_the_recipe(made: Job) -> None:
     assert "solve.c, line 31: 50.0%" in said["4. compute faster"]
     only = steps.steps(job(mpi_calls=tables()["mpi_calls"])).frame()
     assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
+
+
+def test_the_recipe_names_a_rank_that_does_all_the_io(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {time.COMPUTE: [1.0, 1.0], time.WAITING: [0.0, 8.0], time.TRANSFER: [0.0] * 2, time.START: [1.0] * 2}
+    each = pd.DataFrame({"rank": [0, 1], **parts, time.IO: [8.0, 0.0]})
+    monkeypatch.setattr(time, "rank_time", lambda job: as_records(each))
+    first = steps.imbalance_step(job(2))
+    assert first.evidence == "rank 0 is in I/O for 8 s, an average one 4 s"
+    assert first.share == pytest.approx(40.0)
+
+
+def test_the_recipe_has_what_the_processor_counted() -> None:
+    counts = [
+        (SEVERAL, "PAPI_TOT_CYC", 1000, 1.0, 1.0, ""),
+        (SEVERAL, "PAPI_TOT_INS", 500, 1.0, 1.0, ""),
+        (SEVERAL, "PAPI_L1_DCA", 200, 1.0, 1.0, ""),
+        (SEVERAL, "PAPI_L1_DCM", 30, 1.0, 1.0, ""),
+    ]
+    counted = every_rank(counts, "region event value time_enabled time_running unavailable")
+    said = steps.computation_step(job(**tables(), counters=counted)).evidence
+    assert said.endswith("; D1 cache hit ratio 85.0%; Instructions per cycle 0.50")
 
 
 def test_what_starts_mpi_is_no_communication_to_reduce() -> None:

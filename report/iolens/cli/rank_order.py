@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         default=0,
-        help="cores of a node for the rankfile; default: a core a rank",
+        help="cores of a node for the rankfile; default: a core a rank, as far as the job's nodes had so many",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write rankfile and MPICH_RANK_ORDER into DIR")
 
@@ -73,6 +73,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def cores_of(job: Job, order: Order) -> int:
+    """A core a rank, where the job's nodes had as many processors: mpirun refuses a rankfile that names others."""
+    from iolens.metrics.processor.rank_places import node_places
+
+    places = node_places(job)
+    wanted = max(order.nodes.count(node) for node in set(order.nodes))
+    return wanted if places is None else max(1, min(wanted, int(places["cpu_count"].min())))
+
+
 def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     """Write both files; UsageError when hosts are missing."""
     from iolens.pages.export import make_folder
@@ -87,8 +96,7 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
     files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
     if len(hosts) >= nodes:
-        cores = args.cores or max(order.nodes.count(node) for node in set(order.nodes))
-        files["rankfile"] = rankfile(order.nodes, hosts, cores, remark)
+        files["rankfile"] = rankfile(order.nodes, hosts, args.cores or cores_of(job, order), remark)
     make_folder(args.output)
     for name, text in files.items():
         with written_aside(args.output / name) as aside:

@@ -39,6 +39,10 @@ EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
 OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
 """How GCC begins what it says of a loop, and not of a statement in it."""
 
+VAGUE = ("no vectype for stmt", "bad data references", "bad operation or unsupported loop bound")
+"""How it begins reasons that say little: of vectors too narrow for the loop's numbers, which it tries after all others,
+and of a reason that it has given before."""
+
 TEMPLATE = re.compile(r"<[^<>]*>")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iolens.metrics.processor.samples import hot_lines
-from iolens.symbols.opt_records import EMPTY_WORDS, MISSED, Remark, name_of, plain_name
+from iolens.symbols.opt_records import EMPTY_WORDS, MISSED, VAGUE, Remark, name_of, plain_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +83,7 @@ def said_of(
 
 
 def best(reasons: Sequence[str]) -> str:
-    """The reason that says most: the last that is not that the loop was not vectorised."""
+    """The reason that says most: the last that is neither vague nor that the loop was not vectorised."""
     telling = [reason for reason in reasons if not reason.startswith(EMPTY_WORDS)]
-    return (telling or list(reasons) or [""])[-1]
+    clear = [reason for reason in telling if not reason.startswith(VAGUE)]
+    return (clear or telling or list(reasons) or [""])[-1]

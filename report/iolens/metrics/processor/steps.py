@@ -13,6 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.balance import load_balance
+from iolens.metrics.processor.counters import WHOLE, counters
 from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
 from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
@@ -53,15 +54,17 @@ def parts_of(job: Job) -> dict[str, float]:
 
 
 def imbalance_step(job: Job) -> Step:
-    """1: what the slowest rank does more of than the others."""
+    """1: what the rank that works longest, in computing and I/O, does more of than the others."""
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step("1. balance the load", "n/a: one rank", "load_balance")
-    compute = each[time.COMPUTE]
-    lost = 100 * (float(compute.max()) - float(compute.mean())) / float(time.whole_time(each).max() or 1)
-    said = (
-        f"rank {each['rank'][compute.argmax()]} computes {compute.max():.3g} s, an average one {compute.mean():.3g} s"
-    )
+    compute, moved = each[time.COMPUTE], each[time.IO]
+    work = compute + moved
+    busiest = int(work.argmax())
+    lost = 100 * float(work[busiest] - work.mean()) / float(time.whole_time(each).max() or 1)
+    by_io = moved[busiest] - moved.mean() > compute[busiest] - compute.mean()
+    does, part = ("is in I/O for", moved) if by_io else ("computes", compute)
+    said = f"rank {each['rank'][busiest]} {does} {part[busiest]:.3g} s, an average one {part.mean():.3g} s"
     table = load_balance(job, Ask(("function",), ALL))
     uneven = None if table is None else table.where(table["imbalance"] > 0)
     if uneven is not None and len(uneven):
@@ -106,7 +109,7 @@ def communication_step(job: Job) -> Step:
 
 
 def computation_step(job: Job) -> Step:
-    """4: computing, and the line that takes most of it."""
+    """4: computing, the line that takes most of it, and what the processor's counters say of the whole run."""
     share, hot = parts_of(job).get(time.COMPUTE, 0.0), hot_lines(job)
     said = f"{share:.1f}% computing"
     if hot is not None:
@@ -114,7 +117,23 @@ def computation_step(job: Job) -> Step:
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f}%"
     elif profile(job) is not None:
         said += f"; lines n/a: {why_no_lines(job)}"
+    said += "".join(f"; {one}" for one in told_by_counters(job))
     return Step("4. compute faster", said, "hot_lines", share)
+
+
+TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f", ("Cycles stalled", "%"): ".1f"}
+"""The metrics of counters that tell of computing that waits for memory, and how they are printed."""
+
+
+def told_by_counters(job: Job) -> list[str]:
+    """Those of `TOLD` that the whole run has."""
+    found = counters(job)
+    rows = [] if found is None else found.rows("region", "event", "unit", "value")
+    return [
+        f"{event} {value:{TOLD[event, unit]}}{unit}"
+        for region, event, unit, value in rows
+        if region == WHOLE and (event, unit) in TOLD
+    ]
 
 
 def io_step(job: Job) -> Step:
