@@ -1,5 +1,7 @@
 #include "chain_numbers.h"
 
+#include "../ranks/merge_messages.h"
+
 /* What ranks hand to one another is bounded by these: 1.3 MB. */
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
 
@@ -82,24 +84,50 @@ static uint32_t smallest(int64_t a, int64_t b, int64_t c)
     return (uint32_t)(smaller < c ? smaller : c);
 }
 
-/* Collective. What lower ranks have comes first, in the order in which it was made. */
-static int merge_common(const struct iolens_transport *transport, const struct chains_of_all *all)
+/* This rank's nodes and objects as others may have them too, as far as there is room. A rank without memory
+ * goes on to the merging, where others wait for what it has. */
+static void make_common(const struct chain_table *most)
 {
-    uint32_t most_objects = smallest(COMMON_OBJECTS, all->most, all->objects);
-    uint32_t most_nodes = smallest(COMMON_NODES, all->most, all->nodes);
-    struct chain_table *table = chain_table_make(&iolens_chains.common, most_objects, most_nodes);
-    size_t bytes = chain_table_bytes(most_objects, most_nodes);
+    struct chain_table *table = chain_table_make(&iolens_chains.common, most->most_objects, most->most_nodes);
     struct chain_index index = {0};
-    bool ready = table && chain_index_open(&index, table, iolens_chains.called.nodes);
-    if (ready)
+    if (table && chain_index_open(&index, table, iolens_chains.called.nodes))
         number_by(table, &index, true);
+    else
+        iolens_chains.common.failed = true;
     chain_index_close(&index);
-    ready = ready && transport->reduce_records(table, bytes, 1, chain_tables_combine) == 0 &&
-            transport->bcast(table, bytes, 0) == 0 && chain_index_open(&index, table, table->nodes);
-    if (ready)
-        number_by(table, &index, false);
+}
+
+/* Collective. What lower ranks have comes first, in the order in which it was made. Where ranks cannot send,
+ * all tables must be of one size. */
+static void merge_common(const struct iolens_transport *transport, const struct chain_table *most)
+{
+    struct buffer *common = &iolens_chains.common;
+    if (!transport->send && !common->failed)
+        common->failed = transport->reduce_records(common->data, common->used, 1, chain_tables_combine) != 0;
+    if (!common->failed)
+        chain_table_trim(common);
+    if (transport->send)
+        merge_by_messages(transport, common, chain_tables_add, most);
+}
+
+/* Collective. All ranks take the table of rank 0. */
+static int take_common(const struct iolens_transport *transport)
+{
+    struct buffer *common = &iolens_chains.common;
+    uint64_t bytes = common->failed ? 0 : common->used;
+    struct chain_index index = {0};
+    if (transport->bcast(&bytes, sizeof bytes, 0) != 0 || bytes == 0)
+        return -1;
+    if (transport->rank > 0) {
+        buffer_free(common);
+        buffer_add(common, bytes);
+    }
+    if (common->failed || transport->bcast(common->data, bytes, 0) != 0 ||
+        !chain_index_open(&index, table_in(common), table_in(common)->nodes))
+        return -1;
+    number_by(table_in(common), &index, false);
     chain_index_close(&index);
-    return ready ? 0 : -1;
+    return 0;
 }
 
 static bool is_own(size_t node)
@@ -145,10 +173,13 @@ int chain_numbers_agree(const struct iolens_transport *transport, const struct c
                         const struct chains_of_all *all)
 {
     chain_numbers_forget();
-    if (!buffer_add(&iolens_chains.numbers, (called->nodes + 1) * sizeof(int32_t)))
-        return -1;
-    iolens_chains.called = *called;
-    if (merge_common(transport, all) != 0)
+    if (buffer_add(&iolens_chains.numbers, (called->nodes + 1) * sizeof(int32_t)))
+        iolens_chains.called = *called;
+    const struct chain_table most = {.most_objects = smallest(COMMON_OBJECTS, all->most, all->objects),
+                                     .most_nodes = smallest(COMMON_NODES, all->most, all->nodes)};
+    make_common(&most);
+    merge_common(transport, &most);
+    if (take_common(transport) != 0)
         return -1;
     number_own(transport, all);
     return 0;

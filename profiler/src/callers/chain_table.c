@@ -128,6 +128,8 @@ static void copy(struct chain_table *to, const struct chain_table *from)
     memcpy(chain_nodes(to), chain_nodes(from), from->nodes * sizeof(struct chain_node));
 }
 
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 /* What lacks its object or its parent is left out. `numbers`: room for those of all objects and nodes. */
 static void add_all(struct chain_table *table, struct chain_index *index, const struct chain_table *more,
                     uint32_t *numbers)
@@ -149,22 +151,61 @@ static void add_all(struct chain_table *table, struct chain_index *index, const 
     }
 }
 
-void chain_tables_combine(const void *in, void *inout)
+/* `table` becomes what `lower` has and then `higher`. False without memory, before anything was done. */
+static bool join(struct chain_table *table, const struct chain_table *lower, const struct chain_table *higher)
 {
-    const struct chain_table *lower = in;
-    struct chain_table *table = inout, *higher;
-    struct buffer kept = {0}, numbers = {0};
+    struct buffer numbers = {0};
     struct chain_index index = {0};
-    if (lower->most_nodes != table->most_nodes || lower->most_objects != table->most_objects)
-        return;
-    higher = chain_table_make(&kept, table->objects, table->nodes);
-    uint32_t *number = buffer_add(&numbers, (1 + (size_t)table->objects + table->nodes) * sizeof *number);
-    if (higher && number && chain_index_open(&index, lower, (size_t)lower->nodes + table->nodes)) {
-        copy(higher, table);
+    uint32_t *number = buffer_add(&numbers, (1 + (size_t)higher->objects + higher->nodes) * sizeof *number);
+    bool ready = number && chain_index_open(&index, lower, (size_t)lower->nodes + higher->nodes);
+    if (ready) {
         copy(table, lower);
         add_all(table, &index, higher, number);
     }
     chain_index_close(&index);
     buffer_free(&numbers);
+    return ready;
+}
+
+void chain_tables_combine(const void *in, void *inout)
+{
+    const struct chain_table *lower = in;
+    struct chain_table *table = inout;
+    struct buffer kept = {0};
+    if (lower->most_nodes != table->most_nodes || lower->most_objects != table->most_objects)
+        return;
+    struct chain_table *higher = chain_table_make(&kept, table->objects, table->nodes);
+    if (higher) {
+        copy(higher, table);
+        join(table, lower, higher);
+    }
     buffer_free(&kept);
+}
+
+void chain_table_trim(struct buffer *buffer)
+{
+    struct chain_table *table = (struct chain_table *)buffer->data;
+    const struct chain_object *objects = chain_objects(table);
+    table->most_objects = table->objects;
+    table->most_nodes = table->nodes;
+    memmove(chain_objects(table), objects, table->objects * sizeof *objects);
+    buffer->used = chain_table_bytes(table->objects, table->nodes);
+}
+
+int chain_tables_add(struct buffer *lower, const struct buffer *higher, const void *most)
+{
+    const struct chain_table *low = (const struct chain_table *)lower->data;
+    const struct chain_table *high = (const struct chain_table *)higher->data, *bound = most;
+    struct buffer both = {0};
+    struct chain_table *table =
+        chain_table_make(&both, smaller(bound->most_objects, low->objects + high->objects),
+                         smaller(bound->most_nodes, low->nodes + high->nodes));
+    if (!table || !join(table, low, high)) {
+        buffer_free(&both);
+        return -1;
+    }
+    chain_table_trim(&both);
+    buffer_free(lower);
+    *lower = both;
+    return 0;
 }

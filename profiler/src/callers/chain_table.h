@@ -61,8 +61,15 @@ uint32_t chain_node_find(const struct chain_table *table, const struct chain_ind
                          const struct chain_node *node);
 uint32_t chain_node_add(struct chain_table *table, struct chain_index *index, const struct chain_node *node);
 
+/* Cut off the room that the table in `buffer` does not use. */
+void chain_table_trim(struct buffer *buffer);
+
 /* For iolens_transport.reduce_records: a table with all of the table `in`, then what `inout` has more, as far
  * as there is room. Without memory `inout` stays as it is. */
 void chain_tables_combine(const void *in, void *inout);
+
+/* The same where a buffer grows with the table in it, up to so much as `most` has room for, a merge_add_fn.
+ */
+int chain_tables_add(struct buffer *lower, const struct buffer *higher, const void *most);
 
 #endif
