@@ -120,9 +120,9 @@ def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_pat
 
 
 def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> None:
-    """Regions, samples one by one and counters add no call to those that every job makes, call chains four."""
+    """Regions, samples one by one and counters add no call to those that every job makes, call chains five."""
     calls, job = launch(built, tmp_path, "marked", IOLENS_SAMPLE="200", IOLENS_TIMELINE="5")
-    assert calls == 4 + 9 + 7 + 4, "one more for the example of a mistake, four for what ranks call alike"
+    assert calls == 4 + 9 + 7 + 5, "one more for the example of a mistake, five for what ranks call alike"
     last = RANKS - 1
     assert job.remarks == (
         f"Regions were ended 2 time(s) by a thread that was not in them, such as region {90 + last - 1} on rank "

@@ -98,16 +98,21 @@ static void make_common(const struct chain_table *most)
 }
 
 /* Collective. What lower ranks have comes first, in the order in which it was made. Where ranks cannot send,
- * all tables must be of one size. */
-static void merge_common(const struct iolens_transport *transport, const struct chain_table *most)
+ * all tables must be of one size; where they can, all must have come here, since one that left out a step for
+ * want of memory would wait for a message that another sends behind that step. */
+static int merge_common(const struct iolens_transport *transport, const struct chain_table *most)
 {
     struct buffer *common = &iolens_chains.common;
     if (!transport->send && !common->failed)
         common->failed = transport->reduce_records(common->data, common->used, 1, chain_tables_combine) != 0;
     if (!common->failed)
         chain_table_trim(common);
-    if (transport->send)
-        merge_by_messages(transport, common, chain_tables_add, most);
+    if (!transport->send)
+        return common->failed ? -1 : 0;
+    if (transport->barrier() != 0)
+        return -1;
+    merge_by_messages(transport, common, chain_tables_add, most);
+    return 0;
 }
 
 /* Collective. All ranks take the table of rank 0. */
@@ -178,8 +183,7 @@ int chain_numbers_agree(const struct iolens_transport *transport, const struct c
     const struct chain_table most = {.most_objects = smallest(COMMON_OBJECTS, all->most, all->objects),
                                      .most_nodes = smallest(COMMON_NODES, all->most, all->nodes)};
     make_common(&most);
-    merge_common(transport, &most);
-    if (take_common(transport) != 0)
+    if (merge_common(transport, &most) != 0 || take_common(transport) != 0)
         return -1;
     number_own(transport, all);
     return 0;

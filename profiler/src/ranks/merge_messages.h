@@ -8,8 +8,9 @@
 /* Add what `higher` ranks have to what lower ones do. Returns 0, or -1. */
 typedef int merge_add_fn(struct buffer *lower, const struct buffer *higher, const void *context);
 
-/* Collective, where ranks can send: those of rank 0 become those of all. A rank whose `bytes` have failed
- * hands on nothing. Returns 0, or -1, which other ranks learn of on the way to rank 0 alone. */
+/* Collective, where ranks can send, behind a step that all of them took (in_step.h): those of rank 0 become
+ * those of all. A rank whose `bytes` have failed hands on nothing. Returns 0, or -1, which other ranks learn
+ * of on the way to rank 0 alone. */
 int merge_by_messages(const struct iolens_transport *transport, struct buffer *bytes, merge_add_fn *add,
                       const void *context);
 
