@@ -17,10 +17,11 @@ from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("IOLENS_TEST_BUILD", "build")
-"""Another one in tests/sanitize.sh, with the sanitizer's library before ours."""
+"""Another one in tests/sanitize.sh, with the sanitizer's library behind ours, as the C library is: callers are the
+program's then, and not the sanitizer's own functions."""
 
 LIBRARY = BUILD / "lib/libiolens.so"
-PRELOAD = ":".join(word for word in (os.environ.get("IOLENS_TEST_PRELOAD"), str(LIBRARY)) if word)
+PRELOAD = ":".join(word for word in (str(LIBRARY), os.environ.get("IOLENS_TEST_PRELOAD")) if word)
 PROGRAMS = BUILD / "tests"
 FIXED_MODULES = ("POSIX", "MPI-IO", "STDIO")
 ANY = -1  # an expectation that only says: do not check

@@ -334,7 +334,8 @@ def compilers(program: Path) -> list[str]:
 
 COMMANDS = {
     "ls": ["ls", "-l", "--time-style=+", "."],
-    "dd": ["dd", "if=source.c", "of=copy.out", "bs=3", "status=none"],
+    # A sanitizer's aligned_alloc takes multiples of the page alone, which is what dd asks for with such blocks.
+    "dd": ["dd", "if=/bin/sh", "of=copy.out", "bs=4096", "status=none"],
     "cat": ["cat", "source.c", "missing"],
     "python3": ["python3", "-c", "import os,sys,subprocess;print(sorted(os.listdir('.')));sys.exit(5)"],
     "bash": ["bash", "-c", "for i in 1 2; do echo $i | tr 1 2; done; cat < source.c; (exit 4)"],
