@@ -52,6 +52,34 @@ def test_another_preload_library_sees_what_we_see(tmp_path: Path, first: str) ->
     assert [int(frame[f"POSIX_{name}"].sum()) for name in ("OPENS", "WRITES", "BYTES_WRITTEN")] == [7, 7, 35]
 
 
+AUDITOR = """
+#include <link.h>
+unsigned la_version(unsigned version) { return version; }
+unsigned la_objopen(struct link_map *map, Lmid_t list, uintptr_t *cookie) { return LA_FLG_BINDTO | LA_FLG_BINDFROM; }
+"""
+
+
+def test_a_program_starts_where_the_loader_has_an_auditor(tmp_path: Path) -> None:
+    """With one (HPCToolkit, Spindle) the loader has little thread-local storage for preloaded libraries."""
+    (tmp_path / "auditor.c").write_text(AUDITOR, encoding="utf-8")
+    auditor = tmp_path / "auditor.so"
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", tmp_path / "auditor.c", "-o", auditor], check=True)
+    ours = sorted(need_library("libiolens.so").parent.glob("libiolens-trace-*.so"))
+    environment = {
+        **os.environ,
+        "LD_AUDIT": str(auditor),
+        "LD_PRELOAD": ":".join(map(str, [*ours, need_library("libiolens.so")])),
+        "IOLENS_LOGFILE": str(tmp_path / "log.darshan"),
+        "IOLENS_INCLUDE": str(tmp_path),
+    }
+    done = subprocess.run(
+        [build_program("posix_many"), "7"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    frame = darshan.DarshanReport(str(tmp_path / "log.darshan"), read_all=True).records["POSIX"].to_df()["counters"]
+    assert int(frame["POSIX_WRITES"].sum()) == 7
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("place", ["before", "behind", "linked", "inside"])
 def test_a_tool_on_the_profiling_interface_counts_beside_us(tmp_path: Path, place: str) -> None:

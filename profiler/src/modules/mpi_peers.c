@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../runtime/context.h"
+#include "../runtime/thread_room.h"
 #include "../runtime/thread_slot.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
@@ -30,7 +31,8 @@ struct own {
     const void *store;
     struct seen seen[SEEN];
 };
-static __thread struct own own __attribute__((tls_model("initial-exec")));
+static struct thread_rooms iolens_peers_seen = {.bytes = sizeof(struct own)};
+static __thread void *room __attribute__((tls_model("initial-exec"))); /* for a struct own */
 
 static struct keyed_shape shape = {sizeof(struct key), sizeof(struct counts), DEFAULT_PEERS, false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct key), sizeof(struct counts), UINT64_MAX, false,
@@ -53,18 +55,26 @@ static struct counts *find(struct keyed *store, int32_t peer)
     return row ? keyed_value(row, &shape) : NULL;
 }
 
+static struct counts *find_anew(struct keyed *store, int32_t peer)
+{
+    iolens_busy = true;
+    struct counts *counts = find(store, peer);
+    iolens_busy = false;
+    return counts;
+}
+
 static struct counts *counts_of(struct keyed *store, int32_t peer)
 {
-    if (__builtin_expect(own.store != store, 0)) {
-        memset(own.seen, 0, sizeof own.seen);
-        own.store = store;
+    struct own *own = room ? room : thread_room(&iolens_peers_seen, &room);
+    if (!own)
+        return find_anew(store, peer);
+    if (__builtin_expect(own->store != store, 0)) {
+        memset(own->seen, 0, sizeof own->seen);
+        own->store = store;
     }
-    struct seen *seen = &own.seen[(uint32_t)peer % SEEN];
-    if (seen->peer == peer && seen->counts)
-        return seen->counts;
-    iolens_busy = true;
-    *seen = (struct seen){peer, find(store, peer)};
-    iolens_busy = false;
+    struct seen *seen = &own->seen[(uint32_t)peer % SEEN];
+    if (seen->peer != peer || !seen->counts)
+        *seen = (struct seen){peer, find_anew(store, peer)};
     return seen->counts;
 }
 

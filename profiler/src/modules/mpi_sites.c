@@ -9,6 +9,7 @@
 #include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../runtime/region.h"
+#include "../runtime/thread_room.h"
 #include "../runtime/thread_slot.h"
 #include "../runtime/wrap.h"
 #include "../spool/spool.h"
@@ -33,9 +34,10 @@ struct own {
     double beat;       /* when the next sign of life is due */
     double rare;       /* when more than counting is to be done for a call; 0: at each */
     struct mpi_pending pending;
-    struct seen seen[SEEN];
+    void *seen; /* SEEN of them; NULL: no room yet */
 };
 static __thread struct own own __attribute__((tls_model("initial-exec")));
+static struct thread_rooms iolens_sites_seen = {.bytes = SEEN * sizeof(struct seen)};
 
 /* Rows of functions beyond the bound are found in spite of it: there are not many of them. */
 const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
@@ -136,23 +138,32 @@ static struct mpi_site *make_site(struct keyed *store, const struct iolens_mpi_c
     return row ? keyed_value(row, &mpi_sites_shape) : NULL;
 }
 
+/* Where a call may be remembered; NULL without memory. */
+static struct seen *seen_at(const struct keyed *store, size_t hash)
+{
+    struct seen *seen = own.seen ? own.seen : thread_room(&iolens_sites_seen, &own.seen);
+    if (__builtin_expect(own.store != store, 0)) {
+        if (seen)
+            memset(seen, 0, iolens_sites_seen.bytes);
+        own.store = store;
+    }
+    return seen ? &seen[hash % SEEN] : NULL;
+}
+
 /* Farther callers may be others at each call, so that with them nothing is remembered here. */
 static struct mpi_site *site_of(struct keyed *store, const struct iolens_mpi_call *call)
 {
-    if (__builtin_expect(own.store != store, 0)) {
-        memset(own.seen, 0, sizeof own.seen);
-        own.store = store;
-    }
     uintptr_t caller = iolens_callers == 1 ? chain_program(call->caller) : call->caller;
-    size_t hash = (caller ^ caller >> 9) + 31 * (size_t)call->function + 7 * (size_t)iolens_region;
-    struct seen *seen = &own.seen[hash % SEEN];
-    if (iolens_callers <= 1 && seen->caller == caller && seen->function == call->function &&
+    struct seen *seen =
+        seen_at(store, (caller ^ caller >> 9) + 31 * (size_t)call->function + 7 * (size_t)iolens_region);
+    if (seen && iolens_callers <= 1 && seen->caller == caller && seen->function == call->function &&
         seen->region == iolens_region && seen->site)
         return seen->site;
     iolens_busy = true;
     struct mpi_site *site = make_site(store, call, caller);
     iolens_busy = false;
-    *seen = (struct seen){caller, call->function, iolens_region, site};
+    if (seen)
+        *seen = (struct seen){caller, call->function, iolens_region, site};
     return site;
 }
 

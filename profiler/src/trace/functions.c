@@ -9,19 +9,19 @@
 #include "../adapter.def"
 #undef BORDER
 
-#define EXPORT       __attribute__((visibility("default")))
-#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+#define EXPORT __attribute__((visibility("default")))
 
 enum { DEEPEST = 256 };
 
-/* What the thread is in: deeper calls are followed, but not timed. */
+/* What the thread is in: deeper calls are followed, but not timed. Not of the model "initial-exec", for which
+ * there is no room of this size where an auditor (LD_AUDIT) is loaded. */
 static __thread struct {
     int depth;
     struct {
         void *function;
         double begin;
     } open[DEEPEST];
-} stack INITIAL_EXEC;
+} stack;
 
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);

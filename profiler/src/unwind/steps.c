@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "../runtime/thread_room.h"
 #include "cfi.h"
 
 enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
@@ -17,7 +18,8 @@ struct step {
     int16_t saved[KEPT];       /* distance of each from the caller's stack pointer; 0: it is as it was */
 };
 
-static __thread struct step iolens_steps[STEPS] __attribute__((tls_model("initial-exec")));
+static struct thread_rooms iolens_steps = {.bytes = STEPS * sizeof(struct step)};
+static __thread void *own __attribute__((tls_model("initial-exec"))); /* steps of this thread, in a room */
 
 /* False where the rules do not have this form. */
 static bool read_rules(const struct cfi_row *row, struct step *step)
@@ -43,7 +45,10 @@ static bool read_rules(const struct cfi_row *row, struct step *step)
 
 static const struct step *step_at(const struct unwind_object *object, uintptr_t address)
 {
-    struct step *step = &iolens_steps[(address ^ address >> 8) % STEPS];
+    struct step *steps = own ? own : thread_room(&iolens_steps, &own);
+    if (!steps)
+        return NULL;
+    struct step *step = &steps[(address ^ address >> 8) % STEPS];
     if (step->address == address && step->object == object->begin)
         return step;
     struct step found = {.address = address, .object = object->begin};
