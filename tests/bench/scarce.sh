@@ -9,7 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpicc -D_GNU_SOURCE -w -rdynamic -o "$work/mpi_scarce" tests/c/mpi_scarce.c -ldl
-settings=(IOLENS_SPOOL=none IOLENS_FILE_RANKS=2 IOLENS_TRACE=mpi,io IOLENS_CALLERS=1 IOLENS_IO_CALLERS=1 IOLENS_DXT=1)
+settings=(IOLENS_SPOOL=none IOLENS_FILE_RANKS=2 IOLENS_TRACE=mpi,io IOLENS_CALLERS=1 IOLENS_IO_CALLERS=1 IOLENS_DXT=1
+    IOLENS_SAMPLE=200 IOLENS_HWPC=0 IOLENS_TIMELINE=1000)
 
 # Rank, request. Sets `requests` to how many there were.
 run() {
