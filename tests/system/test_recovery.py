@@ -104,3 +104,17 @@ def test_an_interrupted_run_ends_its_ranks_and_has_a_log(how: signal.Signals, tm
     assert finish(running).returncode == 130
     (log,) = tmp_path.glob("*.darshan")
     assert "was interrupted" in check_log(log)
+
+
+def test_ranks_end_with_an_interrupted_launcher_that_is_a_script(tmp_path: Path) -> None:
+    """As Intel's mpirun is: the script ends, and what it started goes on."""
+    launcher = tmp_path / "bin" / "mpirun"
+    launcher.parent.mkdir()
+    launcher.write_text(f'#!/bin/sh\n{mpi.find_launcher(FLAVOUR)} "$@"\nexit $?\n')
+    launcher.chmod(0o755)
+    running = begin(tmp_path, command("wait", launcher=str(launcher)))
+    wait_until((tmp_path / "ready").exists)
+    running.send_signal(signal.SIGTERM)
+    assert finish(running).returncode == 130  # ranks that ran on would hold its output open
+    (log,) = tmp_path.glob("*.darshan")
+    assert "was interrupted" in check_log(log)

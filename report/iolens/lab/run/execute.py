@@ -24,13 +24,12 @@ from iolens.lab.run.command_line import Command, command_name, take_apart, with_
 from iolens.lab.run.container import contained, remove_spool_folder
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import machine
+from iolens.lab.run.stopping import end
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 
 APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
 """What is said where ranks get no adapter of their MPI, since some of them cannot be recorded."""
-GRACE = 10.0
-"""Seconds that an interrupted command has to end by itself."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
             with opened(stdout) as out, opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher}
                 process = subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False)
-                status, late = wait_for(process, setup.timeout)
+                status, late = wait_for(process, run, setup.timeout)
         except OSError as error:
             for path in filter(None, (stdout, stderr)):
                 path.unlink(missing_ok=True)
@@ -189,26 +188,16 @@ def ending(status: int) -> str:
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
-def wait_for(process: subprocess.Popen[bytes], timeout: float | None) -> tuple[int, str | None]:
+def wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None) -> tuple[int, str | None]:
     """The exit status, and what is to be said when it had to be ended because its time was over. An interruption is
     passed on, with time for a launcher to end its ranks before its files go."""
     try:
         return process.wait(timeout), None
     except subprocess.TimeoutExpired:
-        return end(process), f"it took longer than {timeout:g} s and was ended"
+        return end(process, run), f"it took longer than {timeout:g} s and was ended"
     except KeyboardInterrupt:
-        end(process)
+        end(process, run)
         raise
-
-
-def end(process: subprocess.Popen[bytes]) -> int:
-    """End it in good order, if need be by force; its exit status."""
-    process.terminate()  # one SIGINT alone does not end srun
-    try:
-        return process.wait(timeout=GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()
 
 
 @contextmanager

@@ -1,0 +1,45 @@
+"""Ending a command before its time: its launcher first, then whatever of the run is still there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+GRACE = 10.0
+"""Seconds that an interrupted command has to end by itself, and its processes after it."""
+PERIOD = 0.05
+"""Seconds between two looks at them."""
+
+
+def end(process: subprocess.Popen[bytes], run: str) -> int:
+    """End it in good order, if need be by force; its exit status. Some launchers are scripts, such as Intel's mpirun:
+    they end without their ranks."""
+    process.terminate()  # one SIGINT alone does not end srun
+    try:
+        status = process.wait(timeout=GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        status = process.wait()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in processes_of(run):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        deadline = time.monotonic() + GRACE
+        while processes_of(run) and time.monotonic() < deadline:
+            time.sleep(PERIOD)
+    return status
+
+
+def processes_of(run: str) -> list[int]:
+    """The processes on this node, of this user, whose environment has the run's name."""
+    mark = f"IOLENS_RUN={run}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
