@@ -62,6 +62,8 @@ def test_what_lacks_a_counter_or_divides_by_nothing_is_left_out() -> None:
     assert "Instructions per cycle" not in names
     assert "D1 cache hit ratio" not in names
     assert "MIPS (aggregate)" in names
+    turns = {name for name, _, _ in derive(Counts({"PAPI_L2_DCA": 5.0, "PAPI_L2_DCM": 6.0}, 1.0, 1.0))}
+    assert not turns & {"D2 cache hit ratio", "D2 to D1 bandwidth"}
 
 
 def counted() -> pd.DataFrame:

@@ -155,7 +155,10 @@ def user_time(cycles: float, clock: float) -> float:
 
 
 def derive(counts: Counts) -> list[tuple[str, str, float]]:
-    """Name, unit and value of each metric whose counters are there and whose divisors are not 0."""
+    """Name, unit and value of each metric whose counters are there and whose divisors are not 0.
+
+    Counters that took turns may say that there were more misses than references: what is less than 0 then is left out.
+    """
     found = []
     for one in DERIVED:
         if not set(one.needs) <= counts.events.keys():
@@ -164,7 +167,7 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
             value = one.value(counts)
         except ZeroDivisionError:
             continue
-        if value == value:
+        if value >= 0:
             found.append((one.name, one.unit, value))
     return found
 
