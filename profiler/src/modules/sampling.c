@@ -53,6 +53,17 @@ static bool validate(const void *memory, const struct area *area)
     return true;
 }
 
+/* Of samples by the clock that all times are of. */
+static double latest(const void *memory)
+{
+    const struct sampling *state = memory;
+    double end = 0;
+    for (int64_t i = 0; i < state->threads && !state->by_processor; i++)
+        if (state->thread[i].last > end)
+            end = state->thread[i].last;
+    return end;
+}
+
 /* Of a thread that is still there, up to its latest sample. */
 static double duration(const struct sampled_thread *thread)
 {
@@ -106,6 +117,7 @@ const struct process_table table_sampling = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct sampling),
     .validate = validate,
+    .latest = latest,
     .collect = collect,
     .weight = weight,
     .rest = rest,
