@@ -111,6 +111,8 @@ def test_a_killed_process_leaves_its_samples(shares: Path, tmp_path: Path) -> No
     (spool,) = tmp_path.glob("iolens-*/*.spool")
     merge = [harness.BUILD / "bin/iolens-recover", "merge", spool]
     subprocess.run(merge, check=True, stdout=subprocess.DEVNULL)
+    job = read_log(harness.logs(tmp_path)[0])
+    assert job.run_time >= job.private["sampling"]["duration"].max() - 1e-6, "it ran until its last sample"
     has_shares(done.stdout, chains(harness.logs(tmp_path)[0]))
 
 
