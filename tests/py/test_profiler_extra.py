@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import profiler_harness as harness
+import pytest
 from iolens.log import read_log
+from iolens.metrics.processor.io import rank_io
+from iolens.metrics.share import io_mean_seconds
 from iolens.pages.exhibits.files import OTHER_CALLS
 
 
@@ -40,3 +43,22 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     harness.run(harness.build_program("posix_extra"), folder=tmp_path)
     (path,) = harness.logs(tmp_path)
     assert ["unlinks", "3", "3"] in OTHER_CALLS.table(read_log(path)).rows
+
+
+def test_time_on_folders_and_names_is_time_of_io(tmp_path: Path) -> None:
+    """That of mkdir, rmdir, unlink and their kind, which no counter of Darshan's holds."""
+    harness.build_library()
+    harness.run(harness.build_program("posix_extra"), folder=tmp_path)
+    job = read_log(harness.logs(tmp_path)[0])
+    extra = job.private["posix_extra"]
+    counted = sum(
+        frame[f"{layer}_F_{kind}_TIME"].sum()
+        for layer, frame in job.frames.items()
+        if layer in ("POSIX", "STDIO")
+        for kind in ("READ", "WRITE", "META")
+    )
+    assert extra["seconds"].sum() > 0
+    assert io_mean_seconds(job) == pytest.approx(counted + extra["seconds"].sum())
+    rows = rank_io(job)
+    assert rows is not None
+    assert rows["time"].sum() == pytest.approx(io_mean_seconds(job))

@@ -40,7 +40,8 @@ def io_seconds(job: Job) -> float | None:
         known = True
         mine, common = rank_seconds(job, name, part, KINDS)
         own, shared = own + mine, shared + common
-    return min(job.run_time, float(own.max()) + shared) if known else None
+    mine, common = extra_seconds(job)
+    return min(job.run_time, float((own + mine).max()) + shared + common) if known else None
 
 
 @once_per_job
@@ -48,7 +49,23 @@ def io_mean_seconds(job: Job) -> float | None:
     """Seconds of I/O of an average process over the same records; None for a log without such records."""
     records = highest_records(job)
     parts = [float(seconds_in(job, name, kind, waits=False)[part].sum()) for name, part in records for kind in KINDS]
-    return sum(parts) / max(job.nprocs, 1) if parts else None
+    mine, common = extra_seconds(job)
+    return (sum(parts) + float(mine.sum()) + common) / max(job.nprocs, 1) if parts else None
+
+
+def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
+    """Seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and unlink.
+
+    Without those on files that MPI-IO knows, whose times contain them."""
+    extra, own = job.tables.get("posix_extra"), np.zeros(max(job.nprocs, 1))
+    if extra is None or not len(extra):
+        return own, 0.0
+    above = job.records.get("MPI-IO")
+    if above is not None:
+        extra = extra.where(~among(extra["file"], above["id"]))
+    rank, seconds = extra["rank"].astype(np.int64), extra["seconds"].astype(float)
+    known = (rank >= 0) & (rank < len(own))
+    return np.bincount(rank[known], seconds[known], len(own)), float(seconds[~known].sum())
 
 
 @once_per_job

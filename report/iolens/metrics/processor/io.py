@@ -32,6 +32,9 @@ META = {
 }
 """Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
 
+EXTRA_META = ("unlinks", "links", "truncates", "allocates", "mkdirs", "rmdirs")
+"""The same of the private table `posix_extra`."""
+
 TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
 
 OPENS = ("independent open", "collective open")
@@ -48,10 +51,12 @@ def rank_io(job: Job) -> Records | None:
     (seconds), bytes. A file that all ranks used is known by rank where the private table `file_ranks` has it; else its
     rows are of rank -1, all ranks together. The groups do not overlap:
     MPI-IO is what its calls took beyond the POSIX time in them; of a file that all ranks used, collective transfers are
-    known by rank, and all other calls of all ranks together. None where no layer recorded anything.
+    known by rank, and all other calls of all ranks together. POSIX metadata contains calls that Darshan has no counter
+    for, such as rmdir and unlink. None where no layer recorded anything.
     """
     parts = [part for name in lowest(job) for part in layer_rows(name, job)]
     parts += exchange_rows(job)
+    parts += folder_rows(job)
     parts = [part.where((part["calls"] > 0) | (part["time"] > 0)) for part in parts]
     rows = stacked(parts) if parts else Records({})
     return rows.beside({"file": path_column(job, rows["id"])}) if len(rows) else None
@@ -89,6 +94,19 @@ def apart_rows(apart: Records, kind: str) -> Records:
         time=apart.get(f"{kind}_time", 0.0),
         bytes=apart[moved] if moved else 0,
     )
+
+
+def folder_rows(job: Job) -> list[Records]:
+    """Calls of POSIX that move no bytes and stand in no record of it: those on folders, names and sizes."""
+    extra = records(job, "posix_extra")
+    if extra is None:
+        return []
+    calls = sum(extra[name] for name in EXTRA_META if name in extra)
+    return [
+        rows_of(
+            rank=extra["rank"], group="POSIX", function="meta", id=extra["file"], calls=calls, time=extra["seconds"]
+        )
+    ]
 
 
 def exchange_rows(job: Job) -> list[Records]:
