@@ -12,6 +12,13 @@
 #ifndef IOLENS_H
 #define IOLENS_H
 
+/* A program built with -finstrument-functions is told of its own functions, not of these. */
+#ifdef __GNUC__
+#define IOLENS_MARK static inline __attribute__((no_instrument_function))
+#else
+#define IOLENS_MARK static inline
+#endif
+
 #ifndef IOLENS_OFF
 
 #include <dlfcn.h>
@@ -31,7 +38,7 @@ struct iolens_marks {
     int looked;
 };
 
-static inline const struct iolens_marks *iolens_marks(void)
+IOLENS_MARK const struct iolens_marks *iolens_marks(void)
 {
     static struct iolens_marks marks;
     if (!__atomic_load_n(&marks.looked, __ATOMIC_ACQUIRE)) {
@@ -58,28 +65,28 @@ static inline const struct iolens_marks *iolens_marks(void)
 
 /* The calling thread enters the region `id`, inside the one that it is in. The label says what it is (at most
  * 63 bytes; NULL: nothing). A region may be entered any number of times, by any thread. */
-static inline void iolens_region_begin(int id, const char *label)
+IOLENS_MARK void iolens_region_begin(int id, const char *label)
 {
     (void)id, (void)label;
     IOLENS_CALL(region_begin, (id, label));
 }
 
 /* The calling thread leaves the innermost region `id`. */
-static inline void iolens_region_end(int id)
+IOLENS_MARK void iolens_region_end(int id)
 {
     (void)id;
     IOLENS_CALL(region_end, (id));
 }
 
 /* 0: nothing that the process does is counted from now on; else it is again. */
-static inline void iolens_record(int state)
+IOLENS_MARK void iolens_record(int state)
 {
     (void)state;
     IOLENS_CALL(record, (state));
 }
 
 /* What was counted until now shall be there even if the process is killed. */
-static inline void iolens_flush(void) { IOLENS_CALL(flush, ()); }
+IOLENS_MARK void iolens_flush(void) { IOLENS_CALL(flush, ()); }
 
 #undef IOLENS_CALL
 

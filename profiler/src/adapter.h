@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 11
+#define IOLENS_ADAPTER_ABI 12
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -84,6 +84,9 @@ enum iolens_mpi_tracing {
     IOLENS_MPI_SYNC = 2,         /* a timed barrier before each collective call */
     IOLENS_MPI_LATE_RECEIVES = 4 /* whether a message was there before its receive */
 };
+
+/* What is recorded of calls of traced functions, as bits. */
+enum iolens_tracing { IOLENS_TRACE_CALLS = 1, IOLENS_TRACE_COUNTERS = 2 };
 
 /* A call of MPI that returned. */
 struct iolens_mpi_call {

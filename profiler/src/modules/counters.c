@@ -1,6 +1,7 @@
 #include "counters.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,20 +13,13 @@
 #include "../files/filter.h"
 #include "../memory/area.h"
 #include "../runtime/context.h"
+#include "../system/spin.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
-#include "counter_events.h"
 #include "migrations.h"
 #include "perf.h"
 #include "region_names.h"
-
-enum soft_counter {
-#define SOFT(identifier, name) SOFT_##identifier,
-#include "counters_soft.def"
-#undef SOFT
-    SOFT_COUNTERS
-};
 
 static const char *const SOFT_NAME[] = {
 #define SOFT(identifier, name) name,
@@ -33,15 +27,10 @@ static const char *const SOFT_NAME[] = {
 #undef SOFT
 };
 
-enum { KIB = 1024, MOST_ROWS = 16384, NAME_BYTES = 64, VALUES = SOFT_COUNTERS + EVENTS_MOST };
+enum { KIB = 1024, MOST_ROWS = 16384 };
 
 struct key {
     uint32_t thread, region;
-};
-
-/* Counts of all events at one moment, or between two. */
-struct counts {
-    int64_t value[VALUES], enabled[VALUES], running[VALUES]; /* the latter two in ns */
 };
 
 struct counted {
@@ -66,6 +55,7 @@ struct state {
 static struct {
     bool live;
     pid_t pid;
+    atomic_uint epoch;
     bool chosen, off; /* off: not for regions */
     struct event_choice choice;
     struct perf_counter counter[EVENTS_MOST + 1]; /* of the process; the last one: migrations */
@@ -76,12 +66,22 @@ static struct {
     struct counts paused;         /* it was switched off */
 } iolens_counters;
 
-/* Counters of a thread that enters regions. */
+unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
+
+/* Counters of a thread that enters regions or traced functions. */
 struct thread_counters {
+    struct thread_counters *next; /* of those whose threads have ended */
     struct perf_counter counter[EVENTS_MOST + 1];
 };
 
 static __thread struct thread_counters *of_thread;
+
+static struct {
+    pthread_once_t once;
+    pthread_key_t key;
+    struct spin lock;
+    struct thread_counters *free;
+} iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
 
 static int64_t ns_of(clockid_t clock)
 {
@@ -90,13 +90,17 @@ static int64_t ns_of(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void read_soft(struct counts *counts, int who, clockid_t clock)
+static void read_clock(struct counts *counts, clockid_t clock)
 {
-    struct rusage usage;
     int64_t now = (int64_t)(clock_now(&iolens.clock) * 1e9);
     for (int i = 0; i < SOFT_CPU_MIGRATIONS; i++)
         counts->enabled[i] = counts->running[i] = now;
     counts->value[SOFT_TASK_CLOCK] = ns_of(clock);
+}
+
+static void read_usage(struct counts *counts, int who)
+{
+    struct rusage usage;
     if (getrusage(who, &usage) != 0)
         return;
     counts->value[SOFT_MINOR_FAULTS] = usage.ru_minflt;
@@ -104,6 +108,12 @@ static void read_soft(struct counts *counts, int who, clockid_t clock)
     counts->value[SOFT_VOLUNTARY_SWITCHES] = usage.ru_nvcsw;
     counts->value[SOFT_INVOLUNTARY_SWITCHES] = usage.ru_nivcsw;
     counts->value[SOFT_PEAK_MEMORY] = (int64_t)usage.ru_maxrss * KIB;
+}
+
+static void read_soft(struct counts *counts, int who, clockid_t clock)
+{
+    read_clock(counts, clock);
+    read_usage(counts, who);
 }
 
 static void read_one(struct counts *counts, int at, const struct perf_counter *counter)
@@ -127,7 +137,7 @@ static void read_hard(struct counts *counts, const struct perf_counter counter[E
 /* `sum` grows by what came between two moments. The peak of memory does not grow by differences. */
 static void add_between(struct counts *sum, const struct counts *begin, const struct counts *end)
 {
-    for (int i = 0; i < VALUES; i++) {
+    for (int i = 0; i < COUNTERS_MOST; i++) {
         sum->value[i] += end->value[i] - begin->value[i];
         sum->enabled[i] += end->enabled[i] - begin->enabled[i];
         sum->running[i] += end->running[i] - begin->running[i];
@@ -146,7 +156,8 @@ static void open_all(struct perf_counter counter[EVENTS_MOST + 1], bool process,
         int type = event_source(iolens_counters.choice.event[i], &code);
         perf_open(&counter[i], type, code, process, false, reason[i]);
     }
-    counter[EVENTS_MOST].fd = -1;
+    for (size_t i = iolens_counters.choice.count; i <= EVENTS_MOST; i++)
+        counter[i].fd = -1;
     if (iolens_counters.choice.wanted)
         perf_open(&counter[EVENTS_MOST], PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, process, true,
                   reason[EVENTS_MOST]);
@@ -184,7 +195,10 @@ void counters_start(void)
         migrations_read(&iolens_counters.migrations);
     read_soft(&iolens_counters.before, RUSAGE_SELF, CLOCK_PROCESS_CPUTIME_ID);
     iolens_counters.pid = iolens.pid;
+    iolens_counters.epoch++;
     iolens_counters.live = true;
+    if (iolens_counters.choice.wanted && noted_state())
+        iolens_counters_tracing |= IOLENS_TRACE_COUNTERS;
 }
 
 /* Events were asked for. */
@@ -242,6 +256,7 @@ void counters_pause(bool on)
     struct counts now;
     if (!iolens_counters.live)
         return;
+    iolens_counters.epoch++;
     read_process(&now);
     iolens_counters.was_paused = true;
     if (on)
@@ -250,23 +265,66 @@ void counters_pause(bool on)
         add_between(&iolens_counters.before, &iolens_counters.paused, &now);
 }
 
+/* Without this a program that starts a thread after the other would run out of descriptors. */
+static void thread_ends(void *memory)
+{
+    struct thread_counters *ended = memory;
+    for (int i = 0; i <= EVENTS_MOST; i++)
+        perf_close(&ended->counter[i]);
+    of_thread = NULL;
+    spin_lock(&iolens_thread_counters.lock);
+    ended->next = iolens_thread_counters.free;
+    iolens_thread_counters.free = ended;
+    spin_unlock(&iolens_thread_counters.lock);
+}
+
+static void make_key(void) { pthread_key_create(&iolens_thread_counters.key, thread_ends); }
+
+static struct thread_counters *take_free(void)
+{
+    spin_lock(&iolens_thread_counters.lock);
+    struct thread_counters *taken = iolens_thread_counters.free;
+    if (taken)
+        iolens_thread_counters.free = taken->next;
+    spin_unlock(&iolens_thread_counters.lock);
+    return taken;
+}
+
 static struct thread_counters *thread_counters(void)
 {
     char unused[EVENTS_MOST + 1][PERF_REASON_BYTES];
     if (of_thread || !iolens_counters.choice.wanted)
         return of_thread;
-    of_thread = arena_alloc(&iolens.scratch, sizeof *of_thread);
-    if (of_thread)
-        open_all(of_thread->counter, false, unused);
+    of_thread = take_free();
+    if (!of_thread)
+        of_thread = arena_alloc(&iolens.scratch, sizeof *of_thread);
+    if (!of_thread)
+        return NULL;
+    open_all(of_thread->counter, false, unused);
+    pthread_once(&iolens_thread_counters.once, make_key);
+    pthread_setspecific(iolens_thread_counters.key, of_thread);
     return of_thread;
 }
 
-static void read_thread(struct counts *counts)
+/* The clock last at a begin and first at an end, so that it holds as little as may be of the reading. */
+void counters_begin(struct counts *now)
 {
     const struct thread_counters *own = thread_counters();
-    read_soft(counts, RUSAGE_THREAD, CLOCK_THREAD_CPUTIME_ID);
+    *now = (struct counts){0};
     if (own)
-        read_hard(counts, own->counter);
+        read_hard(now, own->counter);
+    read_usage(now, RUSAGE_THREAD);
+    read_clock(now, CLOCK_THREAD_CPUTIME_ID);
+}
+
+void counters_end(struct counts *now)
+{
+    const struct thread_counters *own = thread_counters();
+    *now = (struct counts){0};
+    read_clock(now, CLOCK_THREAD_CPUTIME_ID);
+    read_usage(now, RUSAGE_THREAD);
+    if (own)
+        read_hard(now, own->counter);
 }
 
 void *counters_enter(uint32_t thread, uint32_t region)
@@ -274,20 +332,18 @@ void *counters_enter(uint32_t thread, uint32_t region)
     struct state *state = iolens_counters.live && !iolens_counters.off ? noted_state() : NULL;
     struct keyed_row *row = state ? keyed_find(&state->regions, &SHAPE, &(struct key){thread, region}) : NULL;
     struct counted *counted = row ? keyed_value(row, &SHAPE) : NULL;
-    if (counted) {
-        counted->begin = (struct counts){0};
-        read_thread(&counted->begin);
-    }
+    if (counted)
+        counters_begin(&counted->begin);
     return counted;
 }
 
 void counters_leave(void *memory)
 {
     struct counted *counted = memory;
-    struct counts end = {0};
+    struct counts end;
     if (!counted)
         return;
-    read_thread(&end);
+    counters_end(&end);
     add_between(&counted->sum, &counted->begin, &end);
 }
 
@@ -302,14 +358,19 @@ static void reset(void)
             perf_close(&of_thread->counter[i]);
     }
     of_thread = NULL;
+    iolens_thread_counters.free = NULL;
+    iolens_thread_counters.lock = (struct spin){ATOMIC_FLAG_INIT};
     iolens_counters.live = false;
+    iolens_counters_tracing = IOLENS_TRACE_CALLS;
 }
+
+uint32_t counters_epoch(void) { return atomic_load_explicit(&iolens_counters.epoch, memory_order_relaxed); }
 
 struct row {
     int64_t rank, value;
     double time_enabled, time_running;
     uint32_t region;
-    char event[NAME_BYTES], unavailable[PERF_REASON_BYTES];
+    char event[COUNTER_NAME_BYTES], unavailable[PERF_REASON_BYTES];
 };
 
 static const struct column COLUMNS[] = {
@@ -319,8 +380,8 @@ static const struct column COLUMNS[] = {
            "0xffffffff: the "
            "whole run, all threads; 0xfffffffe: several regions",
            COLUMN_KEY),
-    {"event", "S64", "", "PAPI's or perf's name of what was counted", offsetof(struct row, event), NAME_BYTES,
-     COLUMN_KEY, TEXT_WORD},
+    {"event", "S64", "", "PAPI's or perf's name of what was counted", offsetof(struct row, event),
+     COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(value, "<i8", "",
            "the count, to be multiplied with time_enabled / time_running where counters took turns; ns of "
            "task-clock, B of peak-memory; -1: none",
@@ -342,6 +403,24 @@ static const char *reason_of(const struct state *state, uint32_t region, int at)
     return at < SOFT_COUNTERS ? "" : state->reason[at - SOFT_COUNTERS];
 }
 
+int counters_number(void)
+{
+    const struct state *state = table_state_known(TABLE_counters);
+    return state ? SOFT_COUNTERS + (int)state->events : 0;
+}
+
+bool counter_is_of_parts(int counter) { return counter != SOFT_PEAK_MEMORY; }
+
+const char *counter_name(int counter) { return name_of(table_state_known(TABLE_counters), counter); }
+
+static const char NEVER_RAN[] = "it never had a counter: too many events at once, or the program closed it";
+
+const char *counter_missing(int counter, int64_t running)
+{
+    const char *reason = reason_of(table_state_known(TABLE_counters), REGION_NONE, counter);
+    return !*reason && running <= 0 ? NEVER_RAN : reason;
+}
+
 static void put_one(struct buffer *rows, const struct state *state, int at, const struct counts *counts,
                     struct row row)
 {
@@ -351,8 +430,7 @@ static void put_one(struct buffer *rows, const struct state *state, int at, cons
     snprintf(row.event, sizeof row.event, "%s", name_of(state, at));
     snprintf(row.unavailable, sizeof row.unavailable, "%s", reason_of(state, row.region, at));
     if (!*row.unavailable && counts->running[at] <= 0)
-        snprintf(row.unavailable, sizeof row.unavailable,
-                 "it never had a counter: too many events at once, or the program closed it");
+        snprintf(row.unavailable, sizeof row.unavailable, NEVER_RAN);
     if (*row.unavailable)
         row.value = -1;
     buffer_put(rows, &row, sizeof row);
@@ -361,9 +439,9 @@ static void put_one(struct buffer *rows, const struct state *state, int at, cons
 static void put_rows(struct buffer *rows, const struct state *state, const struct counts *counts,
                      struct row row)
 {
-    int last = SOFT_COUNTERS + (int)state->events;
+    int last = counters_number();
     for (int at = 0; at < last; at++)
-        if (row.region == REGION_RUN || at != SOFT_PEAK_MEMORY)
+        if (row.region == REGION_RUN || counter_is_of_parts(at))
             put_one(rows, state, at, counts, row);
 }
 
@@ -395,21 +473,25 @@ static int64_t weight(const void *row)
     return counted->region == REGION_RUN ? INT64_MAX : counted->value > 0 ? counted->value : 0;
 }
 
-enum { NAMES = SOFT_COUNTERS + EVENTS };
+size_t counter_place(const char *name)
+{
+    size_t place = 0;
+    while (place < SOFT_COUNTERS && strcmp(name, SOFT_NAME[place]) != 0)
+        place++;
+    while (place >= SOFT_COUNTERS && place < COUNTER_PLACES - 1 &&
+           strcmp(name, event_name((enum counter_event)(place - SOFT_COUNTERS))) != 0)
+        place++;
+    return place;
+}
 
 static size_t rest(void *row)
 {
     struct row *merged = row;
     bool run = merged->region == REGION_RUN;
-    size_t name = 0;
+    size_t place = counter_place(merged->event);
     merged->rank = -1;
     merged->region = run ? REGION_RUN : REGION_OTHER;
-    while (name < SOFT_COUNTERS && strcmp(merged->event, SOFT_NAME[name]) != 0)
-        name++;
-    while (name >= SOFT_COUNTERS && name < NAMES - 1 &&
-           strcmp(merged->event, event_name((enum counter_event)(name - SOFT_COUNTERS))) != 0)
-        name++;
-    return run ? name : NAMES + name;
+    return run ? place : COUNTER_PLACES + place;
 }
 
 static bool validate(const void *memory, const struct area *area)
@@ -449,6 +531,6 @@ const struct process_table table_counters = {
     .collect = collect,
     .weight = weight,
     .rest = rest,
-    .rest_slots = 2 * NAMES,
+    .rest_slots = 2 * COUNTER_PLACES,
     .most_rows = most_rows,
 };

@@ -11,27 +11,12 @@
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
+#include "counters.h"
 #include "region_names.h"
 #include "traced_choice.h"
+#include "traced_functions.h"
 
-enum {
-    GROUP_BYTES = 16,
-    NAME_BYTES = 64,
-    MOST_NAMES = 4096,
-    MOST_ROWS = 65536,
-    THROTTLE_CALLS = 100000,
-    THROTTLE_NS = 10000,
-    NO_FUNCTION = 0
-};
-
-struct name {
-    char group[GROUP_BYTES], function[NAME_BYTES];
-};
-
-struct key {
-    uint32_t function, region;
-    uint64_t address; /* of a function of the program's own; else 0 */
-};
+enum { MOST_NAMES = 4096, MOST_ROWS = 65536, THROTTLE_CALLS = 100000, THROTTLE_NS = 10000 };
 
 struct calls {
     _Atomic int64_t calls, ns, bytes;
@@ -43,10 +28,10 @@ struct state {
 };
 
 static const struct keyed_shape NAMES = {.key_bytes = sizeof(uint64_t),
-                                         .value_bytes = sizeof(struct name),
+                                         .value_bytes = sizeof(struct traced_name),
                                          .most = MOST_NAMES,
                                          .in_handlers = true};
-static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct key),
+static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct traced_key),
                                         .value_bytes = sizeof(struct calls),
                                         .most = MOST_ROWS,
                                         .in_handlers = true};
@@ -54,16 +39,16 @@ static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct key),
 /* By number less one. They outlast a fork, for the libraries keep their functions' numbers. */
 static struct {
     atomic_uint used;
-    struct name name[MOST_NAMES];
+    struct traced_name name[MOST_NAMES];
 } iolens_traced_names;
 
 static uint32_t number_of(const char *group, const char *function)
 {
     uint32_t at = atomic_fetch_add(&iolens_traced_names.used, 1);
     if (at >= MOST_NAMES)
-        return NO_FUNCTION;
-    snprintf(iolens_traced_names.name[at].group, GROUP_BYTES, "%s", group);
-    snprintf(iolens_traced_names.name[at].function, NAME_BYTES, "%s", function);
+        return TRACED_OWN;
+    snprintf(iolens_traced_names.name[at].group, TRACED_GROUP_BYTES, "%s", group);
+    snprintf(iolens_traced_names.name[at].function, TRACED_NAME_BYTES, "%s", function);
     return at + 1;
 }
 
@@ -72,18 +57,28 @@ static void note_name(struct state *state, uint64_t function)
 {
     struct keyed_row *row = keyed_find(&state->names, &NAMES, &function);
     if (row)
-        memcpy(keyed_value(row, &NAMES), &iolens_traced_names.name[function - 1], sizeof(struct name));
+        memcpy(keyed_value(row, &NAMES), &iolens_traced_names.name[function - 1], sizeof(struct traced_name));
+}
+
+static struct calls *row_at(const struct traced_key *key)
+{
+    struct state *state = table_state(TABLE_traced);
+    struct keyed_row *row = state ? keyed_find(&state->rows, &ROWS, key) : NULL;
+    struct calls *calls = row ? keyed_value(row, &ROWS) : NULL;
+    if (calls && calls->calls == 0 && key->function != TRACED_OWN)
+        note_name(state, key->function);
+    return calls;
 }
 
 static struct calls *row_of(uint32_t function, uint64_t address)
 {
-    struct state *state = table_state(TABLE_traced);
-    const struct key key = {function, iolens_region, address};
-    struct keyed_row *row = state ? keyed_find(&state->rows, &ROWS, &key) : NULL;
-    struct calls *calls = row ? keyed_value(row, &ROWS) : NULL;
-    if (calls && calls->calls == 0 && function != NO_FUNCTION)
-        note_name(state, function);
-    return calls;
+    return row_at(&(struct traced_key){function, iolens_region, address});
+}
+
+bool traced_throttled(const struct traced_key *key)
+{
+    const struct calls *calls = row_at(key);
+    return calls && calls->throttled;
 }
 
 static void add(struct calls *calls, double seconds, int64_t bytes)
@@ -94,11 +89,14 @@ static void add(struct calls *calls, double seconds, int64_t bytes)
         atomic_fetch_add_explicit(&calls->bytes, bytes, memory_order_relaxed);
 }
 
-IOLENS_EXPORT bool iolens_tracing(void) { return iolens_active() && !iolens_paused(); }
+IOLENS_EXPORT unsigned iolens_tracing(void)
+{
+    return iolens_active() && !iolens_paused() ? iolens_counters_tracing : 0;
+}
 
 IOLENS_EXPORT uint32_t iolens_traced_function(const char *group, const char *name)
 {
-    uint32_t number = NO_FUNCTION;
+    uint32_t number = TRACED_OWN;
     if (iolens_active())
         RECORDER(number = number_of(group, name));
     return number;
@@ -113,7 +111,7 @@ static void add_traced(uint32_t function, double seconds, int64_t bytes)
 
 IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_t bytes)
 {
-    if (iolens_tracing())
+    if (iolens_active() && !iolens_paused())
         RECORDER(add_traced(function, t1 - t0, bytes));
 }
 
@@ -125,7 +123,7 @@ static bool is_tiny(const struct calls *calls)
 
 static void add_called(uintptr_t function, double seconds)
 {
-    struct calls *calls = row_of(NO_FUNCTION, function);
+    struct calls *calls = row_of(TRACED_OWN, function);
     if (!calls || calls->throttled)
         return;
     if (calls->calls == 0)
@@ -141,7 +139,7 @@ IOLENS_EXPORT bool iolens_called_wanted(uintptr_t function) { return traced_choi
 
 IOLENS_EXPORT void iolens_called(uintptr_t function, double t0, double t1)
 {
-    if (iolens_tracing())
+    if (iolens_active() && !iolens_paused())
         RECORDER(add_called(function, t1 - t0));
 }
 
@@ -150,15 +148,15 @@ struct row {
     double time;
     uint32_t region;
     int32_t node;
-    char group[GROUP_BYTES], function[NAME_BYTES];
+    char group[TRACED_GROUP_BYTES], function[TRACED_NAME_BYTES];
 };
 
 static const struct column COLUMNS[] = {
     MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
     {"group", "S16", "", "the group of functions (`iolens run --list-groups`); functions: the program's own",
-     offsetof(struct row, group), GROUP_BYTES, COLUMN_KEY, TEXT_WORD},
+     offsetof(struct row, group), TRACED_GROUP_BYTES, COLUMN_KEY, TEXT_WORD},
     {"function", "S64", "", "its name; empty: it is known by its place in `call_nodes`",
-     offsetof(struct row, function), NAME_BYTES, COLUMN_KEY, TEXT_WORD},
+     offsetof(struct row, function), TRACED_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(region, "<u4", "region",
            "the region that it was called in, as in `region_names`; 0xffffffff: several", COLUMN_KEY),
     MERGED(node, "<i4", "node",
@@ -171,13 +169,14 @@ static const struct column COLUMNS[] = {
            "where counting ended after 100000 calls that took less than 10 us each on average", COLUMN_SUM),
 };
 
-static const struct name *name_of(struct state *state, uint32_t function)
+const struct traced_name *traced_name_of(uint32_t function)
 {
-    static const struct name OWN = {"functions", ""}, LOST = {"", ""};
-    for (struct keyed_row *row = keyed_first(&state->names); row; row = keyed_next(row))
+    static const struct traced_name OWN = {"functions", ""}, LOST = {"", ""};
+    const struct state *state = table_state_known(TABLE_traced);
+    for (struct keyed_row *row = state ? keyed_first(&state->names) : NULL; row; row = keyed_next(row))
         if (*(const uint64_t *)keyed_key(row) == function)
             return keyed_value(row, &NAMES);
-    return function == NO_FUNCTION ? &OWN : &LOST;
+    return function == TRACED_OWN ? &OWN : &LOST;
 }
 
 extern const struct process_table table_traced;
@@ -186,12 +185,12 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 {
     struct state *state = table_state_known(TABLE_traced);
     for (struct keyed_row *at = state ? keyed_first(&state->rows) : NULL; at; at = keyed_next(at)) {
-        const struct key *key = keyed_key(at);
+        const struct traced_key *key = keyed_key(at);
         const struct calls *calls = keyed_value(at, &ROWS);
-        const struct name *name = name_of(state, key->function);
+        const struct traced_name *name = traced_name_of(key->function);
         struct row row = {.rank = transport->rank,
                           .region = key->region,
-                          .node = key->function == NO_FUNCTION ? call_node_written(calls->node) : -1,
+                          .node = key->function == TRACED_OWN ? call_node_written(calls->node) : -1,
                           .calls = calls->calls,
                           .bytes = calls->bytes,
                           .throttled = calls->throttled,

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #include "../adapter.h"
@@ -14,8 +16,10 @@
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
-static __thread int depth INITIAL_EXEC;      /* functions of this group that the thread is in */
-static __thread bool resolving INITIAL_EXEC; /* the loader may call malloc */
+static __thread int depth INITIAL_EXEC;        /* 1: the thread is in a function of this group */
+static __thread bool resolving INITIAL_EXEC;   /* the loader may call malloc */
+static __thread uintptr_t frame INITIAL_EXEC;  /* where the stack was when it was called */
+static __thread uint64_t counted INITIAL_EXEC; /* its number, where counters are read in it; 0: none */
 
 struct search {
     const char *name;
@@ -65,19 +69,43 @@ void *trace_real(struct traced_function *function)
     return function->real;
 }
 
+/* By longjmp or an exception: the function's part of the stack, which grows downward, has been given back. A
+ * signal handler may have a stack of its own. */
+static bool was_left(uintptr_t now)
+{
+    stack_t signals;
+    return now > frame && !(sigaltstack(NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK));
+}
+
 bool trace_enter(struct traced_function *function, double *t0)
 {
-    if (depth > 0 || !iolens_traced_function || !iolens_tracing())
+    uintptr_t now = (uintptr_t)__builtin_frame_address(0);
+    unsigned wanted;
+    if ((depth > 0 && !was_left(now)) || !iolens_traced_function || !(wanted = iolens_tracing()))
         return false;
     if (!function->number && !(function->number = iolens_traced_function(TRACE_GROUP, function->name)))
         return false;
-    depth++;
+    depth = 1;
+    frame = now;
+    counted = 0;
+    if (wanted & IOLENS_TRACE_COUNTERS)
+        counted = iolens_counted_begin(function->number, 0, now);
     *t0 = iolens_now();
     return true;
 }
 
 void trace_leave(const struct traced_function *function, double t0, int64_t bytes)
 {
-    iolens_traced(function->number, t0, iolens_now(), bytes);
-    depth--;
+    double t1 = iolens_now();
+    if (depth == 0)
+        return;
+    if (counted)
+        iolens_counted_end(counted, function->number, 0);
+    iolens_traced(function->number, t0, t1, bytes);
+    depth = 0;
 }
+
+/* The call that a child of fork is in began in its parent, by another clock. */
+static void forget(void) { depth = 0; }
+
+__attribute__((constructor)) static void start(void) { pthread_atfork(NULL, NULL, forget); }

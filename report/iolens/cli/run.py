@@ -155,7 +155,8 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
     "--hwpc": {
         "type": counters_to_keep,
         "metavar": "GROUP,...",
-        "help": "count these groups (numbers or names) or events of the processor, for each rank and region",
+        "help": "count these groups (numbers or names) or events of the processor, for each rank, region and call "
+        "of functions that --trace names",
     },
     "--list-hwpc": {
         "action": "store_true",

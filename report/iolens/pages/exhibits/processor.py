@@ -24,6 +24,7 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     counters.COUNTERS,
     counters.IO_CALLERS,
     traced.TRACED,
+    traced.TRACED_COUNTERS,
     mpi.MPI_CALLS,
     mpi.MPI_MESSAGES,
     mpi.MPI_SITES,

@@ -1,0 +1,86 @@
+"""Counters of traced functions (`--trace` with `--hwpc`): by function and event, in a call and in all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.counters import SCALES
+from iolens.metrics.processor.imbalance import NOT_KNOWN
+from iolens.metrics.processor.private import records
+from iolens.metrics.processor.regions import with_regions
+from iolens.metrics.processor.traced_names import named
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+ALL = "(all)"
+"""What stands for the functions of an event that was counted in none of them."""
+
+COLUMNS = ("group", "function", "event", "per_call", "total", "unit", "calls", "ran", "first", "unavailable")
+
+Row = tuple[str, str, str, float, float, str, float, float, int, str]
+
+
+@once_per_job
+def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """What was counted in the calls of traced functions, what they called included.
+
+    Columns: group, function, event, per_call (mean over all calls in which it was counted), total (mean of a rank, of
+    these calls), unit, calls (these calls, mean of a rank), ran (per cent of the time that the event had a counter;
+    values are scaled up to all of it), first (ranks that read the counters in the first of their calls alone),
+    unavailable (why there is no value). The functions with most time first; an event that was counted in no function
+    has one row at the end. None where counters and functions were not traced together.
+    """
+    rows = records(job, "traced_counters")
+    if rows is None:
+        return None
+    rows = kept(with_regions(job, named(job, rows)), ask.where)
+    same = Groups(rows["group"], rows["function"], rows["event"])
+    parts = [rows.where(part) for part in same.parts(np.arange(len(rows)))]
+    counted = [(longest(part), of_event(job, part)) for part in parts if part["calls"].any()]
+    found = [row for _, row in counted]
+    functions = Groups(*(np.array([row[at] for row in found], object) for at in (0, 1)))
+    times = functions.max(np.array([time for time, _ in counted], float))[functions.place]
+    there = {row[2] for row in found}
+    missing = {str(part["event"][0]): part for part in parts if str(part["event"][0]) not in there}
+    in_order = ordered(Records.of(COLUMNS, found).beside({"time": times}), "-time", "group", "function").take(*COLUMNS)
+    none = [absent(event, str(part["unavailable"][0])) for event, part in missing.items()]
+    return Records.of(COLUMNS, [*in_order.rows(*COLUMNS), *none])
+
+
+def longest(rows: Records) -> float:
+    """The time in which the event was to be counted, of all ranks together."""
+    return float(rows["time_enabled"].sum())
+
+
+def of_event(job: Job, rows: Records) -> Row:
+    """One event of one function, where it was counted in at least one call."""
+    rows = rows.where(rows["calls"] > 0)
+    group, function, event = (str(rows[name][0]) for name in ("group", "function", "event"))
+    factor, unit = SCALES.get(event, (1.0, ""))
+    enabled, running = rows["time_enabled"], rows["time_running"]
+    value = factor * float((rows["value"] * (enabled / running)).sum())
+    calls, ranks = float(rows["calls"].sum()), max(1, job.nprocs)
+    first = int(rows["throttled"].sum())
+    ran = 100 * float(running.sum() / enabled.sum())
+    return group, function, event, value / calls, value / ranks, unit, calls / ranks, ran, first, ""
+
+
+def absent(event: str, why: str) -> Row:
+    """An event that was counted in no call."""
+    return "", ALL, event, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, 0, why
+
+
+@once_per_job
+def events_in_calls(job: Job) -> tuple[str, ...]:
+    """The events that were counted in calls of traced functions and are not all 0, in their order."""
+    rows = records(job, "traced_counters")
+    if rows is None:
+        return ()
+    return tuple(dict.fromkeys(rows["event"][rows["value"] > 0].tolist()))
