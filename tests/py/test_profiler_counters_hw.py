@@ -14,7 +14,7 @@ from iolens.log import read_log
 from iolens.metrics.processor.regions import region_paths
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
-MODULES = harness.ROOT / "profiler/src/modules"
+COUNTERS = harness.ROOT / "profiler/src/modules/counters"
 PAGES = 2000
 
 
@@ -188,9 +188,9 @@ def test_the_program_finds_the_numbers_of_its_descriptors_free(tmp_path: Path) -
 def test_all_groups_of_craypat_are_there() -> None:
     """0 to 19, each by number and name, made of events that are in the table of events."""
     groups = re.findall(
-        r'^GROUP\((\d+), +"(\w+)", +"([^"]+)", +"([^"]+)"\)', (MODULES / "counter_groups.def").read_text(), re.M
+        r'^GROUP\((\d+), +"(\w+)", +"([^"]+)", +"([^"]+)"\)', (COUNTERS / "counter_groups.def").read_text(), re.M
     )
-    events = set(re.findall(r"^EVENT\((\w+),", (MODULES / "counter_events.def").read_text(), re.M))
+    events = set(re.findall(r"^EVENT\((\w+),", (COUNTERS / "counter_events.def").read_text(), re.M))
     assert [int(number) for number, *_ in groups] == list(range(20))
     assert len({name for _, name, _, _ in groups}) == 20
     assert all(set(text.split()) <= events and "PAPI_TOT_CYC" in text for *_, text in groups)

@@ -64,6 +64,14 @@ def test_no_circle_of_parts() -> None:
     assert not circle(graph), " -> ".join(circle(graph))
 
 
+def test_no_circle_of_folders() -> None:
+    graph: dict[str, set[str]] = {}
+    for source, target in includes():
+        if source.parent != target.parent:
+            graph.setdefault(str(source.parent), set()).add(str(target.parent))
+    assert not circle(graph), " -> ".join(circle(graph))
+
+
 def test_a_circle_is_found() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
 

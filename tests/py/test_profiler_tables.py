@@ -13,8 +13,8 @@ from mpi_libraries import library as mpi_library
 MODULES = harness.ROOT / "profiler/src/modules"
 LIBC = [harness.ROOT / "calls" / f"{name}.def" for name in ("posix", "stdio")]
 SAMPLING = sorted((harness.ROOT / "profiler/src/sampling").glob("*.def"))
-OTHERS = [MODULES / f"{name}.def" for name in ("async", "hdf5", "pnetcdf")]
-PROFILER_KINDS = [MODULES / f"{name}_kinds.h" for name in ("posix", "stdio")]
+OTHERS = [MODULES / name for name in ("posix/async.def", "hdf5/hdf5.def", "pnetcdf/pnetcdf.def")]
+PROFILER_KINDS = [MODULES / name / f"{name}_kinds.h" for name in ("posix", "stdio")]
 STORAGE_KINDS = [harness.ROOT / "storage/src/kinds.h"]
 NEEDED = {
     "libc.so.6",

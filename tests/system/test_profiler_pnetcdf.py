@@ -17,7 +17,7 @@ from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ROOT / "profiler" / "src" / "modules"
+HEADERS = ROOT / "profiler" / "src" / "modules" / "pnetcdf"
 
 # The prototypes of our table after those of PnetCDF: the compiler refuses any that differ.
 PROTOTYPES = """
@@ -107,7 +107,7 @@ def test_the_prototypes_are_those_of_pnetcdf(program: Path, tmp_path: Path) -> N
     source = tmp_path / "prototypes.c"
     source.write_text(PROTOTYPES)
     done = subprocess.run(
-        ["mpicc", "-std=gnu11", "-fsyntax-only", "-iquote", MODULES, "-iquote", ROOT, source],
+        ["mpicc", "-std=gnu11", "-fsyntax-only", "-iquote", HEADERS, "-iquote", ROOT, source],
         capture_output=True,
         text=True,
         check=False,

@@ -1,0 +1,85 @@
+/* The records of HDF5 files and datasets, and the events of their wrapped functions. */
+#ifndef IOLENS_HDF5_H
+#define IOLENS_HDF5_H
+
+#include "../../system/path.h"
+#include "../../runtime/wrap.h"
+#include "../dataset.h"
+#include "hdf5_api.h"
+#include "../../records/shape.h"
+
+enum h5f_int {
+#define INT(name, merge) H5F_##name,
+#define DOUBLE(name, merge)
+#include "h5f_counters.def"
+#undef INT
+#undef DOUBLE
+    H5F_INTS
+};
+
+enum h5f_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) H5F_F_##name,
+#include "h5f_counters.def"
+#undef INT
+#undef DOUBLE
+    H5F_DOUBLES
+};
+
+struct h5f_state {
+    struct record_base base;
+    int64_t ints[H5F_INTS];
+    double doubles[H5F_DOUBLES];
+    struct spin lock;
+    double last_end;
+};
+
+enum h5d_int {
+#define INT(name, merge) H5D_##name,
+#define DOUBLE(name, merge)
+#include "h5d_counters.def"
+#undef INT
+#undef DOUBLE
+    H5D_INTS
+};
+
+enum h5d_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) H5D_F_##name,
+#include "h5d_counters.def"
+#undef INT
+#undef DOUBLE
+    H5D_DOUBLES
+};
+
+struct h5d_state {
+    struct record_base base;
+    int64_t ints[H5D_INTS];
+    double doubles[H5D_DOUBLES];
+    struct dataset dataset;
+    bool nameless; /* not in the registry yet */
+};
+
+_Static_assert(offsetof(struct h5d_state, dataset) <= SHAPE_MOST_BYTES, "room for every record");
+
+/* The absolute path of the file that an object belongs to; false when there is none. */
+bool hdf5_path(char path[PATH_BYTES], hid_t object);
+
+void hdf5_on_open(const struct call *c, hid_t file, hid_t access);
+void hdf5_on_flush(const struct call *c, hid_t object);
+void hdf5_before_close(struct call *c, hid_t file);
+void hdf5_on_close(const struct call *c);
+
+void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated);
+void hdf5_on_object(const struct call *c, hid_t object);
+void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t selection, hid_t transfer, bool writing);
+void hdf5_on_dataset_flush(const struct call *c, hid_t dataset);
+void hdf5_before_dataset_close(struct call *c, hid_t object);
+/* A dataset without a name gets its record when it is linked into the file, or closed. */
+void hdf5_on_nameless(const struct call *c, hid_t dataset);
+void hdf5_on_link(hid_t object);
+
+/* `object` stays known while something else holds it open. */
+void hdf5_on_dataset_close(const struct call *c, hid_t object);
+
+#endif

@@ -1,0 +1,130 @@
+#include "hdf5_api.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "../../runtime/context.h"
+#include "../../system/library.h"
+
+enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
+
+/* The HDF5 libraries of the process, in the order of their first use; told apart by where H5open lies. */
+static struct library {
+    void *place, *handle; /* `handle`: of the object whose dependency it is; NULL for the first library */
+    atomic_int known;     /* 0 not looked, 1 usable, -1 not */
+    struct hdf5_calls calls;
+} libraries[LIBRARIES];
+static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+static __thread int in_use;
+
+struct loaded {
+    unsigned long long changes;
+    void *place;
+    bool several;
+};
+
+static int note_changes(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    ((struct loaded *)context)->changes = info->dlpi_adds;
+    return 1;
+}
+
+static int compare(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct loaded *loaded = context;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    void *handle, *place;
+    (void)size;
+    if (!slash || strncmp(slash + 1, "libhdf5", 7) != 0 ||
+        !(handle = dlopen(info->dlpi_name, ALREADY_LOADED)))
+        return 0;
+    place = dlsym(handle, "H5open");
+    loaded->several |= loaded->place && place && place != loaded->place;
+    loaded->place = place ? place : loaded->place;
+    dlclose(handle);
+    return loaded->several;
+}
+
+/* Asked again only when the process has loaded something since. */
+static bool several(void)
+{
+    static _Atomic unsigned long long seen;
+    static atomic_bool found;
+    struct loaded loaded = {0};
+    dl_iterate_phdr(note_changes, &loaded);
+    if (!found && loaded.changes != seen) {
+        dl_iterate_phdr(compare, &loaded);
+        found = loaded.several;
+        seen = loaded.changes;
+    }
+    return found;
+}
+
+/* With the lock held. The first library is the one that was followed before there was another. */
+static int entered(void *place, const char *object)
+{
+    if (!libraries[0].place)
+        libraries[0].place = library_symbol("libhdf5", "H5open");
+    for (int i = 0; i < LIBRARIES; i++) {
+        if (!libraries[i].place)
+            libraries[i].handle = dlopen(object, ALREADY_LOADED), libraries[i].place = place;
+        if (libraries[i].place == place)
+            return i;
+    }
+    return NONE;
+}
+
+void *hdf5_of_caller(const char *name, const void *caller)
+{
+    Dl_info object;
+    void *handle, *place, *found;
+    in_use = 0;
+    if (!several() || !dladdr(caller, &object) || !(handle = dlopen(object.dli_fname, ALREADY_LOADED)))
+        return NULL;
+    found = dlsym(handle, name);
+    if (found && (place = dlsym(handle, "H5open"))) {
+        pthread_mutex_lock(&change);
+        in_use = entered(place, object.dli_fname);
+        pthread_mutex_unlock(&change);
+    }
+    dlclose(handle);
+    return found;
+}
+
+static bool complete(const struct hdf5_calls *calls)
+{
+    return calls->H5Sget_regular_hyperslab && calls->H5Sis_regular_hyperslab && calls->H5Iget_name &&
+           calls->H5Iis_valid && calls->H5Fget_name && calls->H5Dget_space;
+}
+
+static void look(struct library *library)
+{
+    struct hdf5_calls found = {0};
+#define ASK(ret_t, name, params)                                                                             \
+    {                                                                                                        \
+        void *symbol = library->handle ? dlsym(library->handle, #name) : library_symbol("libhdf5", #name);   \
+        memcpy(&found.name, &symbol, sizeof symbol);                                                         \
+    }
+#include "hdf5_calls.def"
+#undef ASK
+    unsigned major = 0, minor = 0, release = 0;
+    bool recent = found.H5get_libversion && found.H5get_libversion(&major, &minor, &release) >= 0 &&
+                  (major > 1 || minor >= 10);
+    if (!recent || !complete(&found))
+        iolens_say("HDF5 %u.%u is not followed; from 1.10 on it is", major, minor);
+    library->calls = found;
+    library->known = recent && complete(&found) ? 1 : -1;
+}
+
+const struct hdf5_calls *hdf5_calls(void)
+{
+    struct library *library = in_use == NONE ? NULL : &libraries[in_use];
+    if (library && !library->known)
+        look(library);
+    return library && library->known > 0 ? &library->calls : NULL;
+}
+
+int64_t hdf5_key(hid_t object) { return in_use == NONE ? INT64_MIN : object ^ (int64_t)in_use << 61; }

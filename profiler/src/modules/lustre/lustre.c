@@ -1,0 +1,252 @@
+#include "lustre.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../tables/process_table.h"
+#include "../../files/registry.h"
+#include "lustre_client.h"
+#include "stripes.h"
+
+enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536, MOST_IN_VAIN = 16 };
+
+struct lustre_state {
+    struct spin lock;
+    bool composite;
+    int in_vain; /* looks for the component of a transfer that found none */
+    struct file *file;
+    int64_t components, targets;
+    struct lustre_component *component; /* `components` of them, in the arena */
+    int64_t *target;                    /* `targets` of them, in component order */
+    struct moved *moved;                /* the same */
+    struct moved elsewhere;             /* bytes that no stripe is known for */
+};
+
+/* First pass counts, second pass (arrays not NULL) fills. */
+struct filling {
+    int64_t components, targets, first_stripe_size;
+    struct lustre_component *component;
+    int64_t *target;
+};
+
+static void collect(void *context, const struct lustre_component *component, const unsigned char *objects)
+{
+    struct filling *f = context;
+    if (f->component) {
+        f->component[f->components] = *component;
+        for (int64_t i = 0; i < component->stripe_count; i++)
+            f->target[f->targets + i] = lustre_target(objects, i);
+    }
+    if (f->components++ == 0)
+        f->first_stripe_size = component->stripe_size;
+    f->targets += component->stripe_count;
+}
+
+/* The counts of components that were known before: those that begin at the same byte of the same mirror. */
+static void keep_counts(const struct lustre_state *state, const struct filling *fill, struct moved *moved)
+{
+    const struct moved *before = state->moved;
+    for (int64_t i = 0; i < state->components; before += state->component[i++].stripe_count) {
+        const struct lustre_component *old = &state->component[i], *new = fill->component;
+        struct moved *to = moved;
+        for (; new < fill->component + fill->components; to += new ++->stripe_count)
+            if (new->extent_start == old->extent_start &&new->mirror_id ==
+                old->mirror_id &&new->stripe_count == old->stripe_count)
+                memcpy(to, before, (size_t)old->stripe_count * sizeof *to);
+    }
+}
+
+static bool store(struct lustre_state *state, const unsigned char *bytes, size_t length,
+                  struct filling *count)
+{
+    struct filling fill = {0};
+    fill.component = arena_alloc(&iolens.arena, (size_t)count->components * sizeof *fill.component);
+    fill.target = arena_alloc(&iolens.arena, (size_t)count->targets * sizeof *fill.target + 1);
+    struct moved *moved = arena_alloc(&iolens.arena, (size_t)count->targets * sizeof *moved + 1);
+    if (!fill.component || !fill.target || !moved)
+        return false;
+    lustre_walk(bytes, length, collect, &fill);
+    spin_lock(&state->lock);
+    keep_counts(state, &fill, moved);
+    state->components = fill.components;
+    state->targets = fill.targets;
+    state->component = fill.component;
+    state->target = fill.target;
+    state->moved = moved;
+    state->composite = lustre_is_composite(bytes, length);
+    spin_unlock(&state->lock);
+    return true;
+}
+
+static int64_t note(struct file *file, const unsigned char *bytes, size_t length)
+{
+    struct filling count = {0};
+    if (!lustre_walk(bytes, length, collect, &count) || count.components == 0)
+        return 0;
+    struct lustre_state *state = registry_state(file, MODULE_LUSTRE, -1);
+    lustre_client_begin();
+    if (state && count.components != state->components && !store(state, bytes, length, &count))
+        registry_leave_out(1u << MODULE_LUSTRE);
+    return count.first_stripe_size;
+}
+
+/* A rare large layout is read into pages of its own, since the stack of a thread may be small. */
+static int64_t look(struct file *file, int fd)
+{
+    unsigned char usual[USUAL_BYTES];
+    ssize_t length = fgetxattr(fd, "lustre.lov", usual, sizeof usual);
+    if (length > 0)
+        return note(file, usual, (size_t)length);
+    if (length < 0 && errno == EOPNOTSUPP)
+        file->unstriped = true;
+    unsigned char *large = length < 0 && errno == ERANGE ? pages_alloc(LARGEST_BYTES) : NULL;
+    if (!large)
+        return 0;
+    length = fgetxattr(fd, "lustre.lov", large, LARGEST_BYTES);
+    int64_t stripe_size = length > 0 ? note(file, large, (size_t)length) : 0;
+    pages_free(large, LARGEST_BYTES);
+    return stripe_size;
+}
+
+int64_t lustre_on_open(struct file *file, int fd)
+{
+    struct lustre_state *known = file->state[MODULE_LUSTRE];
+    int64_t stripe_size = 0;
+    if (known) {
+        spin_lock(&known->lock);
+        stripe_size = known->components > 0 ? known->component[0].stripe_size : 0;
+        spin_unlock(&known->lock);
+    }
+    return stripe_size || file->unstriped ? stripe_size : look(file, fd);
+}
+
+void lustre_on_close(struct file *file, int fd)
+{
+    const struct lustre_state *known = file->state[MODULE_LUSTRE];
+    if (known && known->composite)
+        look(file, fd);
+}
+
+void lustre_on_transfer(struct lustre_state *state, int fd, bool writing, int64_t offset, int64_t bytes)
+{
+    if (bytes <= 0)
+        return;
+    spin_lock(&state->lock);
+    if (state->composite && fd >= 0 && state->in_vain < MOST_IN_VAIN &&
+        !stripes_known(state->component, state->components, offset, bytes)) {
+        spin_unlock(&state->lock);
+        look(state->file, fd);
+        spin_lock(&state->lock);
+        state->in_vain += !stripes_known(state->component, state->components, offset, bytes);
+    }
+    state->elsewhere.bytes[writing] +=
+        stripes_add(state->component, state->components, state->moved, writing, offset, bytes);
+    spin_unlock(&state->lock);
+}
+
+static void lustre_init(void *state, struct file *file, int fd)
+{
+    (void)fd;
+    ((struct lustre_state *)state)->file = file;
+}
+
+/* id, rank, components, targets; the components; the targets' indices. */
+static size_t lustre_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
+{
+    const struct lustre_state *s = state;
+    const int64_t head[4] = {(int64_t)file->id, rank, s->components, s->targets};
+    size_t components = (size_t)s->components * sizeof *s->component;
+    size_t targets = (size_t)s->targets * sizeof *s->target;
+    if (buffer) {
+        memcpy(buffer, head, sizeof head);
+        if (components > 0)
+            memcpy((char *)buffer + sizeof head, s->component, components);
+        if (targets > 0)
+            memcpy((char *)buffer + sizeof head + components, s->target, targets);
+    }
+    return sizeof head + components + targets;
+}
+
+/* Every stripe of every component has one of the targets. */
+static bool stripes_fit(const struct lustre_state *s)
+{
+    int64_t left = s->targets;
+    for (int64_t i = 0; i < s->components; i++) {
+        int64_t stripes = s->component[i].stripe_count;
+        if (stripes < 0 || stripes > left)
+            return false;
+        left -= stripes;
+    }
+    return left == 0;
+}
+
+static bool lustre_validate(const void *state, const struct area *area)
+{
+    const struct lustre_state *s = state;
+    return (s->components == 0 && s->targets == 0) ||
+           (area_holds(area, s->component, sizeof *s->component, (size_t)s->components) &&
+            area_holds(area, s->target, sizeof *s->target, (size_t)s->targets) &&
+            area_holds(area, s->moved, sizeof *s->moved, (size_t)s->targets) && stripes_fit(s));
+}
+
+struct row {
+    uint64_t file;
+    int64_t rank, component, stripe, ost, bytes_read, bytes_written;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(component, "<i8", "", "of the layout, from 0; -1: bytes that no stripe is known for"),
+    COLUMN(stripe, "<i8", "", "of the component, from 0"),
+    COLUMN(ost, "<i8", "", "index of the object storage target that holds the stripe"),
+    COLUMN(bytes_read, "<i8", "B", "bytes read through POSIX and stdio"),
+    COLUMN(bytes_written, "<i8", "B", "bytes written through POSIX and stdio"),
+};
+
+static void add_row(struct buffer *rows, struct row row, const struct moved *moved)
+{
+    row.bytes_read = moved->bytes[0];
+    row.bytes_written = moved->bytes[1];
+    if (row.bytes_read || row.bytes_written)
+        buffer_put(rows, &row, sizeof row);
+}
+
+static void add_rows(struct buffer *rows, const struct lustre_state *s, struct row row)
+{
+    int64_t at = 0;
+    for (row.component = 0; row.component < s->components; row.component++)
+        for (row.stripe = 0; row.stripe < s->component[row.component].stripe_count; row.stripe++, at++) {
+            row.ost = s->target[at];
+            add_row(rows, row, &s->moved[at]);
+        }
+    row.component = row.stripe = row.ost = -1;
+    add_row(rows, row, &s->elsewhere);
+}
+
+static void collect_rows(const struct iolens_transport *transport, struct buffer *rows)
+{
+    for (struct file *file = registry_first(MODULE_LUSTRE); file; file = registry_next(file, MODULE_LUSTRE))
+        add_rows(rows, file->state[MODULE_LUSTRE], (struct row){.file = file->id, .rank = transport->rank});
+}
+
+const struct process_table table_ost_bytes = {
+    .name = "ost_bytes",
+    .meaning =
+        "Bytes that a rank moved to and from a stripe of a file with a layout, counted at each transfer",
+    TABLE_ROWS(COLUMNS),
+    .collect = collect_rows,
+};
+
+const struct module module_LUSTRE = {
+    .id = 8,
+    .version = 2,
+    .name = "LUSTRE",
+    .state_bytes = sizeof(struct lustre_state),
+    .init = lustre_init,
+    .validate = lustre_validate,
+    .serialize = lustre_serialize,
+};

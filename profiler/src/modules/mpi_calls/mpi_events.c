@@ -1,0 +1,199 @@
+#include "mpi_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../runtime/thread_number.h"
+#include "../../tables/process_table.h"
+#include "mpi_functions.h"
+
+enum { PER_CHUNK = 1024 };
+
+struct event {
+    double begin, end; /* seconds since this process started recording */
+    int64_t bytes;
+    int32_t peer;
+    uint32_t thread, function;
+    _Atomic uint32_t whole; /* written last */
+};
+
+struct chunk {
+    struct chunk *older;  /* NULL: the first */
+    _Atomic int64_t used; /* may be beyond the end */
+    struct event event[PER_CHUNK];
+};
+
+struct mpi_events {
+    _Atomic(struct chunk *) newest;
+    _Atomic int64_t kept, left_out;
+};
+
+struct row {
+    int64_t rank;
+    double start, end;
+    int64_t bytes, peer;
+    int32_t thread;
+    char function[48];
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that called"),
+    COLUMN(thread, "<i4", "thread", "the thread, as in `regions`"),
+    TEXT(function, "S48", "the function's name", TEXT_WORD),
+    COLUMN(start, "<f8", "s", "since the begin of the job"),
+    COLUMN(end, "<f8", "s", "when it returned"),
+    COLUMN(bytes, "<i8", "B",
+           "what it sent, or brought to this rank where it sent nothing, as in `mpi_calls`"),
+    COLUMN(
+        peer, "<i8", "rank",
+        "of MPI_COMM_WORLD at the other end of its last message; -1: it had none, or is a collective call"),
+};
+
+static int64_t most; /* that may be kept */
+static int64_t left_out_of_all;
+
+static void start(void)
+{
+    char *end;
+    errno = 0;
+    long long asked = strtoll(iolens.settings.timeline, &end, 10);
+    bool valid = errno == 0 && *end == '\0' && end != iolens.settings.timeline && asked >= 0;
+    most = valid ? asked : 0;
+}
+
+bool mpi_events_wanted(void) { return most > 0; }
+
+/* When two threads add a chunk at once, one of them leaves its own unused. */
+static struct chunk *add_chunk(struct mpi_events *events, struct chunk *full)
+{
+    struct chunk *fresh = arena_alloc(&iolens.arena, sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    fresh->older = full;
+    return atomic_compare_exchange_strong(&events->newest, &full, fresh) ? fresh : full;
+}
+
+static struct event *place(struct mpi_events *events)
+{
+    if (atomic_fetch_add(&events->kept, 1) >= most)
+        return NULL;
+    struct chunk *chunk = events->newest;
+    while (chunk || (chunk = add_chunk(events, NULL))) {
+        int64_t at = atomic_fetch_add(&chunk->used, 1);
+        if (at < PER_CHUNK)
+            return &chunk->event[at];
+        chunk = add_chunk(events, chunk);
+        if (!chunk)
+            break;
+    }
+    return NULL;
+}
+
+void mpi_event_keep(const struct iolens_mpi_call *call, int64_t bytes, int peer)
+{
+    struct mpi_events *events = table_state(TABLE_mpi_events);
+    struct event *event = events ? place(events) : NULL;
+    if (event) {
+        event->begin = call->t0;
+        event->end = call->t1;
+        event->bytes = bytes;
+        event->peer = peer;
+        event->thread = thread_number();
+        event->function = (uint32_t)call->function;
+        atomic_store_explicit(&event->whole, 1, memory_order_release);
+    } else if (events) {
+        events->left_out++;
+    }
+}
+
+static int64_t in_chunk(const struct chunk *chunk)
+{
+    int64_t used = chunk->used;
+    return used < PER_CHUNK ? used : PER_CHUNK;
+}
+
+static bool is_sound(const struct event *event)
+{
+    return event->function < IOLENS_MPI_FUNCTIONS && is_measured_time(event->begin) &&
+           is_measured_time(event->end);
+}
+
+static bool validate(const void *state, const struct area *area)
+{
+    const struct chunk *chunk = ((const struct mpi_events *)state)->newest;
+    for (int64_t seen = 0; chunk; chunk = chunk->older) {
+        if (!area_holds(area, chunk, sizeof *chunk, 1) || chunk->used < 0 ||
+            ++seen > ((const struct mpi_events *)state)->kept)
+            return false;
+        for (int64_t i = 0; i < in_chunk(chunk); i++)
+            if (!is_sound(&chunk->event[i]))
+                return false;
+    }
+    return true;
+}
+
+static double latest(const void *state)
+{
+    double end = 0;
+    for (const struct chunk *chunk = ((const struct mpi_events *)state)->newest; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < in_chunk(chunk); i++)
+            if (chunk->event[i].whole && chunk->event[i].end > end)
+                end = chunk->event[i].end;
+    return end;
+}
+
+static void put(struct buffer *rows, const struct event *event, int rank)
+{
+    struct row row = {.rank = rank,
+                      .start = timeline_at(&iolens.timeline, event->begin),
+                      .end = timeline_at(&iolens.timeline, event->end),
+                      .bytes = event->bytes,
+                      .peer = event->peer,
+                      .thread = (int32_t)event->thread};
+    strcpy(row.function, mpi_function_name(event->function));
+    if (event->whole)
+        buffer_put(rows, &row, sizeof row);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct mpi_events *events = table_state_known(TABLE_mpi_events);
+    const struct chunk *chunk = events ? events->newest : NULL;
+    for (; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < in_chunk(chunk); i++)
+            put(rows, &chunk->event[i], transport->rank);
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    const struct mpi_events *events = table_state_known(TABLE_mpi_events);
+    left_out_of_all = events ? events->left_out : 0;
+}
+
+static const char *left_out(void)
+{
+    return left_out_of_all > 0
+               ? "The time line of MPI calls ends early on some rank; IOLENS_TIMELINE says how many it keeps."
+               : NULL;
+}
+
+const struct process_table table_mpi_events = {
+    .name = "mpi_events",
+    .meaning = "A call of MPI with its times, where MPI is traced and IOLENS_TIMELINE is given",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct mpi_events),
+    .validate = validate,
+    .latest = latest,
+    .start = start,
+    .on_demand = true,
+    .state_of = TABLE_mpi_events,
+    .count = count,
+    .sums = &left_out_of_all,
+    .sum_count = 1,
+    .collect = collect,
+    .left_out = left_out,
+};

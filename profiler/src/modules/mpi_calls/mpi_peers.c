@@ -1,0 +1,177 @@
+#include "mpi_peers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../runtime/context.h"
+#include "../../runtime/thread_room.h"
+#include "../../runtime/thread_slot.h"
+#include "../../tables/keyed.h"
+#include "../../tables/process_table.h"
+#include "../../tables/table_merge.h"
+
+enum { DEFAULT_PEERS = 65536, SEEN = 64, OTHERS = -1 };
+
+struct key {
+    int32_t peer;
+    uint32_t thread;
+};
+
+struct counts {
+    int64_t messages[2], bytes[2]; /* received, sent */
+};
+
+struct seen {
+    int32_t peer;
+    struct counts *counts;
+};
+
+struct own {
+    const void *store;
+    struct seen seen[SEEN];
+};
+static struct thread_rooms iolens_peers_seen = {.bytes = sizeof(struct own)};
+static __thread void *room __attribute__((tls_model("initial-exec"))); /* for a struct own */
+
+static struct keyed_shape shape = {sizeof(struct key), sizeof(struct counts), DEFAULT_PEERS, false, NULL};
+static const struct keyed_shape unbounded = {sizeof(struct key), sizeof(struct counts), UINT64_MAX, false,
+                                             NULL};
+
+static void start(void)
+{
+    char *end;
+    errno = 0;
+    long long most = strtoll(iolens.settings.mpi_peers, &end, 10);
+    shape.most = most > 0 && errno == 0 && *end == '\0' ? (uint64_t)most : DEFAULT_PEERS;
+}
+
+static struct counts *find(struct keyed *store, int32_t peer)
+{
+    struct key key = {peer, thread_slot()};
+    struct keyed_row *row = keyed_find(store, &shape, &key);
+    key.peer = OTHERS;
+    row = row ? row : keyed_find(store, &unbounded, &key);
+    return row ? keyed_value(row, &shape) : NULL;
+}
+
+static struct counts *find_anew(struct keyed *store, int32_t peer)
+{
+    iolens_busy = true;
+    struct counts *counts = find(store, peer);
+    iolens_busy = false;
+    return counts;
+}
+
+static struct counts *counts_of(struct keyed *store, int32_t peer)
+{
+    struct own *own = room ? room : thread_room(&iolens_peers_seen, &room);
+    if (!own)
+        return find_anew(store, peer);
+    if (__builtin_expect(own->store != store, 0)) {
+        memset(own->seen, 0, sizeof own->seen);
+        own->store = store;
+    }
+    struct seen *seen = &own->seen[(uint32_t)peer % SEEN];
+    if (seen->peer != peer || !seen->counts)
+        *seen = (struct seen){peer, find_anew(store, peer)};
+    return seen->counts;
+}
+
+void mpi_peer_add(int peer, int64_t bytes, bool sent)
+{
+    struct keyed *store = iolens_active() && !iolens_paused() ? table_state(TABLE_mpi_peers) : NULL;
+    struct counts *counts = store ? counts_of(store, peer) : NULL;
+    if (!counts)
+        return;
+    counts->messages[sent]++;
+    counts->bytes[sent] += bytes;
+}
+
+struct row {
+    int64_t rank, peer, messages, bytes, received_messages, received_bytes;
+    uint8_t on_node;
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank that counted; -1: several", COLUMN_RANK),
+    MERGED(peer, "<i8", "rank",
+           "the rank of MPI_COMM_WORLD at the other end; -1: all others, and processes outside of it",
+           COLUMN_KEY),
+    MERGED(messages, "<i8", "messages", "sent to it, point to point and one-sided", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
+    MERGED(received_messages, "<i8", "messages", "received from it, and got from its windows", COLUMN_SUM),
+    MERGED(received_bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
+    MERGED(on_node, "<u1", "truth", "1: both ranks are on one node", COLUMN_KEY),
+};
+
+/* A number for the node of each rank, on all ranks; NULL when that failed. Names are compared by their hash.
+ */
+static const uint64_t *gather_nodes(const struct iolens_transport *transport, struct buffer *nodes)
+{
+    uint64_t *all = buffer_add(nodes, (size_t)transport->size * sizeof *all);
+    uint64_t mine = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = iolens.identity.host; *c; c++)
+        mine = (mine ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    if (!all || transport->gather(&mine, sizeof mine, all) != 0 ||
+        transport->bcast(all, (size_t)transport->size * sizeof *all, 0) != 0)
+        return NULL;
+    return all;
+}
+
+static void put_row(struct buffer *rows, const struct keyed_row *found,
+                    const struct iolens_transport *transport, const uint64_t *nodes)
+{
+    const struct key *key = keyed_key(found);
+    const struct counts *counts = keyed_value((struct keyed_row *)found, &shape);
+    bool known = key->peer >= 0 && key->peer < transport->size;
+    struct row row = {.rank = transport->rank,
+                      .peer = known ? key->peer : OTHERS,
+                      .messages = counts->messages[1],
+                      .bytes = counts->bytes[1],
+                      .received_messages = counts->messages[0],
+                      .received_bytes = counts->bytes[0],
+                      .on_node = known && nodes[key->peer] == nodes[transport->rank]};
+    buffer_put(rows, &row, sizeof row);
+}
+
+static int64_t weight(const void *row)
+{
+    return ((const struct row *)row)->bytes + ((const struct row *)row)->received_bytes;
+}
+
+static size_t rest(void *given)
+{
+    struct row *row = given;
+    row->rank = row->peer = -1;
+    return row->on_node;
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct keyed *store = table_state_known(TABLE_mpi_peers);
+    struct buffer places = {0};
+    const uint64_t *nodes = gather_nodes(transport, &places);
+    for (const struct keyed_row *row = store && nodes ? keyed_first(store) : NULL; row; row = keyed_next(row))
+        put_row(rows, row, transport, nodes);
+    table_fold(process_tables[TABLE_mpi_peers], rows);
+    buffer_free(&places);
+}
+
+const struct process_table table_mpi_peers = {
+    .name = "mpi_peers",
+    .meaning =
+        "Messages of a rank by the rank at the other end, where MPI is traced; what collective calls move "
+        "is not in here. Beyond IOLENS_MPI_PEERS ranks, and where all ranks together have more rows than "
+        "IOLENS_FILE_RANKS, the rest is one row",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct keyed),
+    .keyed = &shape,
+    .start = start,
+    .on_demand = true,
+    .state_of = TABLE_mpi_peers,
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 2,
+};

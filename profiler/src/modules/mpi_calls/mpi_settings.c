@@ -1,0 +1,229 @@
+/* What the MPI library of the job is, and how it is set. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../runtime/wrap.h"
+#include "../../system/hash.h"
+#include "../../tables/process_table.h"
+
+enum { MOST_SETTINGS = 256, NAME_BYTES = 64, VALUE_BYTES = 128, WORD_BYTES = 16 };
+
+/* Texts end with a zero byte, also in a spool, since they are copied by their bounds. */
+#define COMPONENT "component"
+
+struct setting {
+    struct setting *next;
+    char kind[WORD_BYTES], name[NAME_BYTES], value[VALUE_BYTES], source[WORD_BYTES];
+};
+
+struct known_settings {
+    struct setting *first;
+};
+
+struct row {
+    int64_t rank;
+    char kind[WORD_BYTES], name[NAME_BYTES], value[VALUE_BYTES], source[WORD_BYTES];
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank",
+           "the rank that has it; of ranks above 0 what they have otherwise than rank 0; -1: ranks for which "
+           "there was no room",
+           COLUMN_RANK),
+    TEXT(
+        kind, "S16",
+        "library: what it is; component: those of the framework `name` that are open; eager limit: in bytes, "
+        "of an open component; parameter: a setting that is not the library's own; environment: set, and "
+        "not among the library's parameters",
+        TEXT_WORD),
+    TEXT(name, "S64", "of the setting, as the library calls it", TEXT_WORD),
+    TEXT(value, "S128", "its value; cut at 127 bytes", TEXT_NAME),
+    TEXT(source, "S16",
+         "who set it: default, environment (which `mpirun --mca` uses, too), file, command line, program; "
+         "empty: the library does not tell; not set: rank 0 has it and this rank has not",
+         TEXT_WORD),
+};
+
+/* Where one of this name is to be linked; NULL when there is one, or no room. A framework has a parameter of
+ * the same name. */
+static struct setting **place_for(struct known_settings *settings, const char *name)
+{
+    struct setting **place = &settings->first;
+    int count = 0;
+    for (; *place; place = &(*place)->next)
+        if (++count == MOST_SETTINGS ||
+            (strcmp((*place)->kind, COMPONENT) != 0 && strncmp((*place)->name, name, NAME_BYTES - 1) == 0))
+            return NULL;
+    return place;
+}
+
+IOLENS_EXPORT void iolens_mpi_setting(const char *kind, const char *name, const char *value,
+                                      const char *source)
+{
+    struct known_settings *settings = iolens_active() ? table_state(TABLE_mpi_settings) : NULL;
+    struct setting **place = settings ? place_for(settings, name) : NULL;
+    struct setting *fresh = place ? arena_alloc(&iolens.arena, sizeof *fresh) : NULL;
+    if (!fresh)
+        return;
+    snprintf(fresh->kind, sizeof fresh->kind, "%s", kind);
+    snprintf(fresh->name, sizeof fresh->name, "%s", name);
+    snprintf(fresh->value, sizeof fresh->value, "%s", value);
+    snprintf(fresh->source, sizeof fresh->source, "%s", source);
+    *place = fresh;
+}
+
+/* No list is longer than what may be told, so that it cannot be a ring. */
+static bool validate(const void *state, const struct area *area)
+{
+    int count = 0;
+    for (const struct setting *one = ((const struct known_settings *)state)->first; one; one = one->next)
+        if (!area_holds(area, one, sizeof *one, 1) || ++count > MOST_SETTINGS)
+            return false;
+    return true;
+}
+
+static void copy(char *to, const char *from, size_t size) { memcpy(to, from, strnlen(from, size - 1)); }
+
+static void put_all(const struct known_settings *settings, struct buffer *rows)
+{
+    for (const struct setting *one = settings ? settings->first : NULL; one; one = one->next) {
+        struct row row = {0};
+        copy(row.kind, one->kind, sizeof row.kind);
+        copy(row.name, one->name, sizeof row.name);
+        copy(row.value, one->value, sizeof row.value);
+        copy(row.source, one->source, sizeof row.source);
+        buffer_put(rows, &row, sizeof row);
+    }
+}
+
+/* What ranks have to know to see whether all have the same: added up over all ranks. */
+static struct {
+    int64_t all, first, ranks; /* the hash of what a rank has; that of rank 0; how many have any */
+} sums;
+
+static void count(int rank)
+{
+    struct buffer own = {0};
+    put_all(table_state_known(TABLE_mpi_settings), &own);
+    sums.all = own.used > 0 ? (int64_t)record_id(own.data, own.used) : 0;
+    sums.first = rank == 0 ? sums.all : 0;
+    sums.ranks = own.used > 0;
+    buffer_free(&own);
+}
+
+/* Rows are compared before they have their rank. */
+static bool has(const struct buffer *rows, const struct row *row)
+{
+    const struct row *all = (const struct row *)rows->data;
+    for (size_t i = 0; i < rows->used / sizeof *all; i++)
+        if (memcmp(&all[i], row, sizeof *row) == 0)
+            return true;
+    return false;
+}
+
+static bool has_name(const struct buffer *rows, const struct row *row)
+{
+    const struct row *all = (const struct row *)rows->data;
+    for (size_t i = 0; i < rows->used / sizeof *all; i++)
+        if (strcmp(all[i].kind, row->kind) == 0 && strcmp(all[i].name, row->name) == 0)
+            return true;
+    return false;
+}
+
+/* What `own` has otherwise than `first`, and names of what it has not: not more rows than it has itself. */
+static void put_differences(const struct buffer *first, const struct buffer *own, struct buffer *rows)
+{
+    const struct row *mine = (const struct row *)own->data, *theirs = (const struct row *)first->data;
+    for (size_t i = 0; i < own->used / sizeof *mine; i++)
+        if (!has(first, &mine[i]))
+            buffer_put(rows, &mine[i], sizeof *mine);
+    for (size_t i = 0; i < first->used / sizeof *theirs; i++) {
+        struct row row = theirs[i];
+        memset(row.value, 0, sizeof row.value);
+        memset(row.source, 0, sizeof row.source);
+        snprintf(row.source, sizeof row.source, "not set");
+        if (rows->used < own->used && !has_name(own, &row))
+            buffer_put(rows, &row, sizeof row);
+    }
+}
+
+/* Collective. The rows of rank 0, on all ranks. */
+static bool share_first(const struct iolens_transport *transport, const struct buffer *own,
+                        struct buffer *first)
+{
+    uint64_t bytes = own->used;
+    if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
+        return false;
+    if (bytes == 0) /* rank 0 is not recorded */
+        return true;
+    void *data = buffer_add(first, bytes);
+    if (data && transport->rank == 0)
+        memcpy(data, own->data, bytes);
+    return data && transport->bcast(data, bytes, 0) == 0;
+}
+
+/* Without what rank 0 has alike. */
+static void leave_out_common(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct buffer own = *rows, first = {0};
+    *rows = (struct buffer){0};
+    rows->failed = !share_first(transport, &own, &first);
+    if (transport->rank == 0)
+        buffer_put(rows, own.data, own.used);
+    else
+        put_differences(&first, &own, rows);
+    buffer_free(&own);
+    buffer_free(&first);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    put_all(table_state_known(TABLE_mpi_settings), rows);
+    if (sums.all != sums.first * sums.ranks)
+        leave_out_common(transport, rows);
+    else if (transport->rank > 0)
+        rows->used = 0;
+    struct row *all = (struct row *)rows->data;
+    for (size_t i = 0; i < rows->used / sizeof *all; i++)
+        all[i].rank = transport->rank;
+}
+
+static int64_t most_rows(void)
+{
+    int64_t rows = 0;
+    const struct known_settings *settings = table_state_known(TABLE_mpi_settings);
+    for (const struct setting *one = settings ? settings->first : NULL; one; one = one->next)
+        rows++;
+    return rows;
+}
+
+/* Those of rank 0 stay. */
+static int64_t weight(const void *row) { return ((const struct row *)row)->rank == 0; }
+
+static size_t rest(void *row)
+{
+    *(struct row *)row = (struct row){.rank = -1, .name = "(others)"};
+    return 0;
+}
+
+const struct process_table table_mpi_settings = {
+    .name = "mpi_settings",
+    .meaning =
+        "What the MPI library is and how it is set, when MPI_Init has ended, where MPI is traced. When all "
+        "ranks together have more rows than IOLENS_FILE_RANKS, one of rank -1 says that there were others",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct known_settings),
+    .validate = validate,
+    .on_demand = true,
+    .state_of = TABLE_mpi_settings,
+    .count = count,
+    .sums = &sums.all,
+    .sum_count = sizeof sums / sizeof(int64_t),
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 1,
+    .most_rows = most_rows,
+};

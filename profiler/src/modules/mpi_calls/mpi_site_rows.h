@@ -1,0 +1,55 @@
+/* Rows of MPI calls: the table mpi_sites has one for each place that called, mpi_calls one for all of them.
+ */
+#ifndef IOLENS_MPI_SITE_ROWS_H
+#define IOLENS_MPI_SITE_ROWS_H
+
+#include "../../tables/process_table.h"
+#include "mpi_sites.h"
+
+struct row {
+    int64_t rank;
+    char function[48];
+    uint32_t region;
+    int32_t node;
+    int64_t calls;
+    double time, min_time, max_time, sync_time;
+    int64_t bytes_sent, bytes_received, messages, size[MPI_SIZES], late_receives;
+};
+
+/* Columns that both tables have. */
+#define MPI_WHO                                                                                              \
+    MERGED(rank, "<i8", "rank", "the rank that called; -1: several", COLUMN_RANK),                           \
+        {"function", "S48",      "",       "the function's name", offsetof(struct row, function),            \
+         48,         COLUMN_KEY, TEXT_WORD},                                                                 \
+        MERGED(region, "<u4", "region",                                                                      \
+               "the region it was called in, a row of `region_names`; 0: none, 4294967295: several",         \
+               COLUMN_KEY)
+#define MPI_TIMES                                                                                            \
+    MERGED(calls, "<i8", "calls", "calls that returned", COLUMN_SUM),                                        \
+        MERGED(time, "<f8", "s", "time in them", COLUMN_SUM),                                                \
+        MERGED(min_time, "<f8", "s", "shortest call", COLUMN_SMALLEST),                                      \
+        MERGED(max_time, "<f8", "s", "longest call", COLUMN_LARGEST)
+#define MPI_SIZE(class, meaning)                                                                             \
+    {                                                                                                        \
+        "size_" #class, "<i8", "messages", meaning, offsetof(struct row, size[class]), sizeof(int64_t),      \
+            COLUMN_SUM, TEXT_NONE                                                                            \
+    }
+#define MPI_MESSAGES                                                                                         \
+    MERGED(bytes_sent, "<i8", "B", "bytes sent; of collective calls, what this rank contributed",            \
+           COLUMN_SUM),                                                                                      \
+        MERGED(bytes_received, "<i8", "B", "bytes received, counted in the call that completed the receive", \
+               COLUMN_SUM),                                                                                  \
+        MERGED(messages, "<i8", "messages", "messages sent; contributions to collective calls", COLUMN_SUM), \
+        MPI_SIZE(0, "of these below 16 B"), MPI_SIZE(1, "from 16 B and below 256 B"),                        \
+        MPI_SIZE(2, "from 256 B and below 4 KiB"), MPI_SIZE(3, "from 4 KiB and below 64 KiB"),               \
+        MPI_SIZE(4, "from 64 KiB and below 1 MiB"), MPI_SIZE(5, "from 1 MiB and below 16 MiB"),              \
+        MPI_SIZE(6, "from 16 MiB on")
+
+/* Append the rows of all calls, those with the same values in the table's columns of COLUMN_KEY as one. */
+void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows);
+
+/* For both tables: nanoseconds of a row; the row of its function, for any rank, region and place. */
+int64_t mpi_site_weight(const void *row);
+size_t mpi_site_rest(void *row);
+
+#endif

@@ -1,0 +1,247 @@
+#include "mpi_sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../callers/call_nodes.h"
+#include "../../callers/chains.h"
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../runtime/region.h"
+#include "../../runtime/thread_room.h"
+#include "../../runtime/thread_slot.h"
+#include "../../runtime/wrap.h"
+#include "../../spool/spool.h"
+#include "../../tables/process_table.h"
+#include "mpi_events.h"
+#include "mpi_peers.h"
+
+enum { MOST_SITES = 65536, SEEN = 256 };
+
+#define SECONDS_BETWEEN_BEATS 0.1
+
+/* Where a thread finds the row of a call that it made lately. */
+struct seen {
+    uintptr_t caller;
+    uint32_t function, region;
+    struct mpi_site *site;
+};
+
+/* What a thread keeps for itself. */
+struct own {
+    const void *store; /* that `seen` points into; another one after fork */
+    double beat;       /* when the next sign of life is due */
+    double rare;       /* when more than counting is to be done for a call; 0: at each */
+    struct mpi_pending pending;
+    void *seen; /* SEEN of them; NULL: no room yet */
+};
+static __thread struct own own __attribute__((tls_model("initial-exec")));
+static struct thread_rooms iolens_sites_seen = {.bytes = SEEN * sizeof(struct seen)};
+
+/* Rows of functions beyond the bound are found in spite of it: there are not many of them. */
+const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
+                                            false, NULL};
+static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,
+                                             false, NULL};
+
+static int iolens_callers; /* how many are told apart */
+static unsigned iolens_mpi_traced;
+
+/* Which bytes of a call APMPI counts. */
+static const uint8_t MOVES[IOLENS_MPI_FUNCTIONS] = {
+#define APMPI_BYTES(moves, name)  [IOLENS_MPI_##name] = APMPI_##moves,
+#define APMPI_SYNCED(moves, name) [IOLENS_MPI_##name] = APMPI_##moves,
+#define APMPI_CALLS(name)
+#define APMPI_BARRIER(name)
+#include "apmpi.def"
+#undef APMPI_BYTES
+#undef APMPI_SYNCED
+#undef APMPI_CALLS
+#undef APMPI_BARRIER
+};
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    while (*list) {
+        size_t part = strcspn(list, ",");
+        if (part == length && memcmp(list, word, length) == 0)
+            return true;
+        list += part + (list[part] == ',');
+    }
+    return false;
+}
+
+void mpi_sites_start(void)
+{
+    char *end;
+    errno = 0;
+    long callers = strtol(iolens.settings.callers, &end, 10);
+    iolens_callers = callers >= 0 && callers <= CHAIN_MOST && errno == 0 && *end == '\0' ? (int)callers : 1;
+    iolens_mpi_traced = 0;
+    if (!has_word(iolens.settings.trace, "mpi"))
+        return;
+    if (iolens_callers > 0)
+        chains_start();
+    iolens_mpi_traced = IOLENS_MPI_CALLS;
+    iolens_mpi_traced |= settings_true(iolens.settings.mpi_sync) ? IOLENS_MPI_SYNC : 0u;
+    iolens_mpi_traced |= settings_true(iolens.settings.late_receives) ? IOLENS_MPI_LATE_RECEIVES : 0u;
+}
+
+IOLENS_EXPORT unsigned iolens_mpi_tracing(void) { return iolens_active() ? iolens_mpi_traced : 0; }
+
+static void add_message(int64_t bytes)
+{
+    own.pending.size = mpi_size_class(bytes);
+    own.pending.messages++;
+    own.pending.sent += bytes;
+    own.pending.sizes[own.pending.size]++;
+}
+
+IOLENS_EXPORT void iolens_mpi_sent(int peer, int64_t bytes)
+{
+    add_message(bytes);
+    own.pending.peer = peer;
+    mpi_peer_add(peer, bytes, true);
+}
+
+IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
+{
+    own.pending.received += bytes;
+    own.pending.peer = peer;
+    mpi_peer_add(peer, bytes, false);
+}
+
+IOLENS_EXPORT void iolens_mpi_posted(int64_t bytes) { own.pending.posted += bytes; }
+
+/* A contribution is a message where it is not empty. */
+IOLENS_EXPORT void iolens_mpi_volume(int64_t sent, int64_t received)
+{
+    if (sent > 0)
+        add_message(sent);
+    own.pending.received += received;
+    own.pending.peer = -1;
+}
+
+IOLENS_EXPORT void iolens_mpi_late(void) { own.pending.late++; }
+
+IOLENS_EXPORT void iolens_mpi_sync(double seconds) { own.pending.sync += seconds; }
+
+static struct mpi_site *make_site(struct keyed *store, const struct iolens_mpi_call *call, uintptr_t caller)
+{
+    struct mpi_site_key key = {.function = call->function, .region = iolens_region, .thread = thread_slot()};
+    key.node = iolens_callers > 0 ? chain_node(caller, iolens_callers) : CALL_NODE_NONE;
+    struct keyed_row *row = keyed_find(store, &mpi_sites_shape, &key);
+    key.node = CALL_NODE_OTHER;
+    row = row ? row : keyed_find(store, &unbounded, &key);
+    return row ? keyed_value(row, &mpi_sites_shape) : NULL;
+}
+
+/* Where a call may be remembered; NULL without memory. */
+static struct seen *seen_at(const struct keyed *store, size_t hash)
+{
+    struct seen *seen = own.seen ? own.seen : thread_room(&iolens_sites_seen, &own.seen);
+    if (__builtin_expect(own.store != store, 0)) {
+        if (seen)
+            memset(seen, 0, iolens_sites_seen.bytes);
+        own.store = store;
+    }
+    return seen ? &seen[hash % SEEN] : NULL;
+}
+
+/* Farther callers may be others at each call, so that with them nothing is remembered here. */
+static struct mpi_site *site_of(struct keyed *store, const struct iolens_mpi_call *call)
+{
+    uintptr_t caller = iolens_callers == 1 ? chain_program(call->caller) : call->caller;
+    struct seen *seen =
+        seen_at(store, (caller ^ caller >> 9) + 31 * (size_t)call->function + 7 * (size_t)iolens_region);
+    if (seen && iolens_callers <= 1 && seen->caller == caller && seen->function == call->function &&
+        seen->region == iolens_region && seen->site)
+        return seen->site;
+    iolens_busy = true;
+    struct mpi_site *site = make_site(store, call, caller);
+    iolens_busy = false;
+    if (seen)
+        *seen = (struct seen){caller, call->function, iolens_region, site};
+    return site;
+}
+
+static void add_pending(struct mpi_site *site, struct mpi_pending *pending)
+{
+    site->sent += pending->sent;
+    site->received += pending->received;
+    site->messages += pending->messages;
+    site->late += pending->late;
+    site->sync += pending->sync;
+    if (pending->messages == 1)
+        site->sizes[pending->size]++;
+    for (int i = 0; pending->messages > 1 && i < MPI_SIZES; i++)
+        site->sizes[i] += pending->sizes[i];
+}
+
+static void add_moved(struct mpi_site *site, const struct mpi_pending *pending, unsigned moves)
+{
+    int64_t moved = (moves & APMPI_SENT ? pending->sent : 0) +
+                    (moves & APMPI_RECEIVED ? pending->received : 0) +
+                    (moves & APMPI_POSTED ? pending->posted : 0);
+    site->moved += moved;
+    site->moved_sizes[apmpi_size_class(moved)]++;
+}
+
+static void clear_pending(struct mpi_pending *pending)
+{
+    if (pending->messages == 1)
+        pending->sizes[pending->size] = 0;
+    else if (pending->messages > 1)
+        memset(pending->sizes, 0, sizeof pending->sizes);
+    pending->sent = pending->received = pending->posted = pending->messages = pending->late = 0;
+    pending->sync = 0;
+}
+
+/* What few calls need, or few programs: all others are spared the questions. */
+static void do_more(const struct iolens_mpi_call *call, bool counted)
+{
+    iolens_busy = true;
+    const struct mpi_pending *said = &own.pending;
+    bool spoke = said->messages > 0 || said->received > 0;
+    if (counted && mpi_events_wanted())
+        mpi_event_keep(call, said->sent > 0 ? said->sent : said->received, spoke ? said->peer : -1);
+    if (call->t1 >= own.beat) {
+        own.beat = call->t1 + SECONDS_BETWEEN_BEATS;
+        spool_beat();
+    }
+    own.rare = mpi_events_wanted() ? 0 : own.beat;
+    iolens_busy = false;
+}
+
+IOLENS_EXPORT void iolens_mpi_call(const struct iolens_mpi_call *call)
+{
+    struct keyed *store = table_state(TABLE_mpi_sites);
+    struct mpi_site *site = store && iolens_active() && !iolens_paused() ? site_of(store, call) : NULL;
+    double seconds = call->t1 - call->t0;
+    if (site) {
+        site->min_time = site->calls == 0 || seconds < site->min_time ? seconds : site->min_time;
+        site->max_time = seconds > site->max_time ? seconds : site->max_time;
+        site->time += seconds;
+        add_pending(site, &own.pending);
+        if (MOVES[call->function])
+            add_moved(site, &own.pending, MOVES[call->function]);
+        site->calls++;
+    }
+    if (call->t1 >= own.rare)
+        do_more(call, site != NULL);
+    clear_pending(&own.pending);
+}
+
+struct keyed_row *mpi_sites_first(const void *state) { return state ? keyed_first(state) : NULL; }
+
+const struct mpi_site *mpi_site_of(struct keyed_row *row) { return keyed_value(row, &mpi_sites_shape); }
+
+bool mpi_site_is_sound(const void *key, const void *value)
+{
+    const struct mpi_site *site = value;
+    return ((const struct mpi_site_key *)key)->function < IOLENS_MPI_FUNCTIONS &&
+           is_measured_time(site->time) && is_measured_time(site->min_time) &&
+           is_measured_time(site->max_time) && is_measured_time(site->sync);
+}

@@ -1,0 +1,51 @@
+/* What is kept of MPI calls: one row for each thread, function, region and place that it was called from. */
+#ifndef IOLENS_MPI_SITES_H
+#define IOLENS_MPI_SITES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../memory/buffer.h"
+#include "../../tables/keyed.h"
+#include "mpi_moves.h"
+
+enum { MPI_SIZES = 7 };
+
+/* What was said of a call before it is counted. */
+struct mpi_pending {
+    int64_t sent, received, posted, messages, late;
+    int64_t sizes[MPI_SIZES];
+    int size; /* class of the latest message */
+    int peer; /* and the rank at its other end; -1: none */
+    double sync;
+};
+
+struct mpi_site_key {
+    uint32_t function, region, node, thread;
+};
+
+struct mpi_site {
+    int64_t calls, sent, received, messages, late;
+    int64_t sizes[MPI_SIZES];
+    int64_t moved, moved_sizes[APMPI_SIZES]; /* bytes, and calls by them, as APMPI counts */
+    double time, min_time, max_time, sync;
+};
+
+/* 0: below 16 B, then up to 256 B, 4 KiB, 64 KiB, 1 MiB, 16 MiB, and above. */
+static inline int mpi_size_class(int64_t bytes)
+{
+    int bits = bytes > 0 ? 64 - __builtin_clzll((uint64_t)bytes) : 0;
+    int class = (bits - 1) / 4;
+    return bits < 5 ? 0 : class < MPI_SIZES - 1 ? class : MPI_SIZES - 1;
+}
+
+/* Over what this process has of them. `state`: of TABLE_mpi_sites, may be NULL. */
+struct keyed_row *mpi_sites_first(const void *state);
+const struct mpi_site *mpi_site_of(struct keyed_row *row);
+
+/* Of the table's state: its rows' shape; whether a row of a spool can be one; the setting is known. */
+extern const struct keyed_shape mpi_sites_shape;
+bool mpi_site_is_sound(const void *key, const void *value);
+void mpi_sites_start(void);
+
+#endif

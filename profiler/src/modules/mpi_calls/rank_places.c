@@ -1,0 +1,101 @@
+/* Where each rank runs: its node, the processors that it may use there, and what MPI lets its threads do. */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../runtime/wrap.h"
+#include "../../tables/process_table.h"
+
+enum { CPUS = 8192, CPU_TEXT = 128, HOST_TEXT = 64 };
+
+struct place {
+    double begin_time;
+    int32_t thread_level, known;
+    char cpus[CPU_TEXT];
+};
+
+struct row {
+    int64_t rank;
+    char host[HOST_TEXT], cpus[CPU_TEXT];
+    int32_t cpu_count, thread_level;
+    double begin_time;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank"),
+    TEXT(host, "S64", "its node", TEXT_NAME),
+    TEXT(cpus, "S128",
+         "the processors of the node that it could run on when MPI_Init had ended: 0-3,8; cut at 128 bytes",
+         TEXT_WORD),
+    COLUMN(cpu_count, "<i4", "processors", "how many these are; 0: not known"),
+    COLUMN(thread_level, "<i4", "level",
+           "what MPI_Query_thread says: 0 single, 1 funneled, 2 serialized, 3 multiple; of MPICH and of Open "
+           "MPI the "
+           "same numbers"),
+    COLUMN(begin_time, "<f8", "s", "what the profiler, and waiting for it on other ranks, added to MPI_Init"),
+};
+
+/* As the kernel lists them: ranges, separated by commas. Returns how many there are. */
+static int list_cpus(char *text, size_t size)
+{
+    unsigned long mask[CPUS / (8 * sizeof(long))] = {0};
+    const int bits = 8 * (int)sizeof(long);
+    size_t used = 0;
+    int count = 0;
+    if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) <= 0)
+        return 0;
+    for (int cpu = 0, last; cpu < CPUS; cpu = last + 1) {
+        for (last = cpu; last < CPUS && mask[last / bits] >> last % bits & 1; last++)
+            count++;
+        if (last == cpu || used >= size)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, last - cpu > 1 ? "%s%d-%d" : "%s%d",
+                                 used ? "," : "", cpu, last - 1);
+    }
+    return count;
+}
+
+IOLENS_EXPORT void iolens_mpi_began(int level, double seconds)
+{
+    struct place *place = iolens_active() ? table_state(TABLE_rank_places) : NULL;
+    if (!place)
+        return;
+    place->thread_level = level;
+    place->begin_time = seconds;
+    place->known = list_cpus(place->cpus, sizeof place->cpus);
+}
+
+static bool validate(const void *state, const struct area *area)
+{
+    const struct place *place = state;
+    (void)area;
+    return place->known >= 0 && place->known <= CPUS;
+}
+
+/* Ranks behind the last one for which there is room have none. */
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct place *place = table_state_known(TABLE_rank_places);
+    struct row row = {.rank = transport->rank};
+    if (!place || transport->rank >= tables_most_rows(false))
+        return;
+    row.cpu_count = place->known;
+    row.thread_level = place->thread_level;
+    row.begin_time = place->begin_time;
+    memcpy(row.cpus, place->cpus, sizeof row.cpus);
+    memcpy(row.host, iolens.identity.host, strnlen(iolens.identity.host, sizeof row.host));
+    buffer_put(rows, &row, sizeof row);
+}
+
+const struct process_table table_rank_places = {
+    .name = "rank_places",
+    .meaning = "The node and the processors of each rank, where MPI is traced",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct place),
+    .validate = validate,
+    .collect = collect,
+};

@@ -1,0 +1,119 @@
+/* The records of PnetCDF files and variables, and the events of their wrapped functions. */
+#ifndef IOLENS_PNETCDF_H
+#define IOLENS_PNETCDF_H
+
+#include "../../records/shape.h"
+#include "../../runtime/wrap.h"
+#include "../dataset.h"
+#include "pnetcdf_api.h"
+
+enum pnetcdf_file_int {
+#define INT(name, merge) PNETCDF_FILE_##name,
+#define DOUBLE(name, merge)
+#include "pnetcdf_file_counters.def"
+#undef INT
+#undef DOUBLE
+    PNETCDF_FILE_INTS
+};
+
+enum pnetcdf_file_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) PNETCDF_FILE_F_##name,
+#include "pnetcdf_file_counters.def"
+#undef INT
+#undef DOUBLE
+    PNETCDF_FILE_DOUBLES
+};
+
+struct pnetcdf_file {
+    struct record_base base;
+    int64_t ints[PNETCDF_FILE_INTS];
+    double doubles[PNETCDF_FILE_DOUBLES];
+    struct spin lock;
+    double meta_end, wait_end;
+};
+
+enum pnetcdf_var_int {
+#define INT(name, merge) PNETCDF_VAR_##name,
+#define DOUBLE(name, merge)
+#include "pnetcdf_var_counters.def"
+#undef INT
+#undef DOUBLE
+    PNETCDF_VAR_INTS
+};
+
+enum pnetcdf_var_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) PNETCDF_VAR_F_##name,
+#include "pnetcdf_var_counters.def"
+#undef INT
+#undef DOUBLE
+    PNETCDF_VAR_DOUBLES
+};
+
+struct pnetcdf_var {
+    struct record_base base;
+    int64_t ints[PNETCDF_VAR_INTS];
+    double doubles[PNETCDF_VAR_DOUBLES];
+    struct dataset dataset;
+    int record_dimension; /* -1: not a record variable */
+};
+
+_Static_assert(offsetof(struct pnetcdf_var, dataset) <= SHAPE_MOST_BYTES, "room for every record");
+
+/* Which part of a variable a call moves. */
+enum extent_kind { EXTENT_ALL, EXTENT_ONE, EXTENT_BLOCK, EXTENT_STRIDED, EXTENT_PIECES, EXTENT_TYPE };
+
+struct extent {
+    enum extent_kind kind;
+    const mpi_offset *count, *stride; /* stride may be NULL: 1 */
+    int pieces;
+    mpi_offset *const *counts; /* NULL: one element each */
+    mpi_type type;             /* of the file */
+};
+
+struct extent extent_all(void);
+struct extent extent_one(void);
+struct extent extent_block(const mpi_offset *count);
+struct extent extent_strided(const mpi_offset *count, const mpi_offset *stride);
+struct extent extent_pieces(int pieces, mpi_offset *const *counts);
+struct extent extent_type(mpi_type type);
+
+/* Which parts of several variables a call moves: the extent of each, whose `count` and `stride` stand in
+ * these. */
+struct parts {
+    enum extent_kind kind;
+    mpi_offset *const *counts, *const *strides; /* strides may be NULL: 1 */
+};
+
+struct parts parts_all(void);
+struct parts parts_one(void);
+struct parts parts_blocks(mpi_offset *const *counts);
+struct parts parts_strided(mpi_offset *const *counts, mpi_offset *const *strides);
+
+struct several {
+    int many;
+    const int *var;
+    struct parts parts;
+};
+
+struct extent extent_of(const struct several *several, int at);
+
+void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter);
+void pnetcdf_before_close(struct call *c, int nc);
+void pnetcdf_on_close(const struct call *c, int nc);
+void pnetcdf_on_meta(const struct call *c, int nc, enum pnetcdf_file_int counter); /* or PNETCDF_FILE_INTS */
+void pnetcdf_on_wait(const struct call *c, int nc, enum pnetcdf_file_int counter);
+
+void pnetcdf_on_variable(const struct call *c, int nc, int var);
+void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
+                       enum pnetcdf_var_int mode, struct extent extent);
+
+/* Each variable is an access of its own, and has a share of the call's time, in proportion to its bytes. */
+void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, enum pnetcdf_var_int form,
+                         enum pnetcdf_var_int mode);
+
+/* Of a file that was closed. */
+void pnetcdf_close_variables(const struct call *c, int nc);
+
+#endif

@@ -1,0 +1,99 @@
+/* The wrapped functions of async.def, and the calls by number that start what cannot be followed. */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../lifecycle/confined.h"
+#include "../../sampling/sampling.h"
+#include "async.h"
+#include "calls/row.h"
+#include "unfollowed.h"
+
+struct io_context;
+struct io_uring;
+struct io_uring_params;
+
+#define TYPE_context(_)  struct io_context *
+#define TYPE_count(_)    long
+#define TYPE_controls(_) struct iocb **
+#define TYPE_least(_)    long
+#define TYPE_most(_)     long
+#define TYPE_events(_)   struct io_event *
+#define TYPE_limit(_)    struct timespec *
+#define TYPE_mask(_)     sigset_t *
+#define TYPE_entries(_)  unsigned
+#define TYPE_ring(_)     struct io_uring *
+#define TYPE_params(_)   struct io_uring_params *
+#define TYPE_flags(_)    unsigned
+#define TYPE_memory(_)   void *
+#define TYPE_bytes(_)    size_t
+
+#define ON_SUBMIT(...)                                                                                       \
+    FNB(__VA_ARGS__, async_before_submit(count, controls), async_on_submit(ret, count, controls))
+#define ON_GETEVENTS(...)                                                                                    \
+    FNB(__VA_ARGS__, c.mark = sampling_hold(NULL),                                                           \
+        (sampling_release(c.mark), async_on_events(&c, ret, events)))
+#define ON_RING(...) FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
+
+#define WRAP_TABLE "profiler/src/modules/posix/async.def"
+#include "../../runtime/wrap_expand.h"
+
+#if defined(__x86_64__)
+
+/* Everything but the four calls goes on to the real function as if it had been called: C would open a frame,
+ * which a call that makes a thread or a process may not come back to. */
+enum { IO_URING_SETUP = 425 };
+
+_Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
+
+#define HIDDEN __attribute__((used, visibility("hidden")))
+
+static long resolve_first(long number, ...);
+
+HIDDEN long (*iolens_real_syscall)(long, ...) = resolve_first;
+
+static long resolve_first(long number, ...)
+{
+    va_list list;
+    long value[6];
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        value[i] = va_arg(list, long);
+    va_end(list);
+    wrap_resolve("syscall", &iolens_real_syscall);
+    return iolens_real_syscall(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+}
+
+__attribute__((constructor)) static void resolve(void) { wrap_resolve("syscall", &iolens_real_syscall); }
+
+HIDDEN long iolens_noted_syscall(long number, long first, long second, long third, long fourth, long fifth)
+{
+    if (number == SYS_prctl)
+        confined_prctl(first, second, third);
+    if (number == SYS_seccomp)
+        confined_seccomp(first, third);
+    long ret = iolens_real_syscall(number, first, second, third, fourth, fifth);
+    bool ring = number == IO_URING_SETUP;
+    bool moves = ring || (number == SYS_io_submit && !async_submitting);
+    if (ret >= 0 && moves && iolens_active())
+        RECORDER(unfollowed_add(ring ? UNFOLLOWED_io_uring : UNFOLLOWED_io_submit));
+    return ret;
+}
+
+__asm__(".pushsection .text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        "syscall:\n"
+        "    cmpq $425, %rdi\n" /* io_uring_setup */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $209, %rdi\n" /* io_submit */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $157, %rdi\n" /* prctl */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $317, %rdi\n" /* seccomp */
+        "    je iolens_noted_syscall\n"
+        "    jmp *iolens_real_syscall(%rip)\n"
+        ".size syscall, . - syscall\n"
+        ".popsection\n");
+
+#endif

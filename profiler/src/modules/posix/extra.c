@@ -1,0 +1,96 @@
+#include "extra.h"
+
+#include "../../files/names.h"
+#include "../../system/path_room.h"
+#include "../../tables/process_table.h"
+#include "posix.h"
+#include "../timer.h"
+
+struct extra_counts {
+    struct spin lock;
+    int64_t counts[EXTRAS];
+    double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
+};
+
+static void count(const struct call *c, struct file *file, enum extra which, bool timed)
+{
+    struct extra_counts *counts = file && !iolens_paused() ? table_file_state(TABLE_posix_extra, file) : NULL;
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    counts->counts[which]++;
+    if (timed)
+        timer_add(&counts->seconds, &counts->last_end, c->t0, c->t1);
+    spin_unlock(&counts->lock);
+}
+
+void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra which)
+{
+    char *absolute = iolens_owns_memory() ? path_room_take() : NULL;
+    if (absolute && path_absolute(absolute, dirfd, path))
+        count(c, names_file(absolute, which == EXTRA_truncates ? NAMES_TARGET : NAMES_LINK), which, true);
+    path_room_give(absolute);
+}
+
+void extra_on_fd(const struct call *c, int fd, enum extra which)
+{
+    struct open_file *open = fds_find(fd);
+    count(c, open ? fds_file(open) : NULL, which, true);
+}
+
+void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
+                   int64_t bytes, enum extra which)
+{
+    const int ends[] = {from, to};
+    if (bytes < 0)
+        return;
+    posix_on_read(c, from, bytes, from_offset, true);
+    posix_on_write(c, to, bytes, to_offset, true);
+    for (int i = 0; i < 2; i++) {
+        struct open_file *open = fds_find(ends[i]);
+        count(c, open ? fds_file(open) : NULL, which, false);
+    }
+}
+
+int64_t extra_place(const off_t *offset) { return offset ? *offset : POSIX_AT_POSITION; }
+
+struct row {
+    uint64_t file;
+    int64_t rank, counts[EXTRAS];
+    double seconds;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(file, "<u8", "record id", "the file or folder, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+#define EXTRA(name, meaning) ELEMENT(counts, EXTRA_##name, name, "<i8", "calls", meaning),
+#include "extra.def"
+#undef EXTRA
+    COLUMN(seconds, "<f8", "s", "time in the calls of this row that move no bytes, overlap counted once"),
+};
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    for (struct file *file = iolens_registry.first; file; file = file->next) {
+        const struct extra_counts *counts = table_file_state_known(TABLE_posix_extra, file);
+        struct row *row = counts ? buffer_add(rows, sizeof *row) : NULL;
+        if (!row)
+            continue;
+        row->file = file->id;
+        row->rank = transport->rank;
+        row->seconds = counts->seconds;
+        for (int i = 0; i < EXTRAS; i++)
+            row->counts[i] = counts->counts[i];
+    }
+}
+
+const struct process_table table_posix_extra = {
+    .name = "posix_extra",
+    .meaning =
+        "Calls of a rank on a file or folder that Darshan's POSIX record has no slot for. What sendfile, "
+        "copy_file_range and splice move is counted in the POSIX record, as a read of the one file and a "
+        "write of the other",
+    TABLE_ROWS(COLUMNS),
+    .file_bytes = sizeof(struct extra_counts),
+    .collect = collect,
+};

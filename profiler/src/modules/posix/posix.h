@@ -1,0 +1,85 @@
+/* The POSIX module: its record, and the events that the wrapped functions end in (posix_kinds.h). */
+#ifndef IOLENS_POSIX_H
+#define IOLENS_POSIX_H
+
+#include <aio.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "../../files/fds.h"
+#include "../../records/frequent_values.h"
+#include "../../system/spin.h"
+#include "../../runtime/wrap.h"
+#include "aio.h"
+#include "../timelines/heatmap.h"
+#include "../posix_record.h"
+
+struct dxt;
+struct lustre_state;
+
+enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
+
+/* Which kind of operation ended last, for times that overlap. */
+enum { POSIX_READ_END, POSIX_WRITE_END, POSIX_META_END };
+
+enum { POSIX_AT_POSITION = -1 }; /* an offset: the call used the file position */
+
+struct posix_state {
+    struct posix_record record;
+    struct spin lock;
+    enum posix_direction latest;
+    int64_t last_byte_read, last_byte_written;
+    int64_t largest[2]; /* read, write: largest single access */
+    int bucket[2];      /* read, write: where the latest size is counted in record.ints */
+    int64_t writes_not_aligned;
+    double last_end[3]; /* read, write, meta: end of the latest operation */
+    struct heat heat;
+    struct dxt *dxt;              /* NULL: not traced */
+    struct lustre_state *stripes; /* NULL: the file has no layout */
+    struct frequent_values read_size, write_size, stride;
+};
+
+/* The slow part of posix_state_of: the first operation on an open file. */
+struct posix_state *posix_state_new(struct open_file *open, int fd);
+
+/* The file's state behind a descriptor, or NULL. */
+static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
+{
+    struct posix_state *state = atomic_load_explicit(&open->posix, memory_order_relaxed);
+    return __builtin_expect(state != NULL, 1) ? state : posix_state_new(open, fd);
+}
+
+void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
+void posix_on_dup(const struct call *c, int copy, int fd);
+void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value);
+void posix_on_fileno(const struct call *c, int fd, FILE *stream);
+void posix_on_read(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
+void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
+/* Where `bytes` began that were appended to the file just now. */
+int64_t posix_begin_at_end(int fd, int64_t bytes);
+void posix_on_seek(const struct call *c, int fd, int64_t offset);
+void posix_on_stat(const struct call *c, int dirfd, const char *path);
+void posix_on_statat(const struct call *c, int dirfd, const char *path); /* "" stands for dirfd itself */
+void posix_on_fstat(const struct call *c, int fd);
+void posix_on_mmap(int fd);
+void posix_on_sync(const struct call *c, int fd, enum posix_int counter);
+void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to);
+
+/* Closing takes the descriptor out before the real close, when its number is still this file's. */
+void posix_before_close(struct call *c, int fd);
+void posix_on_close(const struct call *c, int result);
+void posix_on_close_range(const struct call *c, unsigned first, unsigned last, int flags);
+
+void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);
+void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count);
+void posix_on_complete(const struct aio_request *request, double t1, int64_t bytes); /* negative: it failed */
+void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes);
+
+static inline bool posix_aligned(const volatile void *memory) { return ((uintptr_t)memory & 7) == 0; }
+
+bool posix_all_aligned(const struct iovec *vector, int count);
+
+#endif

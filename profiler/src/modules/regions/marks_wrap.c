@@ -1,0 +1,121 @@
+/* What a program calls to mark regions and to switch recording on and off: iolens.h in ../../include,
+ * CrayPAT's names for the same, and both as Fortran compilers name and call them. */
+#include <string.h>
+
+#include "../../runtime/wrap.h"
+#include "control.h"
+#include "../region_names.h"
+#include "regions.h"
+
+enum { PAT_API_FAIL, PAT_API_OK };
+
+enum { PAT_STATE_OFF, PAT_STATE_ON, PAT_STATE_QUERY };
+
+IOLENS_EXPORT void iolens_region_begin(int id, const char *label);
+IOLENS_EXPORT void iolens_region_end(int id);
+
+void iolens_region_begin(int id, const char *label)
+{
+    if (iolens_active())
+        RECORDER(region_begin(id, label));
+}
+
+void iolens_region_end(int id)
+{
+    if (iolens_active())
+        RECORDER(region_end(id));
+}
+
+IOLENS_EXPORT void iolens_record(int state)
+{
+    if (iolens_active())
+        RECORDER(control_record(state != 0));
+}
+
+IOLENS_EXPORT void iolens_flush(void)
+{
+    if (iolens_active())
+        RECORDER(control_flush());
+}
+
+IOLENS_EXPORT int PAT_region_begin(int id, const char *label);
+IOLENS_EXPORT int PAT_region_end(int id);
+IOLENS_EXPORT int PAT_record(int state);
+IOLENS_EXPORT int PAT_flush_buffer(unsigned long *bytes);
+
+int PAT_region_begin(int id, const char *label)
+{
+    iolens_region_begin(id, label);
+    return PAT_API_OK;
+}
+
+int PAT_region_end(int id)
+{
+    iolens_region_end(id);
+    return PAT_API_OK;
+}
+
+/* The state, where it is asked for. */
+int PAT_record(int state)
+{
+    if (state == PAT_STATE_QUERY)
+        return iolens_active() && !iolens_paused() ? PAT_STATE_ON : PAT_STATE_OFF;
+    iolens_record(state);
+    return PAT_API_OK;
+}
+
+int PAT_flush_buffer(unsigned long *bytes)
+{
+    if (bytes)
+        *bytes = 0;
+    iolens_flush();
+    return PAT_API_OK;
+}
+
+/* A text of Fortran has no end but its length, and spaces behind it. */
+static int begin_in_fortran(int64_t id, const char *label, size_t length)
+{
+    char text[REGION_LABEL_BYTES] = "";
+    while (length > 0 && label[length - 1] == ' ')
+        length--;
+    memcpy(text, label, length < sizeof text ? length : sizeof text - 1);
+    return PAT_region_begin((int)id, text);
+}
+
+/* pat_apif.h has a name for each kind of integer, and for calls without a status; an older program has one.
+ */
+#define FORTRAN(end, number)                                                                                 \
+    IOLENS_EXPORT void pat_region_begin##end(const number *id, const char *label, number *status,            \
+                                             size_t length);                                                 \
+    IOLENS_EXPORT void pat_region_end##end(const number *id, number *status);                                \
+    IOLENS_EXPORT void pat_record##end(const int32_t *state, number *status);                                \
+    IOLENS_EXPORT void pat_flush_buffer##end(unsigned long *bytes, number *status);                          \
+    void pat_region_begin##end(const number *id, const char *label, number *status, size_t length)           \
+    {                                                                                                        \
+        *status = begin_in_fortran(*id, label, length);                                                      \
+    }                                                                                                        \
+    void pat_region_end##end(const number *id, number *status) { *status = PAT_region_end((int)*id); }       \
+    void pat_record##end(const int32_t *state, number *status) { *status = PAT_record(*state); }             \
+    void pat_flush_buffer##end(unsigned long *bytes, number *status) { *status = PAT_flush_buffer(bytes); }
+
+#define FORTRAN_WITHOUT_STATUS(end, number)                                                                  \
+    IOLENS_EXPORT void pat_region_begin##end(const number *id, const char *label, size_t length);            \
+    IOLENS_EXPORT void pat_region_end##end(const number *id);                                                \
+    void pat_region_begin##end(const number *id, const char *label, size_t length)                           \
+    {                                                                                                        \
+        begin_in_fortran(*id, label, length);                                                                \
+    }                                                                                                        \
+    void pat_region_end##end(const number *id) { PAT_region_end((int)*id); }
+
+FORTRAN(_, int32_t)
+FORTRAN(_i4_, int32_t)
+FORTRAN(_i8_, int64_t)
+FORTRAN_WITHOUT_STATUS(_i4ns_, int32_t)
+FORTRAN_WITHOUT_STATUS(_i8ns_, int64_t)
+
+IOLENS_EXPORT void pat_record_ns_(const int32_t *state);
+IOLENS_EXPORT void pat_flush_buffer_ns_(unsigned long *bytes);
+
+void pat_record_ns_(const int32_t *state) { PAT_record(*state); }
+
+void pat_flush_buffer_ns_(unsigned long *bytes) { PAT_flush_buffer(bytes); }

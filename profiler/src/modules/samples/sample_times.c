@@ -1,0 +1,98 @@
+/* Samples one by one. */
+#include "../../callers/call_nodes.h"
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../sampling/times.h"
+#include "../../tables/process_table.h"
+
+struct row {
+    int64_t rank;
+    double time;
+    int32_t thread, node, periods;
+    uint8_t kind;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that was sampled"),
+    COLUMN(thread, "<i4", "thread", "the thread, as in `sampling`"),
+    COLUMN(time, "<f8", "s", "since the begin of the job"),
+    COLUMN(node, "<i4", "node", "the innermost place of its call chain, in `call_nodes`; -1: not known"),
+    COLUMN(periods, "<i4", "periods", "periods of the timer that it stands for, up to its time"),
+    COLUMN(kind, "<u1", "kind", "0: it was running; 1: it waited in a system call, or for its core"),
+};
+
+static int64_t left_out_of_all;
+
+static bool validate(const void *state, const struct area *area)
+{
+    const struct sample_times *times = state;
+    for (const struct sample_times_chunk *chunk = times->newest; chunk; chunk = chunk->older) {
+        if (!area_holds(area, chunk, sizeof *chunk, 1) || chunk->used < 0)
+            return false;
+        for (int64_t i = 0; i < sample_times_in(chunk); i++)
+            if (!is_measured_time(chunk->entry[i].time))
+                return false;
+    }
+    return true;
+}
+
+static double latest(const void *state)
+{
+    const struct sample_times *times = state;
+    double end = 0;
+    for (const struct sample_times_chunk *chunk = times->newest; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < sample_times_in(chunk); i++)
+            if (chunk->entry[i].time > end)
+                end = chunk->entry[i].time;
+    return end;
+}
+
+static void put(struct buffer *rows, const struct sample_time *entry, int rank)
+{
+    struct row row = {.rank = rank,
+                      .time = timeline_at(&iolens.timeline, entry->time),
+                      .thread = (int32_t)entry->thread,
+                      .node = call_node_written(entry->node),
+                      .periods = (int32_t)entry->periods,
+                      .kind = entry->waited != 0};
+    buffer_put(rows, &row, sizeof row);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct sample_times *times = table_state_known(TABLE_sample_times);
+    const struct sample_times_chunk *chunk = times ? times->newest : NULL;
+    for (; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < sample_times_in(chunk); i++)
+            put(rows, &chunk->entry[i], transport->rank);
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    const struct sample_times *times = table_state_known(TABLE_sample_times);
+    left_out_of_all = times ? times->left_out : 0;
+}
+
+static const char *left_out(void)
+{
+    return left_out_of_all > 0
+               ? "The time line of samples ends early on some rank; IOLENS_TIMELINE says how many it keeps."
+               : NULL;
+}
+
+const struct process_table table_sample_times = {
+    .name = "sample_times",
+    .meaning = "A sample with its time (IOLENS_TIMELINE)",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct sample_times),
+    .validate = validate,
+    .latest = latest,
+    .on_demand = true,
+    .state_of = TABLE_sample_times,
+    .count = count,
+    .sums = &left_out_of_all,
+    .sum_count = 1,
+    .collect = collect,
+    .left_out = left_out,
+};

@@ -1,0 +1,81 @@
+/* How often each call chain was met by a timer. */
+#include "../../callers/call_nodes.h"
+#include "../../sampling/state.h"
+#include "../../tables/process_table.h"
+#include "../../tables/table_merge.h"
+
+enum { SEVERAL_NODES = -2, SEVERAL_THREADS = -1 };
+
+struct row {
+    int64_t rank, count;
+    int32_t thread, node;
+    uint32_t region;
+    uint8_t kind;
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank that was sampled; -1: several", COLUMN_RANK),
+    MERGED(thread, "<i4", "thread", "the thread, as in `sampling`; -1: several", COLUMN_KEY),
+    MERGED(region, "<u4", "region",
+           "the innermost region that it was in, as in `region_names`; 0: none, 4294967295: several",
+           COLUMN_KEY),
+    MERGED(node, "<i4", "node",
+           "the innermost place of its call chain, in `call_nodes`; -1: not known, -2: several", COLUMN_KEY),
+    MERGED(kind, "<u1", "kind", "0: it was running; 1: it waited in a system call, or for its core",
+           COLUMN_KEY),
+    MERGED(count, "<i8", "periods", "periods of the timer that it was met there for", COLUMN_SUM),
+};
+
+static bool is_sound(const void *key, const void *value)
+{
+    const struct sample_key *sample = key;
+    const struct sample_count *count = value;
+    return sample->blocked <= 1 && count->count >= 0;
+}
+
+static int64_t weight(const void *row) { return ((const struct row *)row)->count; }
+
+/* One row for each kind. */
+static size_t rest(void *memory)
+{
+    struct row *row = memory;
+    *row = (struct row){.rank = -1,
+                        .count = row->count,
+                        .thread = SEVERAL_THREADS,
+                        .node = SEVERAL_NODES,
+                        .region = UINT32_MAX,
+                        .kind = row->kind};
+    return row->kind;
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct keyed *samples = table_state_known(TABLE_samples);
+    for (struct keyed_row *found = samples ? keyed_first(samples) : NULL; found; found = keyed_next(found)) {
+        const struct sample_key *key = keyed_key(found);
+        const struct sample_count *value = keyed_value(found, &sample_shape);
+        struct row row = {.rank = transport->rank,
+                          .count = value->count,
+                          .thread = (int32_t)key->thread,
+                          .node = call_node_written(key->node),
+                          .region = key->region,
+                          .kind = key->blocked != 0};
+        buffer_put(rows, &row, sizeof row);
+    }
+    table_fold(process_tables[TABLE_samples], rows);
+}
+
+const struct process_table table_samples = {
+    .name = "samples",
+    .meaning =
+        "How often a call chain was met by a timer (IOLENS_SAMPLE). A thread that cannot be interrupted "
+        "for some periods is met once, for all of them",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct keyed),
+    .keyed = &sample_shape,
+    .sound = is_sound,
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 2,
+};

@@ -1,0 +1,126 @@
+/* The threads that were sampled, and how well. */
+#include "../../sampling/state.h"
+
+#include <string.h>
+
+#include "../../memory/area.h"
+#include "../../tables/process_table.h"
+
+enum { TIMER_BYTES = 16, SEVERAL = -1 };
+
+struct row {
+    int64_t rank;
+    int32_t thread;
+    char timer[TIMER_BYTES];
+    double asked_hz;
+    int64_t samples, stacks, lost, cut, paused;
+    double duration, handler_time;
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
+    MERGED(thread, "<i4", "thread",
+           "number of the thread on this rank, the main thread's is 0; -1: several, or one without a timer. "
+           "With more than 1024 threads those that ended give their numbers to others",
+           COLUMN_KEY),
+    TEXT(timer, "S16", "wall: it runs always; cpu: while the thread has a core", TEXT_WORD),
+    MERGED(asked_hz, "<f8", "1/s", "periods of the timer per second of its clock, as asked for", COLUMN_KEY),
+    MERGED(samples, "<i8", "periods", "periods that are counted in `samples`", COLUMN_SUM),
+    MERGED(stacks, "<i8", "samples",
+           "times that the thread was interrupted; divided by the duration, the rate in effect", COLUMN_SUM),
+    MERGED(lost, "<i8", "periods", "periods of the duration that are neither in `samples` nor in `paused`",
+           COLUMN_SUM),
+    MERGED(paused, "<i8", "periods",
+           "periods that are not counted, for the program had switched recording off", COLUMN_SUM),
+    MERGED(cut, "<i8", "samples", "samples whose outermost callers are not known", COLUMN_SUM),
+    MERGED(duration, "<f8", "s", "how long the timer ran, by its clock", COLUMN_SUM),
+    MERGED(handler_time, "<f8", "s", "spent in taking the samples", COLUMN_SUM),
+};
+
+static bool validate(const void *memory, const struct area *area)
+{
+    const struct sampling *state = memory;
+    (void)area;
+    if (!(state->hz > 0 && state->hz < 1e6) || state->threads < 0 || state->threads > SAMPLED_THREADS)
+        return false;
+    for (int64_t i = 0; i < state->threads; i++) {
+        const struct sampled_thread *thread = &state->thread[i];
+        if (!is_measured_time(thread->earlier) || !is_measured_time(thread->handler_time) ||
+            !is_measured_time(thread->last) || !is_measured_time(thread->begin) || thread->samples < 0 ||
+            thread->paused < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Of samples by the clock that all times are of. */
+static double latest(const void *memory)
+{
+    const struct sampling *state = memory;
+    double end = 0;
+    for (int64_t i = 0; i < state->threads && !state->by_processor; i++)
+        if (state->thread[i].last > end)
+            end = state->thread[i].last;
+    return end;
+}
+
+/* Of a thread that is still there, up to its latest sample. */
+static double duration(const struct sampled_thread *thread)
+{
+    double running = thread->last - thread->begin;
+    return thread->earlier + (running > 0 ? running : 0);
+}
+
+static void put_thread(struct buffer *rows, const struct sampling *state, int32_t i, int rank)
+{
+    const struct sampled_thread *thread = &state->thread[i];
+    struct row row = {.rank = rank,
+                      .thread = i,
+                      .asked_hz = state->hz,
+                      .samples = thread->samples,
+                      .paused = thread->paused,
+                      .stacks = thread->stacks,
+                      .cut = thread->cut,
+                      .duration = duration(thread),
+                      .handler_time = thread->handler_time};
+    int64_t periods = (int64_t)(row.duration * row.asked_hz);
+    row.lost = periods > row.samples + row.paused ? periods - row.samples - row.paused : 0;
+    strcpy(row.timer, state->by_processor ? "cpu" : "wall");
+    buffer_put(rows, &row, sizeof row);
+}
+
+static int64_t weight(const void *row) { return ((const struct row *)row)->samples; }
+
+static size_t rest(void *row)
+{
+    ((struct row *)row)->rank = -1;
+    ((struct row *)row)->thread = SEVERAL;
+    return 0;
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct sampling *state = table_state_known(TABLE_sampling);
+    for (int64_t i = 0; state && i < state->threads; i++)
+        put_thread(rows, state, (int32_t)i, transport->rank);
+}
+
+static int64_t most_rows(void)
+{
+    const struct sampling *state = table_state_known(TABLE_sampling);
+    return state ? state->threads : 0;
+}
+
+const struct process_table table_sampling = {
+    .name = "sampling",
+    .meaning = "A thread that was sampled (IOLENS_SAMPLE), and how well",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct sampling),
+    .validate = validate,
+    .latest = latest,
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 1,
+    .most_rows = most_rows,
+};

@@ -1,0 +1,62 @@
+#include "appending.h"
+
+#include <stdio_ext.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../system/file_info.h"
+#include "../lustre/lustre.h"
+
+/* Bytes that have left the buffer, where these are left, since this was last asked. More in the buffer than
+ * is known of was put there by another thread, which has still to say so. */
+static int64_t take_landed(struct stream *stream, int64_t bytes, int64_t left)
+{
+    int64_t known = stream->pending + bytes;
+    stream->pending = left < known ? left : known;
+    return known - stream->pending;
+}
+
+static void place(struct stdio_state *s, int64_t begin, int64_t bytes)
+{
+    int64_t *max_byte = &s->record.ints[STDIO_MAX_BYTE_WRITTEN];
+    if (begin + bytes - 1 > *max_byte)
+        *max_byte = begin + bytes - 1;
+    if (s->stripes)
+        lustre_on_transfer(s->stripes, -1, true, begin, bytes);
+}
+
+/* The system leaves a descriptor behind what it appended, and answers this without asking a file server. */
+void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes)
+{
+    int64_t landed = take_landed(stream, bytes, (int64_t)__fpending(stream->handle));
+    if (landed == 0)
+        return;
+    off_t position = syscall(SYS_lseek, stream->fd, 0L, SEEK_CUR);
+    stream->offset = position >= 0 ? position : stream->offset + landed;
+    place(s, stream->offset - landed, landed);
+}
+
+/* The file's size is asked for before the lock is taken: a file server may take long to answer. */
+void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
+{
+    struct stat info;
+    if (left >= stream->pending || file_info_fd(stream->fd, &info) != 0)
+        return;
+    spin_lock(&s->lock);
+    int64_t landed = take_landed(stream, 0, left);
+    if (landed > 0)
+        place(s, info.st_size - landed, landed);
+    spin_unlock(&s->lock);
+}
+
+void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
+{
+    struct stat info;
+    appending_left(stream, s, left);
+    if (stream->pending == 0 || file_info_fd(stream->fd, &info) != 0)
+        return;
+    spin_lock(&s->lock);
+    place(s, info.st_size, stream->pending);
+    stream->pending = 0;
+    spin_unlock(&s->lock);
+}

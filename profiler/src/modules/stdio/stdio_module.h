@@ -1,0 +1,39 @@
+/* The STDIO module: the events that the wrapped functions end in (stdio_kinds.h). */
+#ifndef IOLENS_STDIO_MODULE_H
+#define IOLENS_STDIO_MODULE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../../runtime/wrap.h"
+
+void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
+void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode);
+void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
+void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
+void stdio_on_flush(const struct call *c, FILE *stream); /* NULL: of all streams */
+
+/* `done` of the items that were asked for; part of another may have moved the position. */
+void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
+void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
+/* What fgets read into `room` bytes: counted up to the first byte of 0, though more may have been read. */
+void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room);
+/* What getline and fgetc returned. */
+void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
+void stdio_on_letter(const struct call *c, FILE *stream, int letter);
+void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
+void stdio_on_unget(FILE *stream);
+/* The position moved, and nothing was counted; a read of nothing may have written what was buffered. */
+void stdio_on_drift(FILE *stream);
+void stdio_on_seek(const struct call *c, FILE *stream, int result); /* one that failed may have flushed */
+
+/* Closing and reopening take the stream and its descriptor out before they are gone. */
+void stdio_before_close(struct call *c, FILE *stream);
+void stdio_on_close(const struct call *c);
+void stdio_before_reopen(FILE *stream, const char *path);
+
+/* Position before a formatted read, whose size only the position tells. */
+void stdio_before_scan(struct call *c, FILE *stream);
+void stdio_on_scan(const struct call *c, FILE *stream, int items);
+
+#endif

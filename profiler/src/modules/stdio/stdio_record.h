@@ -1,0 +1,47 @@
+/* The record of the STDIO module, and what is kept beside it while the process runs. */
+#ifndef IOLENS_STDIO_RECORD_H
+#define IOLENS_STDIO_RECORD_H
+
+#include <stdint.h>
+
+#include "../../records/shape.h"
+#include "../../system/spin.h"
+#include "../timelines/heatmap.h"
+
+struct lustre_state;
+
+enum stdio_int {
+#define INT(name, merge) STDIO_##name,
+#define DOUBLE(name, merge)
+#include "stdio_counters.def"
+#undef INT
+#undef DOUBLE
+    STDIO_INTS
+};
+
+enum stdio_double {
+#define INT(name, merge)
+#define DOUBLE(name, merge) STDIO_F_##name,
+#include "stdio_counters.def"
+#undef INT
+#undef DOUBLE
+    STDIO_DOUBLES
+};
+
+struct stdio_record {
+    struct record_base base;
+    int64_t ints[STDIO_INTS];
+    double doubles[STDIO_DOUBLES];
+};
+
+_Static_assert(sizeof(struct stdio_record) == 248, "Darshan's STDIO record of version 2 has 248 bytes");
+
+struct stdio_state {
+    struct stdio_record record;
+    struct spin lock;
+    struct lustre_state *stripes; /* NULL: the file has no layout */
+    double last_end[3];           /* read, write, meta: end of the latest operation */
+    struct heat heat;
+};
+
+#endif

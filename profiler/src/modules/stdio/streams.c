@@ -1,0 +1,170 @@
+#include "streams.h"
+
+#include <stdio_ext.h>
+#include <string.h>
+
+#include "../../runtime/context.h"
+#include "../../files/registry.h"
+#include "../../system/file_info.h"
+
+static struct streams iolens_streams;
+
+/* Of glibc, without a header; an iterator is the stream itself. NULL in other C libraries. */
+void _IO_list_lock(void) __attribute__((weak));
+void _IO_list_unlock(void) __attribute__((weak));
+FILE *_IO_iter_begin(void) __attribute__((weak));
+FILE *_IO_iter_next(FILE *) __attribute__((weak));
+
+static _Atomic(struct stream *) *bucket_of(FILE *handle)
+{
+    uintptr_t address = (uintptr_t)handle;
+    return &iolens_streams.buckets[(address >> 4 ^ address >> 12) % STREAM_BUCKETS];
+}
+
+static struct stream *find_in(struct stream *first, FILE *handle)
+{
+    while (first && first->handle != handle)
+        first = first->next;
+    return first;
+}
+
+static struct stream *find(FILE *handle) { return find_in(*bucket_of(handle), handle); }
+
+/* Darshan's names of the standard streams, by descriptor. */
+static const char *const standard_names[] = {"<STDIN>", "<STDOUT>", "<STDERR>"};
+
+static const char *standard_name(FILE *handle)
+{
+    int fd = handle == stdin ? STDIN_FILENO : handle == stdout ? STDOUT_FILENO : STDERR_FILENO;
+    return fd != STDERR_FILENO || handle == stderr ? standard_names[fd] : NULL;
+}
+
+void streams_start(void)
+{
+    struct stat info;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        iolens_streams.redirected[fd] = file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool streams_is_redirected(const char *name)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (iolens_streams.redirected[fd] && strcmp(name, standard_names[fd]) == 0)
+            return true;
+    return false;
+}
+
+struct stream *streams_known(FILE *handle) { return handle ? find(handle) : NULL; }
+
+struct stream *streams_find(FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    const char *name = stream ? NULL : standard_name(handle);
+    if (name && handle) {
+        struct file *file = registry_file(name);
+        stream = file ? streams_open(handle, file, 0) : NULL;
+    }
+    return stream;
+}
+
+struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
+{
+    _Atomic(struct stream *) *bucket = bucket_of(handle);
+    spin_lock(&iolens_streams.lock);
+    struct stream *stream = find(handle), *fresh = NULL;
+    if (!stream)
+        stream = find_in(*bucket, NULL);
+    if (!stream)
+        stream = fresh = arena_alloc_lines(&iolens.scratch, sizeof *stream);
+    if (stream) {
+        stream->file = file;
+        stream->stdio = NULL;
+        stream->offset = offset;
+        stream->fd = fileno_unlocked(handle);
+        stream->append = false;
+        stream->pending = 0;
+        stream->handle = handle;
+    }
+    if (fresh) {
+        fresh->next = *bucket;
+        *bucket = fresh;
+    }
+    spin_unlock(&iolens_streams.lock);
+    return stream;
+}
+
+void streams_forget(FILE *handle)
+{
+    struct stream *stream = find(handle);
+    if (stream)
+        stream->handle = NULL;
+}
+
+struct file *streams_own(struct stream *stream)
+{
+    struct file *file = registry_own(stream->file);
+    if (file)
+        stream->file = file;
+    return file;
+}
+
+struct file *streams_file(FILE *handle)
+{
+    struct stream *stream = streams_find(handle);
+    return stream ? streams_own(stream) : NULL;
+}
+
+void streams_forget_states(void)
+{
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
+            stream->stdio = NULL;
+}
+
+/* Which streams are open, by the list that the C library keeps for itself. */
+static void mark_listed(void)
+{
+    if (!_IO_list_lock || !_IO_iter_begin || !_IO_iter_next || !_IO_list_unlock)
+        return;
+    _IO_list_lock();
+    for (FILE *open = _IO_iter_begin(); open; open = _IO_iter_next(open)) {
+        struct stream *stream = find(open);
+        if (stream)
+            stream->listed = true;
+    }
+    _IO_list_unlock();
+}
+
+/* Not while the list is held: a position is waited for where another thread is in a call with the stream. */
+void streams_ask_offsets(void)
+{
+    mark_listed();
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next) {
+            FILE *handle = stream->listed ? stream->handle : NULL;
+            stream->listed = false;
+            off_t offset = handle ? ftello(handle) : -1;
+            if (offset >= 0)
+                stream->offset = offset;
+            if (handle && stream->append)
+                stream->pending = (int64_t)__fpending(handle);
+        }
+}
+
+void streams_each_pending(void (*work)(struct stream *stream))
+{
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
+            if (stream->handle && stream->pending > 0)
+                work(stream);
+}
+
+/* Bytes that were written before are in no record from now on. */
+static void forget_pending(struct stream *stream) { stream->pending = 0; }
+
+void streams_reset(void)
+{
+    iolens_streams.lock = (struct spin){ATOMIC_FLAG_INIT};
+    streams_forget_states();
+    streams_each_pending(forget_pending);
+}

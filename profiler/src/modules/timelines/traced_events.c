@@ -1,0 +1,160 @@
+#include "traced_events.h"
+
+#include <string.h>
+
+#include "../../memory/area.h"
+#include "../../runtime/context.h"
+#include "../../system/spin.h"
+#include "../../tables/process_table.h"
+#include "dxt_filter.h"
+
+enum { CHUNK = 128, WORD = 16 };
+
+static const char words[TRACED_EVENTS][WORD] = {
+    [TRACED_OPEN] = "open",
+    [TRACED_SYNC] = "sync",
+    [TRACED_CLOSE] = "close",
+    [TRACED_MPI_OPEN] = "MPI open",
+    [TRACED_MPI_SYNC] = "MPI sync",
+    [TRACED_MPI_CLOSE] = "MPI close",
+    [TRACED_COLLECTIVE] = "collective",
+    [TRACED_VIEW] = "MPI view",
+};
+
+struct event {
+    uint64_t file;
+    int64_t view;
+    double t0, t1;
+    int64_t what;
+};
+
+struct chunk {
+    struct chunk *older;
+    int64_t used;
+    struct event event[CHUNK];
+};
+
+struct traced_events {
+    struct spin lock;
+    struct chunk *newest;
+    int64_t left_out;
+};
+
+static bool grow(struct traced_events *events)
+{
+    struct chunk *chunk = dxt_take(sizeof *chunk) ? arena_alloc(&iolens.arena, sizeof *chunk) : NULL;
+    if (!chunk)
+        return false;
+    chunk->older = events->newest;
+    events->newest = chunk;
+    return true;
+}
+
+void traced_event_add(uint64_t file, enum traced_event event, int64_t view, double t0, double t1)
+{
+    struct traced_events *events = table_state(TABLE_traced_events);
+    if (!events)
+        return;
+    spin_lock(&events->lock);
+    if ((events->newest && events->newest->used < CHUNK) || grow(events))
+        events->newest->event[events->newest->used++] = (struct event){file, view, t0, t1, event};
+    else
+        events->left_out++;
+    spin_unlock(&events->lock);
+}
+
+struct row {
+    uint64_t file;
+    int64_t rank, view;
+    char event[WORD];
+    double start, end;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that called"),
+    TEXT(event, "S16",
+         "open, sync, close; of MPI-IO: MPI open, MPI sync, MPI close, MPI view, and collective: a blocking "
+         "collective transfer, which DXT_MPIIO has with the same times",
+         TEXT_WORD),
+    COLUMN(view, "<i8", "view", "of MPI view: its number in `mpiio_views`; -1: none"),
+    COLUMN(start, "<f8", "s", "begin of the call since the job began"),
+    COLUMN(end, "<f8", "s", "end of the call since the job began"),
+};
+
+static int64_t left_out_of_all;
+
+static bool validate(const void *state, const struct area *area)
+{
+    for (const struct chunk *chunk = ((const struct traced_events *)state)->newest; chunk;
+         chunk = chunk->older) {
+        if (!area_holds(area, chunk, sizeof *chunk, 1) || chunk->used < 0 || chunk->used > CHUNK)
+            return false;
+        for (int64_t i = 0; i < chunk->used; i++)
+            if (chunk->event[i].what < 0 || chunk->event[i].what >= TRACED_EVENTS ||
+                !is_measured_time(chunk->event[i].t0) || !is_measured_time(chunk->event[i].t1))
+                return false;
+    }
+    return true;
+}
+
+static double latest(const void *state)
+{
+    const struct traced_events *events = state;
+    double end = 0;
+    for (const struct chunk *chunk = events->newest; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < chunk->used; i++)
+            if (chunk->event[i].t1 > end)
+                end = chunk->event[i].t1;
+    return end;
+}
+
+static void put(struct buffer *rows, const struct event *event, int rank)
+{
+    struct row row = {.file = event->file,
+                      .rank = rank,
+                      .view = event->view,
+                      .start = timeline_at(&iolens.timeline, event->t0),
+                      .end = timeline_at(&iolens.timeline, event->t1)};
+    memcpy(row.event, words[event->what], sizeof row.event);
+    buffer_put(rows, &row, sizeof row);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct traced_events *events = table_state_known(TABLE_traced_events);
+    for (const struct chunk *chunk = events ? events->newest : NULL; chunk; chunk = chunk->older)
+        for (int64_t i = 0; i < chunk->used; i++)
+            put(rows, &chunk->event[i], transport->rank);
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    const struct traced_events *events = table_state_known(TABLE_traced_events);
+    left_out_of_all = events ? events->left_out : 0;
+}
+
+static const char *left_out(void)
+{
+    return left_out_of_all > 0
+               ? "The opens, closes and views of traced files end early on some rank; IOLENS_DXT_MEMORY "
+                 "says how much is kept."
+               : NULL;
+}
+
+const struct process_table table_traced_events = {
+    .name = "traced_events",
+    .meaning = "A call on a file whose transfers are traced (IOLENS_DXT) that the traces leave open",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct traced_events),
+    .validate = validate,
+    .latest = latest,
+    .on_demand = true,
+    .state_of = TABLE_traced_events,
+    .count = count,
+    .sums = &left_out_of_all,
+    .sum_count = 1,
+    .collect = collect,
+    .left_out = left_out,
+};

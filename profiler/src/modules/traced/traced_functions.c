@@ -1,0 +1,249 @@
+/* Functions that the libraries in src/trace stand before, and the program's own where it was built for that.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../callers/call_nodes.h"
+#include "../../memory/area.h"
+#include "../../runtime/region.h"
+#include "../../runtime/wrap.h"
+#include "../../tables/keyed.h"
+#include "../../tables/process_table.h"
+#include "../../tables/table_merge.h"
+#include "../counters/counters.h"
+#include "../region_names.h"
+#include "traced_choice.h"
+#include "traced_functions.h"
+
+enum { MOST_NAMES = 4096, MOST_ROWS = 65536, THROTTLE_CALLS = 100000, THROTTLE_NS = 10000 };
+
+struct calls {
+    _Atomic int64_t calls, ns, bytes;
+    _Atomic uint32_t node, throttled;
+};
+
+struct state {
+    struct keyed names, rows;
+};
+
+static const struct keyed_shape NAMES = {.key_bytes = sizeof(uint64_t),
+                                         .value_bytes = sizeof(struct traced_name),
+                                         .most = MOST_NAMES,
+                                         .in_handlers = true};
+static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct traced_key),
+                                        .value_bytes = sizeof(struct calls),
+                                        .most = MOST_ROWS,
+                                        .in_handlers = true};
+
+/* By number less one. They outlast a fork, for the libraries keep their functions' numbers. */
+static struct {
+    atomic_uint used;
+    struct traced_name name[MOST_NAMES];
+} iolens_traced_names;
+
+static uint32_t number_of(const char *group, const char *function)
+{
+    uint32_t at = atomic_fetch_add(&iolens_traced_names.used, 1);
+    if (at >= MOST_NAMES)
+        return TRACED_OWN;
+    snprintf(iolens_traced_names.name[at].group, TRACED_GROUP_BYTES, "%s", group);
+    snprintf(iolens_traced_names.name[at].function, TRACED_NAME_BYTES, "%s", function);
+    return at + 1;
+}
+
+/* The name goes where a recovery finds it. */
+static void note_name(struct state *state, uint64_t function)
+{
+    struct keyed_row *row = keyed_find(&state->names, &NAMES, &function);
+    if (row)
+        memcpy(keyed_value(row, &NAMES), &iolens_traced_names.name[function - 1], sizeof(struct traced_name));
+}
+
+static struct calls *row_at(const struct traced_key *key)
+{
+    struct state *state = table_state(TABLE_traced);
+    struct keyed_row *row = state ? keyed_find(&state->rows, &ROWS, key) : NULL;
+    struct calls *calls = row ? keyed_value(row, &ROWS) : NULL;
+    if (calls && calls->calls == 0 && key->function != TRACED_OWN)
+        note_name(state, key->function);
+    return calls;
+}
+
+static struct calls *row_of(uint32_t function, uint64_t address)
+{
+    return row_at(&(struct traced_key){function, iolens_region, address});
+}
+
+bool traced_throttled(const struct traced_key *key)
+{
+    const struct calls *calls = row_at(key);
+    return calls && calls->throttled;
+}
+
+static void add(struct calls *calls, double seconds, int64_t bytes)
+{
+    atomic_fetch_add_explicit(&calls->calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&calls->ns, (int64_t)(seconds * 1e9), memory_order_relaxed);
+    if (bytes)
+        atomic_fetch_add_explicit(&calls->bytes, bytes, memory_order_relaxed);
+}
+
+IOLENS_EXPORT unsigned iolens_tracing(void)
+{
+    return iolens_active() && !iolens_paused() ? iolens_counters_tracing : 0;
+}
+
+IOLENS_EXPORT uint32_t iolens_traced_function(const char *group, const char *name)
+{
+    uint32_t number = TRACED_OWN;
+    if (iolens_active())
+        RECORDER(number = number_of(group, name));
+    return number;
+}
+
+static void add_traced(uint32_t function, double seconds, int64_t bytes)
+{
+    struct calls *calls = row_of(function, 0);
+    if (calls)
+        add(calls, seconds, bytes);
+}
+
+IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_t bytes)
+{
+    if (iolens_active() && !iolens_paused())
+        RECORDER(add_traced(function, t1 - t0, bytes));
+}
+
+/* As TAU does: timing a function that is called often and does little says more about the timing. */
+static bool is_tiny(const struct calls *calls)
+{
+    return calls->calls >= THROTTLE_CALLS && calls->ns / calls->calls < THROTTLE_NS;
+}
+
+static void add_called(uintptr_t function, double seconds)
+{
+    struct calls *calls = row_of(TRACED_OWN, function);
+    if (!calls || calls->throttled)
+        return;
+    if (calls->calls == 0)
+        calls->node = call_node(CALL_NODE_NONE, function, true);
+    add(calls, seconds, 0);
+    if (calls->calls % THROTTLE_CALLS == 0 && is_tiny(calls))
+        calls->throttled = 1;
+}
+
+static void start(void) { traced_choice_read(iolens.settings.trace_functions); }
+
+IOLENS_EXPORT bool iolens_called_wanted(uintptr_t function) { return traced_choice_holds(function); }
+
+IOLENS_EXPORT void iolens_called(uintptr_t function, double t0, double t1)
+{
+    if (iolens_active() && !iolens_paused())
+        RECORDER(add_called(function, t1 - t0));
+}
+
+struct row {
+    int64_t rank, calls, bytes, throttled;
+    double time;
+    uint32_t region;
+    int32_t node;
+    char group[TRACED_GROUP_BYTES], function[TRACED_NAME_BYTES];
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
+    {"group", "S16", "", "the group of functions (`iolens run --list-groups`); functions: the program's own",
+     offsetof(struct row, group), TRACED_GROUP_BYTES, COLUMN_KEY, TEXT_WORD},
+    {"function", "S64", "", "its name; empty: it is known by its place in `call_nodes`",
+     offsetof(struct row, function), TRACED_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
+    MERGED(region, "<u4", "region",
+           "the region that it was called in, as in `region_names`; 0xffffffff: several", COLUMN_KEY),
+    MERGED(node, "<i4", "node",
+           "where a function of the program's own begins, in `call_nodes`; -1: it is none", COLUMN_KEY),
+    MERGED(calls, "<i8", "calls", "calls from outside the group; of the program's own functions, all",
+           COLUMN_SUM),
+    MERGED(time, "<f8", "s", "time in them, what they called included", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "of heap: what was handed out", COLUMN_SUM),
+    MERGED(throttled, "<i8", "ranks",
+           "where counting ended after 100000 calls that took less than 10 us each on average", COLUMN_SUM),
+};
+
+const struct traced_name *traced_name_of(uint32_t function)
+{
+    static const struct traced_name OWN = {"functions", ""}, LOST = {"", ""};
+    const struct state *state = table_state_known(TABLE_traced);
+    for (struct keyed_row *row = state ? keyed_first(&state->names) : NULL; row; row = keyed_next(row))
+        if (*(const uint64_t *)keyed_key(row) == function)
+            return keyed_value(row, &NAMES);
+    return function == TRACED_OWN ? &OWN : &LOST;
+}
+
+extern const struct process_table table_traced;
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct state *state = table_state_known(TABLE_traced);
+    for (struct keyed_row *at = state ? keyed_first(&state->rows) : NULL; at; at = keyed_next(at)) {
+        const struct traced_key *key = keyed_key(at);
+        const struct calls *calls = keyed_value(at, &ROWS);
+        const struct traced_name *name = traced_name_of(key->function);
+        struct row row = {.rank = transport->rank,
+                          .region = key->region,
+                          .node = key->function == TRACED_OWN ? call_node_written(calls->node) : -1,
+                          .calls = calls->calls,
+                          .bytes = calls->bytes,
+                          .throttled = calls->throttled,
+                          .time = 1e-9 * (double)calls->ns * iolens.timeline.factor};
+        memcpy(row.group, name->group, sizeof row.group);
+        memcpy(row.function, name->function, sizeof row.function);
+        if (row.calls > 0)
+            buffer_put(rows, &row, sizeof row);
+    }
+    table_fold(&table_traced, rows);
+}
+
+static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * 1e9); }
+
+static size_t rest(void *row)
+{
+    struct row *merged = row;
+    merged->rank = -1;
+    merged->region = REGION_RUN;
+    merged->node = -2;
+    memset(merged->group, 0, sizeof merged->group);
+    memset(merged->function, 0, sizeof merged->function);
+    return 0;
+}
+
+static bool validate(const void *memory, const struct area *area)
+{
+    struct state *state = (struct state *)memory;
+    keyed_validate(&state->names, &NAMES, area, NULL);
+    keyed_validate(&state->rows, &ROWS, area, NULL);
+    return true;
+}
+
+static int64_t most_rows(void)
+{
+    const struct state *state = table_state_known(TABLE_traced);
+    return state ? keyed_made(&state->rows) : 0;
+}
+
+static bool matters(void) { return table_state_known(TABLE_traced); }
+
+const struct process_table table_traced = {
+    .name = "traced",
+    .meaning = "Calls of a traced group of functions, or of the program's own where it was built with "
+               "-finstrument-functions",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct state),
+    .validate = validate,
+    .start = start,
+    .matters = matters,
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 1,
+    .most_rows = most_rows,
+};
