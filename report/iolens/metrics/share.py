@@ -53,10 +53,12 @@ def io_mean_seconds(job: Job) -> float | None:
     return (sum(parts) + float(mine.sum()) + common) / max(job.nprocs, 1) if parts else None
 
 
+@once_per_job
 def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
     """Seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and unlink.
 
-    Without those on files that MPI-IO knows, whose times contain them."""
+    Without those on files that MPI-IO knows, whose times contain them.
+    """
     extra, own = job.tables.get("posix_extra"), np.zeros(max(job.nprocs, 1))
     if extra is None or not len(extra):
         return own, 0.0
@@ -124,7 +126,7 @@ def rank_seconds(
     """
     rows: Any = slice(None) if chosen is None else chosen
     ranks = job.records[name]["rank"][rows]
-    spent = sum((seconds_in(job, name, kind, waits)[rows] for kind in kinds), start=np.zeros(len(ranks)))
+    spent = sum((seconds_in(job, name, kind, waits=waits)[rows] for kind in kinds), start=np.zeros(len(ranks)))
     shared = ranks < 0
     slowest = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_SLOWEST_RANK_TIME"][rows], 0.0)[shared]
     common = np.where(slowest > 0, np.minimum(spent[shared], slowest), spent[shared])
@@ -133,7 +135,7 @@ def rank_seconds(
 
 
 @once_per_job
-def seconds_in(job: Job, name: str, kind: str, waits: bool = False) -> np.ndarray:
+def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
     """Seconds of each record in calls of a kind, without what its opens waited for other processes unless `waits`."""
     spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
     waited = waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
