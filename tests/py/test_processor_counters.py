@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from iolens.metrics.processor.counters import WHOLE, Counts, counters, derive, user_time
+from iolens.metrics.processor.counters import NO_PEAK, WHOLE, Counts, counters, derive, user_time
 from iolens.metrics.processor.regions import SEVERAL
 from iolens.pages.exhibits.counters import COUNTERS
 from processor_example import every_rank, job, tables
@@ -32,7 +32,7 @@ RHSF = Counts(
     [
         ("HW FP Ops / user time", "M/s", "871.740"),
         ("HW FP Ops / WCT", "M/s", "822.722"),
-        ("HW FP Ops / user time", "% of peak (DP)", "10.4"),
+        ("HW FP Ops / user time", "% of nominal peak (DP)", "10.4"),
         ("Computational intensity", "ops/cycle", "0.42"),
         ("Computational intensity", "ops/ref", "0.95"),
         ("TLB utilization", "refs/miss", "4104.61"),
@@ -150,7 +150,7 @@ def test_the_block_of_rhsf_as_a_log_prints_it() -> None:
         "User time (approx) 94.4 %",
         "Average Time per Call 0.463952 s",
         "HW FP Ops / user time 871.740 M/s",
-        "HW FP Ops / user time 10.4 % of peak (DP)",
+        "HW FP Ops / user time 10.4 % of nominal peak (DP)",
         "HW FP Ops / WCT 822.722 M/s",
         "Computational intensity 0.42 ops/cycle",
         "Computational intensity 0.95 ops/ref",
@@ -162,3 +162,10 @@ def test_the_block_of_rhsf_as_a_log_prints_it() -> None:
         "D1 cache utilization 7.998 avg uses",
     ):
         assert line in said
+
+
+def test_a_share_of_a_peak_that_is_not_known_is_not_available() -> None:
+    counts = [(0, SEVERAL, name, 1000, 1.0, 1.0) for name in ("PAPI_FP_OPS", "PAPI_TOT_CYC")]
+    found = made(counts).loc[WHOLE]
+    assert found.loc["HW FP Ops of nominal peak", "unavailable"] == NO_PEAK
+    assert "% of nominal peak (DP)" not in found["unit"].tolist()

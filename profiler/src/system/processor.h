@@ -10,11 +10,14 @@ struct processor {
     char name[PROCESSOR_BYTES]; /* as it calls itself; "": not known */
     char vendor[VENDOR_BYTES];
     unsigned family, model;
-    int64_t
-        peak; /* floating-point operations of double precision in a cycle of a core, at most; 0: not known */
+    int64_t peak; /* as processor_peak gives it */
 };
 
 /* What is not known, as on all that are not x86-64, is empty or 0. */
 void processor_read(struct processor *processor);
+
+/* Nominal peak, from a table: floating-point operations of double precision that a core of this family and
+ * model can do in a cycle at most. 0: not known, or this processor lacks the vectors that it takes. */
+int64_t processor_peak(const char *vendor, unsigned family, unsigned model);
 
 #endif

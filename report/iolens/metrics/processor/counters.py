@@ -91,7 +91,7 @@ DERIVED: tuple[Derived, ...] = (
     Derived("HW FP Ops / user time", "M/s", ("PAPI_FP_OPS",), lambda c: c["PAPI_FP_OPS"] / c.user / 1e6),
     Derived(
         "HW FP Ops / user time",
-        "% of peak (DP)",
+        "% of nominal peak (DP)",
         ("PAPI_FP_OPS", "PAPI_TOT_CYC"),
         lambda c: 100 * c["PAPI_FP_OPS"] / c["PAPI_TOT_CYC"] / c.peak if c.peak else NOT_KNOWN,
     ),
@@ -180,6 +180,8 @@ SOFTWARE = frozenset(
     | {"cpu-migrations"}
 )
 """What the kernel counts; all others are the processor's."""
+
+NO_PEAK = "how many operations this processor can do in a cycle is not known"
 
 SEVERAL_REGIONS = 0xFFFFFFFE
 TOGETHER = "(several)"
@@ -277,7 +279,10 @@ def of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
     user = user_seconds(asked, region, all_of_them)
     there_were = len(all_of_them.who) if all_of_them.apart else asked.ranks
     derived = derive(Counts(means, user, wall, calls, there_were, peak(asked.job)))
-    return found + [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
+    found += [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
+    if region == WHOLE and {"PAPI_FP_OPS", "PAPI_TOT_CYC"} <= means.keys() and not peak(asked.job):
+        found.append((region, "HW FP Ops of nominal peak", NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NO_PEAK))
+    return found
 
 
 def was_counted(rows: Records) -> np.ndarray:
@@ -339,7 +344,7 @@ def of_same_ranks(rows: Records, each: Across) -> Records | None:
 
 
 def peak(job: Job) -> float:
-    """Floating-point operations (double precision) that a core can do in a cycle; 0: the log does not tell."""
+    """Nominal: floating-point operations (double precision) that a core can do in a cycle; 0: the log does not tell."""
     info = job.private.get("job")
     processor = info.get("processor") if isinstance(info, dict) else None
     return float(processor.get("peak", 0)) if isinstance(processor, dict) else 0.0

@@ -19,7 +19,7 @@ PLACES = {
     "s": 6,
     "M/s": 3,
     "%": 1,
-    "% of peak (DP)": 1,
+    "% of nominal peak (DP)": 1,
     "ops/cycle": 2,
     "ops/ref": 2,
     "ops/byte": 3,
@@ -59,7 +59,9 @@ COUNTERS: Exhibit[Job] = Exhibit(
     metric=counters.counters,
     columns=COLUMNS,
     note="Counted: the part of the time for which the event had a counter; values are scaled up to all of it. n/a: "
-    "this processor or its operator does not give the event, and nothing that needs it is derived.",
+    "this processor or its operator does not give the event, and nothing that needs it is derived. Nominal peak: the "
+    "operations of double precision that such a core can do in a cycle at most, from a table of processors and not "
+    "measured.",
     asked=True,
     source="iolens run --hwpc GROUP",
 )
