@@ -160,11 +160,9 @@ const struct process_table table_call_nodes = {
     .name = "call_nodes",
     .meaning =
         "A place in a call chain: of MPI calls, of I/O calls, of samples. A chain is followed by `parent`, "
-        "from the inside to the outside. Other tables name the node where a chain begins. What ranks have in "
-        "common "
-        "is numbered once, from 0 on, with rank -1; a rank's own numbers lie behind those: a rank's node is "
-        "the row "
-        "of its number with this rank, else with rank -1. Likewise in `objects`",
+        "from the inside to the outside. Other tables name the node where a chain begins. What ranks have "
+        "in common is numbered once, from 0 on, with rank -1; a rank's own numbers lie behind those: a "
+        "rank's node is the row of its number with this rank, else with rank -1. Likewise in `objects`",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &shape,
