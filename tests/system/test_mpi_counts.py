@@ -51,11 +51,12 @@ def run(
     *words: str,
     ranks: int = RANKS,
     adapter: str | None = None,
+    chain: str | None = None,
     trace: str = "mpi,io",
     **settings: str,
 ) -> subprocess.CompletedProcess[str]:
     """Under the profiler, in `folder`, with MPI traced."""
-    its, chain = library(name), library(adapter or name).preload
+    its, chain = library(name), chain or library(adapter or name).preload
     environment = {**os.environ, **its.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     environment |= settings
     inner = ["env", f"LD_PRELOAD={chain}", f"IOLENS_LOGPATH={folder}", f"IOLENS_TRACE={trace}"]
@@ -127,6 +128,23 @@ def test_edges_and_errors(compiled: Callable[..., Path], tmp_path: Path, name: s
     done = run(compiled(name, program), name, tmp_path, **other)
     assert done.returncode == 0, done.stderr
     assert counted(the_log(tmp_path)) == expected(tmp_path)
+
+
+def test_requests_are_found_however_many_there_are(compiled: Callable[..., Path]) -> None:
+    program = [compiled("usual", "requests_units")]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert (done.stdout, done.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5"])
+def test_a_window_is_looked_at_once(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
+    """Though communicators go, whose handles may come back."""
+    tool = library(name).compile(ROOT / "tests/c/tool_groups.c", tmp_path / "tool.so", "-shared", "-fPIC")
+    chain = f"{library(name).preload}:{tool}"
+    done = run(compiled(name, "mpi_windows"), name, tmp_path, ranks=2, chain=chain)
+    assert (done.returncode, done.stdout.split("\n")) == (0, ["tool: 1 groups", "tool: 1 groups", ""]), done.stderr
+    puts = read_log(the_log(tmp_path)).private["mpi_peers"]
+    assert list(zip(puts["rank"], puts["peer"], puts["messages"], strict=True)) == [(0, 1, 50), (1, 0, 50)]
 
 
 def check_tables(private: dict[str, pd.DataFrame]) -> None:

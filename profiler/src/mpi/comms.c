@@ -9,7 +9,7 @@
 
 enum { CACHED = 16 }; /* a power of two */
 
-static int keyval = MPI_KEYVAL_INVALID;
+static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
 static atomic_uint generation = 1; /* changes when a handle may stand for something else */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -46,8 +46,24 @@ static int forget(MPI_Comm handle, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+static int forget_window(MPI_Win handle, int key, void *value, void *extra)
+{
+    (void)handle, (void)key, (void)extra;
+    generation++;
+    comm_release(value);
+    return MPI_SUCCESS;
+}
+
 /* A duplicate is looked at anew. */
 static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *out, int *copied)
+{
+    (void)handle, (void)key, (void)extra, (void)in, (void)out;
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
+/* No window is a duplicate of another one. */
+static int copy_no_window(MPI_Win handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
     *copied = 0;
@@ -57,7 +73,8 @@ static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *o
 bool comms_start(void)
 {
     return pmpi.Comm_size(mpi.world, &world_size) == MPI_SUCCESS &&
-           pmpi.Comm_create_keyval(copy_nothing, forget, &keyval, NULL) == MPI_SUCCESS;
+           pmpi.Comm_create_keyval(copy_nothing, forget, &keyval, NULL) == MPI_SUCCESS &&
+           pmpi.Win_create_keyval(copy_no_window, forget_window, &windows_keyval, NULL) == MPI_SUCCESS;
 }
 
 /* An array is only kept where the ranks follow no rule. */
@@ -201,9 +218,10 @@ int comm_world_rank(const struct comm *comm, int peer)
     return comm->world ? comm->world[peer] : comm->first + peer * comm->stride;
 }
 
-/* Windows have no communicator to ask for, only its group. What was found out of a window is kept until a
- * communicator or window goes. */
-static struct comm *describe_window(MPI_Win win)
+/* Windows have no communicator to ask for, only its group: what was found out of it is the window's
+ * attribute.
+ */
+static struct comm *make_of_window(MPI_Win win)
 {
     MPI_Group group;
     struct comm *comm = calloc(1, sizeof *comm);
@@ -212,24 +230,30 @@ static struct comm *describe_window(MPI_Win win)
         done = pmpi.Group_size(group, &comm->size) == MPI_SUCCESS && translate(comm, group, comm->size);
         pmpi.Group_free(&group);
     }
-    if (done)
+    if (comm)
+        atomic_init(&comm->users, 1);
+    if (done && pmpi.Win_set_attr(win, windows_keyval, comm) == MPI_SUCCESS)
         return comm;
-    free(comm);
+    comm_release(comm);
     return NULL;
+}
+
+static struct comm *look_up_window(MPI_Win win)
+{
+    struct comm *comm = NULL;
+    int found = 0;
+    pthread_mutex_lock(&making);
+    if (pmpi.Win_get_attr(win, windows_keyval, &comm, &found) != MPI_SUCCESS || !found)
+        comm = make_of_window(win);
+    pthread_mutex_unlock(&making);
+    return comm;
 }
 
 struct comm *comm_of_window(MPI_Win win)
 {
     struct seen *seen = place_of(windows_seen, (uintptr_t)win);
     unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
-    if (seen->handle == (uintptr_t)win && seen->generation == now)
-        return seen->comm;
-    if (seen->comm) {
-        free(seen->comm->world);
-        free(seen->comm);
-    }
-    *seen = (struct seen){(uintptr_t)win, describe_window(win), now};
+    if (seen->handle != (uintptr_t)win || seen->generation != now)
+        *seen = (struct seen){(uintptr_t)win, look_up_window(win), now};
     return seen->comm;
 }
-
-void comms_window_freed(void) { generation++; }

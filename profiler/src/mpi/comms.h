@@ -1,4 +1,5 @@
-/* What is known of a communicator: found out when it is first used, kept as its attribute. */
+/* What is known of a communicator: found out when it is first used, kept as its attribute, or as
+ * that of a window. */
 #ifndef IOLENS_COMMS_H
 #define IOLENS_COMMS_H
 
@@ -26,9 +27,6 @@ struct comm *comm_of(MPI_Comm comm);
 
 /* The communicator of a window. */
 struct comm *comm_of_window(MPI_Win win);
-
-/* A window was freed: its handle may come back for another one. */
-void comms_window_freed(void);
 
 /* The rank of MPI_COMM_WORLD that is `peer` here (there, of an intercommunicator); -1 outside of it. */
 int comm_world_rank(const struct comm *comm, int peer);

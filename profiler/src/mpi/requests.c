@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { BUCKETS = 1024 }; /* a power of two */
+enum { SHARD_BITS = 8, SHARDS = 1 << SHARD_BITS, ENTRIES_PER_CHAIN = 2 };
 
 struct entry {
     struct entry *next;
@@ -12,64 +12,101 @@ struct entry {
     struct request request;
 };
 
-struct bucket {
+/* A part of the handles, with a lock of its own: a hash table that grows with what is outstanding. */
+struct shard {
     atomic_flag held;
-    struct entry *used, *spare;
+    unsigned bits;         /* of the number of chains */
+    size_t entries;        /* in them */
+    struct entry **chains; /* NULL: `first` is the only one */
+    struct entry *first, *spare;
 };
 
-static struct bucket buckets[BUCKETS];
+static struct shard shards[SHARDS];
 static atomic_long known;
 
 bool requests_none(void) { return atomic_load_explicit(&known, memory_order_relaxed) == 0; }
 
-static struct bucket *hold(uintptr_t handle)
+static uint64_t hash_of(uintptr_t handle) { return handle * UINT64_C(0x9e3779b97f4a7c15); }
+
+static struct shard *hold(uintptr_t handle)
 {
-    struct bucket *bucket = &buckets[handle * UINT64_C(0x9e3779b97f4a7c15) >> 54];
-    while (atomic_flag_test_and_set_explicit(&bucket->held, memory_order_acquire))
+    struct shard *shard = &shards[hash_of(handle) >> (64 - SHARD_BITS)];
+    while (atomic_flag_test_and_set_explicit(&shard->held, memory_order_acquire))
         ;
-    return bucket;
+    return shard;
 }
 
-static void give_back(struct bucket *bucket)
+static struct entry **chains_of(struct shard *shard) { return shard->chains ? shard->chains : &shard->first; }
+
+static struct entry **chain_of(struct shard *shard, uintptr_t handle)
 {
-    atomic_flag_clear_explicit(&bucket->held, memory_order_release);
+    uint64_t within = hash_of(handle) << SHARD_BITS;
+    return chains_of(shard) + (shard->bits ? within >> (64 - shard->bits) : 0);
+}
+
+static void give_back(struct shard *shard) { atomic_flag_clear_explicit(&shard->held, memory_order_release); }
+
+/* Twice as many chains, in the order that their entries had. Without memory they stay as long as they are. */
+static void grow(struct shard *shard)
+{
+    size_t number = (size_t)1 << shard->bits;
+    struct entry **old = chains_of(shard), **chains = calloc(2 * number, sizeof *chains);
+    if (!chains)
+        return;
+    for (size_t i = 0; i < number; i++) {
+        struct entry **ends[2] = {&chains[2 * i], &chains[2 * i + 1]};
+        for (struct entry *entry = old[i]; entry; entry = entry->next) {
+            struct entry ***end = &ends[hash_of(entry->handle) << SHARD_BITS << shard->bits >> 63];
+            **end = entry;
+            *end = &entry->next;
+        }
+        *ends[0] = *ends[1] = NULL;
+    }
+    free(shard->chains);
+    shard->chains = chains;
+    shard->bits++;
 }
 
 /* Where the entry hangs; newer ones stand in front of older ones. */
-static struct entry **find(struct bucket *bucket, uintptr_t handle, double until)
+static struct entry **find(struct shard *shard, uintptr_t handle, double until)
 {
-    struct entry **place = &bucket->used;
+    struct entry **place = chain_of(shard, handle);
     while (*place && ((*place)->handle != handle || (*place)->request.posted > until))
         place = &(*place)->next;
     return place;
 }
 
 /* Take it out. Returns the communicator that it held. */
-static struct comm *drop(struct bucket *bucket, struct entry **place)
+static struct comm *drop(struct shard *shard, struct entry **place)
 {
     struct entry *gone = *place;
     if (!gone)
         return NULL;
     *place = gone->next;
-    gone->next = bucket->spare;
-    bucket->spare = gone;
+    gone->next = shard->spare;
+    shard->spare = gone;
+    shard->entries--;
     atomic_fetch_sub_explicit(&known, 1, memory_order_relaxed);
     return gone->request.comm;
 }
 
 /* Without memory the request is not followed. */
-static struct entry *add(struct bucket *bucket, uintptr_t handle)
+static struct entry *add(struct shard *shard, uintptr_t handle)
 {
-    struct entry *entry = bucket->spare;
+    if (shard->entries >= (size_t)ENTRIES_PER_CHAIN << shard->bits)
+        grow(shard);
+    struct entry *entry = shard->spare;
     if (entry)
-        bucket->spare = entry->next;
+        shard->spare = entry->next;
     else
         entry = malloc(sizeof *entry);
     if (!entry)
         return NULL;
     entry->handle = handle;
-    entry->next = bucket->used;
-    bucket->used = entry;
+    struct entry **chain = chain_of(shard, handle);
+    entry->next = *chain;
+    *chain = entry;
+    shard->entries++;
     atomic_fetch_add_explicit(&known, 1, memory_order_relaxed);
     return entry;
 }
@@ -85,15 +122,15 @@ static struct entry **behind(struct entry **place, uintptr_t handle)
 void requests_put(MPI_Request handle, struct request request)
 {
     uintptr_t key = (uintptr_t)handle;
-    struct bucket *bucket = hold(key);
-    struct entry **before = find(bucket, key, INFINITY);
-    struct comm *gone = *before ? drop(bucket, behind(before, key)) : NULL;
-    struct entry *entry = add(bucket, key);
+    struct shard *shard = hold(key);
+    struct entry **before = find(shard, key, INFINITY);
+    struct comm *gone = *before ? drop(shard, behind(before, key)) : NULL;
+    struct entry *entry = add(shard, key);
     if (entry) {
         entry->request = request;
         comm_hold(request.comm);
     }
-    give_back(bucket);
+    give_back(shard);
     comm_release(gone);
 }
 
@@ -101,31 +138,31 @@ bool requests_find(MPI_Request handle, double until, struct request *request)
 {
     if (requests_none())
         return false;
-    struct bucket *bucket = hold((uintptr_t)handle);
-    const struct entry *entry = *find(bucket, (uintptr_t)handle, until);
+    struct shard *shard = hold((uintptr_t)handle);
+    const struct entry *entry = *find(shard, (uintptr_t)handle, until);
     if (entry)
         *request = entry->request;
-    give_back(bucket);
+    give_back(shard);
     return entry;
 }
 
 void requests_set(MPI_Request handle, bool active, bool may_be_cancelled)
 {
-    struct bucket *bucket = hold((uintptr_t)handle);
-    struct entry *entry = *find(bucket, (uintptr_t)handle, INFINITY);
+    struct shard *shard = hold((uintptr_t)handle);
+    struct entry *entry = *find(shard, (uintptr_t)handle, INFINITY);
     if (entry) {
         entry->request.active = active;
         entry->request.may_be_cancelled = may_be_cancelled;
     }
-    give_back(bucket);
+    give_back(shard);
 }
 
 void requests_forget(MPI_Request handle, double until)
 {
     if (requests_none())
         return;
-    struct bucket *bucket = hold((uintptr_t)handle);
-    struct comm *comm = drop(bucket, find(bucket, (uintptr_t)handle, until));
-    give_back(bucket);
+    struct shard *shard = hold((uintptr_t)handle);
+    struct comm *comm = drop(shard, find(shard, (uintptr_t)handle, until));
+    give_back(shard);
     comm_release(comm);
 }

@@ -253,7 +253,6 @@
        traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : ONE_ELEMENT, ONE_ELEMENT))
 #define ON_COMPARE_AND_SWAP(f, ...)                                                                          \
     FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, ONE_ELEMENT, ONE_ELEMENT))
-#define ON_WIN_FREE(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, comms_window_freed())
 
 #define MPI_CALL_AS(many, kind, name, ...)                                                                   \
     ON_##kind(name, name##many, (PARAMETERS(many, ##__VA_ARGS__)), (__VA_ARGS__))

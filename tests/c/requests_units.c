@@ -1,0 +1,65 @@
+/* How requests under way are remembered: however many there are, few entries are looked at to find one.
+ * Prints a line for each thing that is wrong; exit code 1 when there is one. */
+#include <stdio.h>
+
+#include "../../profiler/src/mpi/requests.c"
+
+enum { MANY = 1 << 18, FEW_ENTRIES = 24 };
+
+static int failures;
+
+/* None of these requests belongs to a communicator. */
+struct comm *comm_hold(struct comm *comm) { return comm; }
+void comm_release(struct comm *comm) { (void)comm; }
+
+static void must(bool right, const char *what)
+{
+    if (!right && failures++ == 0)
+        printf("%s\n", what);
+}
+
+/* Of what lies side by side, as a library's objects do, or counts up, as handles that are numbers do. */
+static MPI_Request handle_of(long i, long apart) { return (MPI_Request)(uintptr_t)(0x4c000000L + i * apart); }
+
+static long longest_chain(void)
+{
+    long longest = 0;
+    for (int i = 0; i < SHARDS; i++)
+        for (size_t k = 0; k < (size_t)1 << shards[i].bits; k++) {
+            long length = 0;
+            for (const struct entry *entry = chains_of(&shards[i])[k]; entry; entry = entry->next)
+                length++;
+            longest = length > longest ? length : longest;
+        }
+    return longest;
+}
+
+static void put(long i, long apart, double posted)
+{
+    requests_put(handle_of(i, apart), (struct request){.kind = REQUEST_RECEIVE, .posted = posted, .sent = i});
+}
+
+static void many(long apart)
+{
+    struct request found;
+    put(0, apart, 1);
+    put(0, apart, 2); /* the library gave the handle to another one */
+    for (long i = 1; i < MANY; i++)
+        put(i, apart, 1);
+    must(longest_chain() <= FEW_ENTRIES, "many entries are looked at to find one");
+    must(requests_find(handle_of(0, apart), 1.5, &found) && found.posted == 1, "the older one is not found");
+    must(requests_find(handle_of(0, apart), INFINITY, &found) && found.posted == 2, "nor the newer one");
+    requests_forget(handle_of(0, apart), INFINITY);
+    for (long i = 0; i < MANY; i++) {
+        must(requests_find(handle_of(i, apart), INFINITY, &found) && found.sent == i, "a request is lost");
+        requests_forget(handle_of(i, apart), INFINITY);
+    }
+    must(requests_none(), "a request is left");
+}
+
+int main(void)
+{
+    many(1);
+    many(192);
+    return failures > 0;
+}
