@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from iolens.advise import judge
+from iolens.advise.limits import DEFAULTS
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regions, samples, steps, time
@@ -15,6 +17,7 @@ from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import group_of, mpi_name
 from iolens.metrics.processor.regions import SEVERAL
 from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.exhibits.time import how
 from iolens.pages.job import write_job
 from processor_example import every_rank, job, resolved, tables
 
@@ -262,6 +265,8 @@ def test_where_the_time_went(made: Job) -> None:
     assert apart is not None
     assert apart[time.WAITING].tolist() == [1.25] * 4
     assert apart[time.TRANSFER].tolist() == [4.0, 3.0, 2.0, 1.0]
+    assert "waiting in receives is in MPI transfer" in how(job(**synced))
+    assert "waiting inside receives and collectives is in MPI transfer" in how(made)
     found = tables()
     del found["mpi_calls"]
     sampled = time.rank_time(job(**found)).frame().set_index("rank")
@@ -334,6 +339,12 @@ def test_efficiencies_multiply(made: Job) -> None:
     )
     assert found.set_index("name").loc["computational scaling", "unknown"].startswith("not known")
     assert time.efficiencies(job(1, **tables())) is None
+
+
+def test_what_bounds_a_run_by_computing_names_the_hottest_function(made: Job) -> None:
+    found = judge.beside_io(made, DEFAULTS, None)
+    assert found is not None
+    assert found.sentence == "Bound by computing: 70 % of an average rank's time, most in solve (61 % of the samples)."
 
 
 def test_the_recipe(made: Job) -> None:

@@ -153,4 +153,22 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     if inside > float(parts[COMPUTE]):
         return Verdict("mpi", f"Bound by MPI: {say.percent(inside)} of an average rank's time{most}.", how, share)
     computing = say.percent(float(parts[COMPUTE]))
-    return Verdict("compute", f"Bound by computing: {computing} of an average rank's time{most}.", how, share)
+    said = f"Bound by computing: {computing} of an average rank's time{hottest(job)}{most}."
+    return Verdict("compute", said, how, share)
+
+
+def hottest(job: Job) -> str:
+    """The program's own function with most samples, where it has the most of all functions."""
+    from iolens.metrics.processor.groups import USER
+    from iolens.metrics.processor.samples import profile
+
+    table = profile(job)
+    if table is None:
+        return ""
+    group, found = "", []
+    for level, name, part in table.rows("level", "name", "share"):
+        group = name if level == "group" else group
+        if level == "function":
+            found.append((part, name, group))
+    part, name, group = max(found, default=(0.0, "", ""))
+    return f", most in {name} ({part:.0f} % of the samples)" if group == USER else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 NUMBER = re.compile(
-    r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
+    r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?|M?/s))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
 )
 """What is set flush right."""
 

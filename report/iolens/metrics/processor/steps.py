@@ -115,6 +115,7 @@ def computation_step(job: Job) -> Step:
     if hot is not None:
         first = hot.iloc[0]
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f}%"
+        said += " (what the compiler did there: iolens listing)"
     elif profile(job) is not None:
         said += f"; lines n/a: {why_no_lines(job)}"
     said += "".join(f"; {one}" for one in told_by_counters(job))

@@ -86,6 +86,12 @@ def part_of(function: str) -> str:
     return START if re.fullmatch(STARTS, function) else WAITING if re.fullmatch(WAITS, function) else TRANSFER
 
 
+def has_timed_barriers(job: Job) -> bool:
+    """Whether the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
+    mpi = records(job, "mpi_calls")
+    return mpi is not None and "sync_time" in mpi and bool((mpi["sync_time"] > 0).any())
+
+
 def from_calls(run_time: float, ranks: int, mpi: Records, moved: Records | None, places: Records | None) -> Records:
     """`rank_time` of timed calls."""
     part = mpi_part(mpi["function"])

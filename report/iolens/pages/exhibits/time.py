@@ -41,9 +41,11 @@ def how(job: Job) -> str:
         )
     if not time.is_traced(job):
         return "From samples: shares of each rank's first thread, as parts of the run time."
+    waiting = "in receives" if time.has_timed_barriers(job) else "inside receives and collectives"
+    before = "the timed barriers before collectives, " if time.has_timed_barriers(job) else ""
     return (
-        "From timed calls. MPI waiting: barriers, waits, tests and probes; waiting inside receives and collectives is "
-        "in MPI transfer. MPI start and end: with what the profiler adds to MPI_Init. Computing: the rest of the run "
+        f"From timed calls. MPI waiting: {before}barriers, waits, tests and probes; waiting {waiting} is in MPI "
+        "transfer. MPI start and end: with what the profiler adds to MPI_Init. Computing: the rest of the run "
         "time. Calls of several threads at once are added, to the run time at most."
     )
 
