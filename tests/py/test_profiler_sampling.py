@@ -55,6 +55,17 @@ def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) ->
     assert set(threads["thread"]) == {0, 1, 2}
 
 
+def test_what_moves_as_a_whole_is_not_cut_by_the_timer(tmp_path: Path) -> None:
+    """And the writes that waited for a slow reader are met in the samples, as waits."""
+    log = max(sampled(tmp_path, "sampling_transfers"), key=lambda path: path.stat().st_size)
+    private = read_log(log).private
+    found = call_chains(resolve(private["call_nodes"], private["objects"]))
+    rows = [(found[row.rank, row.node], row) for row in private["samples"].itertuples()]
+    functions = {"write", "writev", "pwritev2", "send", "sendmsg"}
+    waited = {frame.function for chain, row in rows if row.kind == 1 for frame in chain}
+    assert waited >= functions, waited
+
+
 def test_nothing_is_counted_while_recording_is_off(tmp_path: Path) -> None:
     (log,) = sampled(tmp_path, "sampling_paused")
     private = read_log(log).private

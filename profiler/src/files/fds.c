@@ -1,5 +1,6 @@
 #include "fds.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -70,6 +71,16 @@ void fds_start(void)
     for (int fd = 0; fd < INHERITED_MOST; fd++)
         open |= (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
     iolens_fds.inherited = open;
+}
+
+void fds_learn_kind(int fd)
+{
+    struct stat info;
+    struct open_file *open = iolens_fds.table && in_range(fd) ? iolens_fds.table[fd] : NULL;
+    int saved_errno = errno;
+    if (open && open->kind == FD_NOT_ASKED)
+        open->kind = file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) ? FD_REGULAR : FD_OTHER;
+    errno = saved_errno;
 }
 
 /* The file of a descriptor by the kernel's name for it. */

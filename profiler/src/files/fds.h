@@ -19,7 +19,8 @@ struct open_file {
     int64_t offset;
     int descriptors;
     bool append;
-    bool asks; /* only the kernel knows its position, because it appends or a stream moves it too */
+    _Atomic int8_t kind; /* FD_REGULAR ... */
+    bool asks;           /* only the kernel knows its position, because it appends or a stream moves it too */
     struct open_file *next_free;
 };
 
@@ -32,6 +33,8 @@ struct fds {
 };
 
 enum { FDS_MAX = 1 << 20 };
+
+enum { FD_NOT_ASKED, FD_REGULAR, FD_OTHER };
 
 extern struct fds iolens_fds;
 
@@ -65,6 +68,18 @@ static inline struct open_file *fds_find(int fd)
         open = fds_inherited(fd);
     return open;
 }
+
+/* Whether a descriptor is known to be of a regular file: one that nothing was recorded of is not. */
+static inline bool fds_is_regular(int fd)
+{
+    struct open_file *open = NULL;
+    if (__builtin_expect(iolens_fds.table && fd >= 0 && fd < FDS_MAX, 1))
+        open = atomic_load_explicit(&iolens_fds.table[fd], memory_order_acquire);
+    return open && atomic_load_explicit(&open->kind, memory_order_relaxed) == FD_REGULAR;
+}
+
+/* Have it known from now on, by asking the kernel once. Callable in signal handlers; errno stays. */
+void fds_learn_kind(int fd);
 
 /* The records are gone, as in a child of fork: the descriptors stay, with their files until they are used. */
 void fds_reset(void);

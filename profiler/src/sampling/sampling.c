@@ -21,8 +21,9 @@
 static struct {
     int signal; /* 0: not sampled */
     struct sampling *state;
-    int64_t times;     /* that are kept */
-    pthread_key_t key; /* its destructor is called when a thread ends */
+    int64_t times;      /* that are kept */
+    pthread_key_t key;  /* its destructor is called when a thread ends */
+    void (*hold)(void); /* has further calls hold the signal back */
 } iolens_sampling;
 
 static _Atomic int64_t iolens_threads_started;
@@ -133,7 +134,16 @@ void sampling_start(void)
     iolens_sampling.signal = signals_take(on_signal);
     if (iolens_sampling.signal == 0)
         iolens_say("no real-time signal is free; no samples are taken");
+    else if (iolens_sampling.hold)
+        iolens_sampling.hold();
     sampling_enter();
+}
+
+void sampling_when_started(void (*hold)(void))
+{
+    iolens_sampling.hold = hold;
+    if (iolens_sampling.signal != 0)
+        hold();
 }
 
 /* The signal may be held back from before an exec, or by the thread that made this one. */
@@ -214,10 +224,12 @@ void sampling_release(bool held)
         return;
     thread->wait.frame = 0;
     thread->released = true;
+    int saved_errno = errno;
     atomic_signal_fence(memory_order_seq_cst);
     signals_let(iolens_sampling.signal);
     atomic_signal_fence(memory_order_seq_cst);
     thread->released = false;
+    errno = saved_errno;
 }
 
 void sampling_mask_changes(bool begins)

@@ -10,6 +10,9 @@ struct sampled_wait;
 /* When recording begins, in the main thread; does nothing unless IOLENS_SAMPLE asks for it. */
 void sampling_start(void);
 
+/* Called when the library is loaded: `hold` is to be called once if sampling starts, or has. */
+void sampling_when_started(void (*hold)(void));
+
 /* The calling thread is about to fork, and has forked. */
 void sampling_before_fork(void);
 void sampling_after_fork(void);
@@ -39,7 +42,7 @@ bool sampling_here(void);
 /* Hold the signal back in this thread while it waits in a call that a signal would end early, and let it
  * through again: the sample that comes then counts for all of the wait. When recording ends meanwhile, the
  * wait counts as far as it went, if it is described; `wait` may be NULL. False: it was not let through
- * before, and is not to be let through. */
+ * before, and is not to be let through. Both leave errno as it is. */
 bool sampling_hold(const struct sampled_wait *wait);
 void sampling_release(bool held);
 

@@ -1,6 +1,7 @@
 /* Waits that a signal would end early, and the program's own use of signals: a program that is sampled must
  * not notice. The signal is held back during the wait; what comes then counts for all of it. */
 #include <aio.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -8,18 +9,19 @@
 #include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../runtime/wrap.h"
-#include "sampling.h"
+#include "held.h"
 #include "signals.h"
-#include "state.h"
 
 /* They have no prototypes unless the program asks for checks. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
@@ -47,7 +49,10 @@ static __typeof__(&pthread_sigmask) real_pthread_sigmask;
 static __typeof__(&sigpending) real_sigpending;
 static __typeof__(&setsockopt) real_setsockopt;
 
-static atomic_bool iolens_sockets_end_waits; /* one had a time limit at some time */
+static atomic_bool
+    iolens_sockets_end_waits; /* one had a time limit, or a least number of bytes, at some time */
+
+enum { WHOLE_RANDOM = 256 }; /* as many bytes come whole (getrandom(2)) */
 
 /* When the library is loaded: some of these are called from signal handlers, where nothing may be looked up.
  */
@@ -64,18 +69,6 @@ __attribute__((constructor)) static void resolve_all(void)
     (void)&REAL(pthread_sigmask);
     (void)&REAL(sigpending);
     (void)&REAL(setsockopt);
-}
-
-/* In the wrapper itself, whose caller is looked at. */
-#define HOLD(name)                                                                                           \
-    sampling_hold(&(struct sampled_wait){(uintptr_t)real_##name, (uintptr_t)__builtin_return_address(0),     \
-                                         (uintptr_t)__builtin_frame_address(0)})
-
-static void release(bool held)
-{
-    int saved_errno = errno;
-    sampling_release(held);
-    errno = saved_errno;
 }
 
 static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
@@ -99,9 +92,9 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
     {                                                                                                        \
         if (!sampling_here() || !(waits))                                                                    \
             return REAL(name) args;                                                                          \
-        bool held = HOLD(name);                                                                              \
+        bool held = HOLD(real_##name);                                                                       \
         ret_t ret = REAL(name) args;                                                                         \
-        release(held);                                                                                       \
+        sampling_release(held);                                                                              \
         return ret;                                                                                          \
     }
 #include "waits.def"
@@ -113,10 +106,10 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
         sigset_t copy;                                                                                       \
         if (!sampling_here())                                                                                \
             return REAL(name) args;                                                                          \
-        bool held = HOLD(name);                                                                              \
+        bool held = HOLD(real_##name);                                                                       \
         mask = with_ours(mask, &copy);                                                                       \
         ret_t ret = REAL(name) args;                                                                         \
-        release(held);                                                                                       \
+        sampling_release(held);                                                                              \
         return ret;                                                                                          \
     }
 #include "masked_waits.def"
@@ -128,10 +121,10 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
         sigset_t copy;                                                                                       \
         if (sampling_signal() == 0)                                                                          \
             return REAL(name) args;                                                                          \
-        bool held = HOLD(name);                                                                              \
+        bool held = HOLD(real_##name);                                                                       \
         set = without_ours(set, &copy);                                                                      \
         ret_t ret = REAL(name) args;                                                                         \
-        release(held);                                                                                       \
+        sampling_release(held);                                                                              \
         return ret;                                                                                          \
     }
 #include "signal_waits.def"
@@ -139,7 +132,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 
 IOLENS_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
-    if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
+    if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO || option == SO_RCVLOWAT))
         iolens_sockets_end_waits = true;
     return REAL(setsockopt)(fd, level, option, value, bytes);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../sampling/held.h"
 #include "extra.h"
 #include "posix.h"
 #include "posix_kinds.h"
@@ -15,3 +16,38 @@
 #define WRAP_EARLY
 #define WRAP_TABLE "calls/posix.def"
 #include "../../runtime/wrap_expand.h"
+
+/* Under sampling these stand in place of the real functions, which costs nothing without. For regular files
+ * they open no frame; what is not known to be one is held and asked for its kind. */
+#define HELD(ret_t, name, params, args, ends, learn)                                                         \
+    static __typeof__(&name) sampled_##name;                                                                 \
+    __attribute__((noinline)) static ret_t waiting_##name params                                             \
+    {                                                                                                        \
+        learn;                                                                                               \
+        bool held = HOLD(sampled_##name);                                                                    \
+        ret_t ret = sampled_##name args;                                                                     \
+        sampling_release(held);                                                                              \
+        return ret;                                                                                          \
+    }                                                                                                        \
+    static ret_t held_##name params { return ends ? waiting_##name args : sampled_##name args; }
+#define ON_TRANSFER(...) HELD(__VA_ARGS__, !fds_is_regular(fd), fds_learn_kind(fd))
+#define ON_BETWEEN(...)                                                                                      \
+    HELD(__VA_ARGS__, (!fds_is_regular(from) || !fds_is_regular(to)),                                        \
+         (fds_learn_kind(from), fds_learn_kind(to)))
+#define ON_ALWAYS(...) HELD(__VA_ARGS__, true, (void)0)
+#include "posix_held.def"
+#undef ON_TRANSFER
+#undef ON_BETWEEN
+#undef ON_ALWAYS
+
+#define HOLD_FROM_NOW(ret_t, name, ...) sampled_##name = REAL(name), real_##name = held_##name;
+#define ON_TRANSFER(...)                HOLD_FROM_NOW(__VA_ARGS__)
+#define ON_BETWEEN(...)                 HOLD_FROM_NOW(__VA_ARGS__)
+#define ON_ALWAYS(...)                  HOLD_FROM_NOW(__VA_ARGS__)
+
+static void hold_waits(void)
+{
+#include "posix_held.def"
+}
+
+__attribute__((constructor)) static void when_sampled(void) { sampling_when_started(hold_waits); }

@@ -1,0 +1,13 @@
+/* For wrappers of calls that a signal would end early. */
+#ifndef IOLENS_SAMPLING_HELD_H
+#define IOLENS_SAMPLING_HELD_H
+
+#include "sampling.h"
+#include "state.h"
+
+/* `real`: the function that waits. In the wrapper itself, whose caller is looked at. */
+#define HOLD(real)                                                                                           \
+    sampling_hold(&(struct sampled_wait){(uintptr_t)(real), (uintptr_t)__builtin_return_address(0),          \
+                                         (uintptr_t)__builtin_frame_address(0)})
+
+#endif
