@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 #include "../../profiler/src/unwind/unwind.h"
+#include "../../profiler/src/runtime/thread_room.h"
+
+/* The unwinder alone, without the rest of the library. */
+void *thread_room(struct thread_rooms *rooms, void **mine) { return *mine = calloc(1, rooms->bytes); }
 
 enum { MOST = 64 };
 
