@@ -14,7 +14,7 @@ from iolens.errors import UsageError
 from iolens.lab.run.apa import Apa, find_functions, read_apa, settings_of
 from iolens.log import read_log
 from iolens.metrics.processor import nodes
-from iolens.metrics.processor.own_functions import own_functions
+from iolens.metrics.processor.own_functions import own_functions, size_of
 from iolens.metrics.processor.traced_calls import traced_calls
 from processor_example import job, resolved, tables
 
@@ -34,14 +34,24 @@ def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatc
     assert next(iter(found["symbol"])) == "solve"
     assert set(found["bytes"]) == {0}
     rows = [("a", "app", 60.0, 999), ("b", "app", 31.0, 20), ("c", "app", 5.0, 999), ("d", "lib.so", 0.5, 999)]
+    rows.insert(0, ("e", "app", 2.0, 0))
     made = pd.DataFrame(rows, columns=["symbol", "object", "share", "bytes"])
     assert lines(made) == [
         "-w",
+        "-T e  # 2.00%  size n/a  app",
         "-T a  # 60.00%  999 bytes  app",
         "# -T b  # 31.00%  20 bytes  app",
         "# -T c  # 5.00%  999 bytes  app",
         "# -T d  # 0.50%  999 bytes  lib.so",
     ]
+
+
+def test_a_function_that_the_compiler_kept_in_versions_alone_has_their_size(tmp_path: Path) -> None:
+    source = 'int solve(int a) __asm__("solve.isra.0");\nint solve(int a) { return a * 3; }\n'
+    made = tmp_path / "solver.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-", "-o", made], input=source, text=True, check=True)
+    assert size_of("solve", str(made)) == size_of("solve.isra.0", str(made)) > 0
+    assert size_of("sol", str(made)) == 0
 
 
 def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:

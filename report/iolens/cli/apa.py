@@ -55,7 +55,8 @@ def lines(found: pd.DataFrame) -> list[str]:
     """A line for each function; of those not worth it, in a comment."""
     said, before = ["-w"], 0.0
     for symbol, path, share, size in zip(*(found[name] for name in found), strict=True):
-        worth = share >= LEAST_SHARE and before < CUMULATED and size >= LEAST_BYTES
+        worth = share >= LEAST_SHARE and before < CUMULATED and (size >= LEAST_BYTES or not size)
         before += share
-        said.append(f"{'' if worth else '# '}-T {symbol}  # {share:.2f}%  {size} bytes  {Path(path).name}")
+        length = f"{size} bytes" if size else "size n/a"
+        said.append(f"{'' if worth else '# '}-T {symbol}  # {share:.2f}%  {length}  {Path(path).name}")
     return said if len(found) else []

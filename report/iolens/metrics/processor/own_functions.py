@@ -34,6 +34,10 @@ def own_functions(job: Job) -> pd.DataFrame | None:
 
 
 def size_of(symbol: str, path: str) -> int:
-    """How long a function is, in bytes; 0 where its file does not tell."""
+    """How long a function is, in bytes; 0 where its file does not tell. Of one that the compiler kept only in versions
+    of its own (`solve.isra.0`, `solve.constprop.1`), the longest of them."""
     elf = read_elf(Path(path))
-    return int(elf.sizes[elf.names.index(symbol)]) if symbol in elf.names else 0
+    if symbol in elf.names:
+        return int(elf.sizes[elf.names.index(symbol)])
+    found = (int(size) for name, size in zip(elf.names, elf.sizes, strict=True) if name.startswith(f"{symbol}."))
+    return max(found, default=0)
