@@ -1,5 +1,6 @@
 /* Writes to files of its own and of all, then ends in the way that its argument names. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,13 @@ static void write_file(const char *name, int times)
     for (int i = 0; i < times; i++)
         pwrite(fd, name, 4, 4 * i);
     close(fd);
+}
+
+static void *become_true(void *unused)
+{
+    (void)unused;
+    execl("/bin/true", "true", NULL);
+    return NULL;
 }
 
 /* how files: `files` files of ten writes each, and a stream. */
@@ -33,6 +41,15 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "wait") == 0)
         pause();
     if (strcmp(argv[1], "exec") == 0)
-        execl("/bin/true", "true", NULL);
+        become_true(NULL);
+    if (strcmp(argv[1], "exec_in_thread") == 0) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, become_true, NULL);
+        pthread_join(thread, NULL);
+    }
+    if (strcmp(argv[1], "exec_of_nothing") == 0) {
+        execlp("no such program", "none", NULL);
+        write_file("later", 10);
+    }
     return 3;
 }

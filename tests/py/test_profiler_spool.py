@@ -66,19 +66,60 @@ def test_the_spool_goes_with_the_log(tmp_path: Path) -> None:
     assert len(harness.logs(tmp_path)) == 1
 
 
-def test_exec_leaves_no_spool(tmp_path: Path) -> None:
-    assert end("exec", tmp_path).returncode == 0
+@pytest.mark.parametrize("how", ["exec", "exec_in_thread"])
+def test_what_was_counted_before_an_exec_is_kept(how: str, tmp_path: Path) -> None:
+    assert end(how, tmp_path, IOLENS_LOGFILE=str(tmp_path / "log")).returncode == 0
+    (spool,) = spools(tmp_path)
+    (tmp_path / "log").unlink()  # of /bin/true
+    done = merge("-w", "unused", spool)
+    (log,) = tmp_path.glob("log-*")
+    assert done.stdout == f"{log}\n"
+    report = harness.read_log(log)
+    assert report.records["POSIX"].to_df()["counters"]["POSIX_BYTES_WRITTEN"].sum() == 800
+    reason = (
+        "The process became another program (exec) without writing its log; this one was made from the records that it "
+        "kept."
+    )
+    assert report.metadata["job"]["metadata"]["partial"] == reason
+    assert f"{how} 20" in report.metadata["exe"]
+
+
+def test_an_exec_that_fails_changes_nothing(tmp_path: Path) -> None:
+    assert end("exec_of_nothing", tmp_path).returncode == 3
+    (log,) = harness.logs(tmp_path)
     assert spools(tmp_path) == []
+    assert harness.counters(harness.read_log(log), str(tmp_path / "later"))["POSIX_BYTES_WRITTEN"] == 40
 
 
-def test_exec_leaves_no_spool_beside_one_of_another_process_that_had_its_number(tmp_path: Path) -> None:
+SCRIPTS = {
+    "wrapper": ("exec cat data", 0),
+    "sourced": (". ./more.sh; exec cat data", 0),
+    "redirected": ("cat data >out; (exec cat data >>out 2>err); exec cat data >out", 0),
+    "reads": ("read word <data; exec cat data", 1),
+    "itself": ('read word <data; if [ "$1" ]; then exec cat data; fi; exec "$0" again', 2),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_shell_that_becomes_a_program_leaves_what_it_did_with_data_alone(name: str, tmp_path: Path) -> None:
+    text, left = SCRIPTS[name]
+    script = tmp_path / name
+    script.write_text(f"#!/bin/bash\n{text}\n")
+    script.chmod(0o755)
+    for file in ("data", "more.sh"):
+        (tmp_path / file).write_text("word=1\n")
+    done = harness.run(script, folder=tmp_path, IOLENS_SPOOL=str(tmp_path), IOLENS_INCLUDE=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(spools(tmp_path)) == left
+
+
+def test_exec_leaves_a_spool_of_another_process_that_had_its_number(tmp_path: Path) -> None:
     end("kill", tmp_path)
     (left,) = spools(tmp_path)
     stale = left.rename(tmp_path / "stale")
     script = f"cp {stale} {left.parent}/$$.spool; exec {harness.build_program('spool_killed')} exec 20"
     assert harness.run("/bin/sh", "-c", script, folder=tmp_path, IOLENS_SPOOL=str(tmp_path)).returncode == 0
-    (found,) = spools(tmp_path)
-    assert found.read_bytes() == stale.read_bytes()
+    assert sorted(spool.read_bytes() == stale.read_bytes() for spool in spools(tmp_path)) == [False, True]
 
 
 def test_a_recovered_log_equals_the_usual_one(tmp_path: Path) -> None:

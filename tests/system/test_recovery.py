@@ -26,6 +26,22 @@ def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
     assert list(tmp_path.glob("iolens-*/*.spool")) == []
 
 
+def test_what_wrappers_and_ranks_did_before_an_exec_is_in_logs(tmp_path: Path) -> None:
+    """Two ranks in a wrapper; that of rank 1 reads data first. The ranks become another program behind MPI_Init."""
+    wrapper = tmp_path / "wrapper.sh"
+    (tmp_path / "data").write_text("word\n")
+    rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+    wrapper.write_text(f'#!/bin/sh\n[ {rank} = 0 ] || read word <data\nexec "$@"\n')
+    wrapper.chmod(0o755)
+    done = finish(begin(tmp_path, command("exec", ranks=2, options=[str(wrapper)])))
+    (job,) = tmp_path.rglob("*_mpi_killed_*.darshan")
+    assert "2 of 2 ranks kept" in check_log(job, ranks=2), done.stderr
+    (shell,) = (read_log(log) for log in job.parent.glob("*.darshan") if log != job)
+    assert shell.nprocs == 1
+    assert shell.partial[0].startswith("The process became another program (exec)")
+    assert list(tmp_path.glob("iolens-*/*.spool")) == []
+
+
 def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> None:
     """A launcher as MPICH's after an abort: it returns while its ranks still end."""
     launcher = tmp_path / "bin" / "mpirun"

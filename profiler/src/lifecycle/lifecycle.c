@@ -19,9 +19,11 @@
 #include "../system/path.h"
 #include "../tables/process_table.h"
 #include "recording.h"
+#include "replaced.h"
 #include "../files/registry.h"
 #include "../ranks/clocks.h"
 #include "../ranks/serial.h"
+#include "../spool/earlier.h"
 #include "../spool/spool.h"
 #include "../runtime/wrap.h"
 #include "../sampling/sampling.h"
@@ -159,6 +161,7 @@ __attribute__((constructor)) static void start(void)
         filter_read(&iolens_filter);
         recording_start();
         spool_start(recording_layout(), tables_beat);
+        earlier_settle(replaced_is_worth_a_log);
         fds_start();
         if (settings_true(iolens.settings.dump))
             settings_print(&iolens.settings);

@@ -47,7 +47,9 @@ static void list_one(const struct spool_header *header, const char *path)
     buffer_format(&line, ", \"jobid\": %lld, \"rank\": %d, \"ranks\": %d, \"start\": %.3f, \"bytes\": %lld",
                   (long long)header->jobid, header->rank, header->ranks,
                   (double)clock_start_ns(&header->clock) * 1e-9, (long long)info.st_size);
-    buffer_format(&line, ", \"overflow\": %s, \"log\": ", header->overflow ? "true" : "false");
+    buffer_format(&line,
+                  ", \"overflow\": %s, \"replaced\": %s, \"log\": ", header->overflow ? "true" : "false",
+                  header->replaced ? "true" : "false");
     buffer_json(&line, header->log);
     buffer_format(&line, ", \"run\": ");
     buffer_json(&line, load_text(header, header->settings.run));

@@ -73,10 +73,17 @@ static void add_stand_in(struct merging *merge)
     merge->count++;
 }
 
+/* Of a process that goes on as another one. A job's log is of all its ranks, whatever became of one. */
+static bool is_earlier_program(const struct spool_header *header)
+{
+    return header->replaced && header->ranks == 0;
+}
+
 static void explain(struct merging *merge)
 {
     struct reason reason = {.why = merge->options->why,
                             .snapshot = merge->options->snapshot,
+                            .replaced = is_earlier_program(&merge->part[0].header),
                             .ranks = merge->part[0].header.ranks};
     int *found = calloc((size_t)merge->count, sizeof *found);
     for (int i = 0; found && i < merge->count; i++) {
@@ -90,6 +97,18 @@ static void explain(struct merging *merge)
     free(found);
 }
 
+/* A name of its own beside that of the program that the process became, where one name is given for both. */
+static void name_apart(const struct spool_header *header)
+{
+    static char name[PATH_BYTES];
+    const char *asked = iolens.settings.logfile;
+    if (!asked || !is_earlier_program(header))
+        return;
+    snprintf(name, sizeof name, "%s-%lld-%lld", asked, (long long)header->process.pid,
+             (long long)clock_start_ns(&header->clock));
+    iolens.settings.logfile = name;
+}
+
 /* The work of one rank, from its spool to the log, in a process of its own. */
 static int play(const struct merging *merge, int index, int socket)
 {
@@ -100,6 +119,7 @@ static int play(const struct merging *merge, int index, int socket)
         load_stand_in(&part->header);
     else if (!load_spool(part->path, merge->options->snapshot))
         return 1;
+    name_apart(&part->header);
     if (merge->options->folder) {
         iolens.settings.logpath = merge->options->folder;
         iolens.settings.logfile = NULL;

@@ -40,11 +40,13 @@ void reason_write(const struct reason *reason, char *text, size_t size)
 {
     size_t used = 0;
     const char *what = reason->ranks > 0 ? "job" : "process";
-    if (reason->snapshot)
+    if (reason->replaced)
+        used = add(text, size, used, "The process became another program (exec) without writing its log");
+    else if (reason->snapshot)
         used = add(text, size, used, "A snapshot while the %s was running", what);
     else
         used = add(text, size, used, "The %s ended without writing its log", what);
-    if (reason->why)
+    if (reason->why && !reason->replaced)
         used = add(text, size, used, " (%s)", reason->why);
     used = add(text, size, used, "; this one was made from the records that ");
     if (reason->ranks > 0)

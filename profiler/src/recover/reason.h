@@ -8,6 +8,7 @@
 struct reason {
     const char *why; /* what happened, or NULL */
     bool snapshot;   /* the job still runs */
+    bool replaced;   /* a process without MPI that became another program by exec */
     int ranks;       /* of the job; 0: a process without MPI */
     const int *found;
     int found_count;      /* ranks whose spools there are, ascending */

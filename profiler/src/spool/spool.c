@@ -25,7 +25,7 @@ struct spool iolens_spool;
 
 enum { TELL_NS = 100000000 };
 
-static const char *const FOLDERS[] = {"/dev/shm", "/tmp"};
+const char *const spool_folders[SPOOL_FOLDERS] = {"/dev/shm", "/tmp"};
 
 /* System calls made directly, because open, mmap, close and unlink are wrapped functions, and other
  * preloaded libraries may wrap them too. */
@@ -90,7 +90,7 @@ static const char *keep_text(struct spool_header *header, const char *text)
     return copy;
 }
 
-static void describe_process(struct spool_process *process)
+void spool_describe_process(struct spool_process *process)
 {
     char text[1024];
     struct stat info;
@@ -123,7 +123,7 @@ static void fill_header(struct spool_header *header)
     header->clock = iolens.clock;
     memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
     header->rank = -1;
-    describe_process(&header->process);
+    spool_describe_process(&header->process);
     identity_read(&header->identity, iolens.settings.mounts);
     header->identity_hash = identity_hash(&header->identity);
     header->job = (struct spool_job){.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)};
@@ -145,7 +145,7 @@ static int create_file(int folder, char *name, size_t size)
     int fd = (int)syscall(SYS_openat, folder, name, flags, 0600);
     if (fd >= 0 || errno != EEXIST)
         return fd;
-    describe_process(&self);
+    spool_describe_process(&self);
     snprintf(name, size, "%d-%lld" SPOOL_SUFFIX, (int)iolens.pid, (long long)self.start_ticks);
     return (int)syscall(SYS_openat, folder, name, flags, 0600);
 }
@@ -175,51 +175,10 @@ static bool create_in(const char *parent)
     return pages != NULL;
 }
 
-/* False without a file there. */
-static bool read_process(const char *path, struct spool_process *process)
-{
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    memset(process, 0, sizeof *process);
-    syscall(SYS_pread64, fd, process, sizeof *process, offsetof(struct spool_header, process));
-    syscall(SYS_close, fd);
-    return true;
-}
-
-/* The spool of the program that this process was before an exec: by the second of its names where another
- * process left one by the first. */
-static void remove_earlier(const char *parent)
-{
-    struct spool_process self, other;
-    char path[PATH_BYTES];
-    int stem =
-        snprintf(path, sizeof path, "%s/iolens-%u/%d", parent, (unsigned)file_owner_now(), (int)iolens.pid);
-    if (stem + SPOOL_NAME_BYTES > (int)sizeof path)
-        return;
-    strcpy(path + stem, SPOOL_SUFFIX);
-    if (!read_process(path, &other))
-        return;
-    describe_process(&self);
-    if (memcmp(&self, &other, sizeof self) != 0) {
-        snprintf(path + stem, SPOOL_NAME_BYTES, "-%lld" SPOOL_SUFFIX, (long long)self.start_ticks);
-        if (!read_process(path, &other) || memcmp(&self, &other, sizeof self) != 0)
-            return;
-    }
-    syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-}
-
 void spool_start(uint64_t layout, void (*tell)(void))
 {
     iolens_spool.layout = layout;
     iolens_spool.tell = tell;
-    const char *asked = iolens.settings.spool;
-    if (strcmp(asked, "none") == 0)
-        return;
-    for (size_t i = 0; !*asked && i < sizeof FOLDERS / sizeof *FOLDERS; i++)
-        remove_earlier(FOLDERS[i]);
-    if (*asked)
-        remove_earlier(asked);
 }
 
 /* Whether the log can be written. If not, the end of the process says so, and the missing spool needs no
@@ -236,7 +195,7 @@ static void create(void)
     const char *asked = iolens.settings.spool;
     if (strcmp(asked, "none") == 0)
         return;
-    if (*asked ? create_in(asked) : create_in(FOLDERS[0]) || create_in(FOLDERS[1]))
+    if (*asked ? create_in(asked) : create_in(spool_folders[0]) || create_in(spool_folders[1]))
         return;
     int error = errno;
     if (!log_has_a_place())

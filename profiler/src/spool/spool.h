@@ -28,7 +28,8 @@ enum {
     SPOOL_TEXT_BYTES = 8192,
     SPOOL_NAME_BYTES = 64,
     SPOOL_PLACES = 64,
-    SPOOL_TABLES = 64
+    SPOOL_TABLES = 64,
+    SPOOL_FOLDERS = 2
 };
 
 /* Where spools are mapped: far from where a kernel puts anything by itself, and inside what the address,
@@ -68,6 +69,7 @@ struct spool_header {
     _Atomic uint32_t partial;             /* bit m: module m had to leave something out */
     _Atomic(void *) tables[SPOOL_TABLES]; /* states of the process tables */
     uint32_t overflow;                    /* later records are elsewhere: there was no room for them here */
+    uint32_t replaced;                    /* by exec: the process goes on as another program */
     struct settings settings;             /* texts in `text` */
     struct identity identity;
     uint64_t identity_hash;
@@ -90,9 +92,14 @@ struct spool {
 
 extern struct spool iolens_spool;
 
-/* When the process begins: what it did before an exec is not recorded. `tell` is called at signs of life, at
- * most ten times a second. */
+/* Where spools lie unless IOLENS_SPOOL names a folder: in the first in which they can. */
+extern const char *const spool_folders[SPOOL_FOLDERS];
+
+/* When the process begins. `tell` is called at signs of life, at most ten times a second. */
 void spool_start(uint64_t layout, void (*tell)(void));
+
+/* This process, as its spool names it. */
+void spool_describe_process(struct spool_process *process);
 
 /* `bytes` (whole pages) of new zeroed memory, or NULL: the reason has been said, once. */
 void *spool_extend(size_t bytes);

@@ -24,8 +24,9 @@ State = Literal["running", "ended", "unknown"]
 
 @dataclass(frozen=True)
 class Spool:
-    """What `iolens-recover list` says of one file; `ranks` 0: a process without MPI; `log`: the log that was being
-    written of it, or ""; `run`: the name that `iolens run` gave to its run, or ""."""
+    """What `iolens-recover list` says of one file; `ranks` 0: a process without MPI; `replaced`: its process went on as
+    another program (exec); `log`: the log that was being written of it, or ""; `run`: the name that `iolens run` gave
+    to its run, or ""."""
 
     spool: str
     host: str
@@ -42,6 +43,7 @@ class Spool:
     start: float
     bytes: int
     overflow: bool
+    replaced: bool
     log: str
     run: str
 
@@ -82,7 +84,9 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
 
 
 def state(spool: Spool | Unusable) -> State:
-    """Whether its process still runs; that can be told on its own node only."""
+    """Whether its process still runs, as the program that wrote it; that can be told on its own node only."""
+    if isinstance(spool, Spool) and spool.replaced:
+        return "ended"
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     if isinstance(spool, Unusable) and (spool.pid == 0 or spool.boot != boot):
         return "unknown"
@@ -155,7 +159,8 @@ def set_aside(job: Iterable[Spool], folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for one in job:
-            target = folder / f"{Path(one.host).name}-{one.pid}-{one.start_ticks}.spool"
+            program = f"-{one.start * 1000:.0f}" if one.replaced else ""
+            target = folder / f"{Path(one.host).name}-{one.pid}-{one.start_ticks}{program}.spool"
             if Path(one.spool) == target:
                 continue
             part = target.with_suffix(".part")

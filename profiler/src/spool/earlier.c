@@ -1,0 +1,130 @@
+#include "earlier.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../runtime/context.h"
+#include "../system/file_info.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static bool read_at(int fd, void *into, size_t bytes, size_t offset)
+{
+    return syscall(SYS_pread64, fd, into, bytes, offset) == (long)bytes;
+}
+
+/* A file of ours that names this process, whatever program it was then: a descriptor, or -1. */
+static int open_own(const char *path, const struct spool_process *self)
+{
+    struct stat info;
+    struct spool_process other;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (fd < 0 || (file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
+                   read_at(fd, &other, sizeof other, offsetof(struct spool_header, process)) &&
+                   memcmp(self, &other, sizeof other) == 0))
+        return fd;
+    syscall(SYS_close, fd);
+    return -1;
+}
+
+/* By the first of its names, or by the second where another process left its spool by the first. */
+static int find(char path[PATH_BYTES], const char *parent)
+{
+    struct stat info;
+    struct spool_process self;
+    int stem =
+        snprintf(path, PATH_BYTES, "%s/iolens-%u/%d", parent, (unsigned)file_owner_now(), (int)iolens.pid);
+    if (stem + SPOOL_NAME_BYTES > PATH_BYTES)
+        return -1;
+    strcpy(path + stem, SPOOL_SUFFIX);
+    if (file_info_at(AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return -1;
+    spool_describe_process(&self);
+    int fd = open_own(path, &self);
+    if (fd >= 0)
+        return fd;
+    snprintf(path + stem, SPOOL_NAME_BYTES, "-%lld" SPOOL_SUFFIX, (long long)self.start_ticks);
+    return open_own(path, &self);
+}
+
+/* What `worth` says of the pages at the address that they had. Of what cannot be read there: false. */
+static bool ask(int fd, bool (*worth)(const struct spool_header *header, const struct area *area))
+{
+    struct stat info;
+    struct spool_header *header;
+    struct {
+        uint64_t layout, base;
+    } start;
+    if (!read_at(fd, &start, sizeof start, offsetof(struct spool_header, layout)) ||
+        start.layout != iolens_spool.layout || start.base < SPOOL_FIRST_PLACE ||
+        file_info_fd(fd, &info) != 0 || info.st_size < SPOOL_HEADER_BYTES)
+        return false;
+    size_t bytes = (size_t)info.st_size;
+    char *pages =
+        (char *)syscall(SYS_mmap, start.base, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+    if (pages == MAP_FAILED)
+        return false;
+    const struct area area = {pages + SPOOL_HEADER_BYTES, pages + bytes, NULL};
+    header = (struct spool_header *)pages;
+    bool is_worth = (uint64_t)pages == start.base &&
+                    memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) == 0 && worth(header, &area);
+    syscall(SYS_munmap, pages, bytes);
+    return is_worth;
+}
+
+/* It ended with the exec, a moment ago. False when that cannot be written. */
+static bool mark_as_replaced(int fd, struct clock *clock)
+{
+    const uint32_t replaced = 1;
+    const struct {
+        uint64_t ticks, ns;
+    } end = {clock_ticks(clock), clock_monotonic_ns(clock)};
+    return syscall(SYS_pwrite64, fd, &end, sizeof end, offsetof(struct spool_header, beat_ticks)) ==
+               (long)sizeof end &&
+           syscall(SYS_pwrite64, fd, &replaced, sizeof replaced, offsetof(struct spool_header, replaced)) ==
+               (long)sizeof replaced;
+}
+
+/* No two programs of a process begin at the same nanosecond. */
+static bool keep(int fd, const char *path)
+{
+    struct clock clock;
+    char name[PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    if (!read_at(fd, &clock, sizeof clock, offsetof(struct spool_header, clock)) ||
+        !mark_as_replaced(fd, &clock))
+        return false;
+    snprintf(name, sizeof name, "%.*s/%d-%lld" SPOOL_SUFFIX, (int)(slash - path), path, (int)iolens.pid,
+             (long long)clock_start_ns(&clock));
+    return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, name, 0) == 0;
+}
+
+static void settle_in(const char *parent, bool (*worth)(const struct spool_header *, const struct area *))
+{
+    char path[PATH_BYTES];
+    int fd = find(path, parent);
+    if (fd < 0)
+        return;
+    if (!ask(fd, worth) || !keep(fd, path))
+        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    syscall(SYS_close, fd);
+}
+
+void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area))
+{
+    const char *asked = iolens.settings.spool;
+    if (strcmp(asked, "none") == 0)
+        return;
+    if (*asked) {
+        settle_in(asked, worth);
+        return;
+    }
+    for (size_t i = 0; i < SPOOL_FOLDERS; i++)
+        settle_in(spool_folders[i], worth);
+}
