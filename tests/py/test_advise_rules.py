@@ -328,6 +328,13 @@ def test_ranks_that_share_processors() -> None:
     assert placed("0,1", "2,3") == placed("0,1", "0,1") == {}
 
 
+def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
+    """Though that is the finding that can gain most: it slows down all parts of the time."""
+    finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")
+    made = job(4, {"POSIX": own_files([60.0, 60.0, 60.0, 60.0])})
+    assert verdict(made, found=[finding]).sentence.startswith("I/O took at most 60 % of the run")
+
+
 def test_ranks_of_a_shared_file_come_from_the_private_table() -> None:
     large = (1 << 63) + 12345
     shared = {"id": large, "rank": -1, "WRITES": 100, "BYTES_WRITTEN": 400 * MIB, "MAX_BYTE_WRITTEN": 400 * MIB - 1}

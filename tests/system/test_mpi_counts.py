@@ -24,6 +24,7 @@ Counts = dict[tuple[str, int, str], tuple[int, ...]]
 
 RANKS = 4
 NONE_OF_THEM = 77  # as mpi_four.c says it
+STATUS_LINES = 35  # of mpi_statuses.c
 APMPI_SYNCED = 3  # the word of APMPI's header that says that there were timed barriers
 SIZES = [f"size_{i}" for i in range(7)]
 
@@ -128,6 +129,16 @@ def test_edges_and_errors(compiled: Callable[..., Path], tmp_path: Path, name: s
     done = run(compiled(name, program), name, tmp_path, **other)
     assert done.returncode == 0, done.stderr
     assert counted(the_log(tmp_path)) == expected(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5", "mpiabi"])
+def test_statuses_are_what_the_library_makes_them(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
+    """Fields that it leaves alone, such as MPI_ERROR of a single status, keep what the program had there."""
+    program = compiled(name, "mpi_statuses")
+    alone, recorded = (run(program, name, tmp_path, ranks=1, trace=trace) for trace in ("", "mpi"))
+    assert (alone.returncode, recorded.returncode, recorded.stderr) == (0, 0, "")
+    assert recorded.stdout.splitlines() == alone.stdout.splitlines()
+    assert len(alone.stdout.splitlines()) == STATUS_LINES
 
 
 def test_requests_are_found_however_many_there_are(compiled: Callable[..., Path]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import read_log
+from iolens.metrics.share import extra_seconds
 from iolens.pages.exhibits.mpiio import OTHER_MPIIO_CALLS
 from test_profiler_mpi import programs, start, the_log
 
@@ -31,6 +32,11 @@ def test_each_call_is_counted_on_each_rank(programs: Path, tmp_path: Path) -> No
     shown = {row[0]: row[1] for row in OTHER_MPIIO_CALLS.table(job).rows}
     assert shown["split ends"] == "12"
     assert shown["deletes"] == "2"
+    below = job.private["posix_extra"]  # what it is to delete and resize: MPI-IO's records have no time of that
+    among_both = below[below["file"].isin(job.records["MPI-IO"]["id"])]
+    assert among_both["seconds"].sum() > 0
+    mine, common = extra_seconds(job)
+    assert mine.sum() + common == pytest.approx(below["seconds"].sum())
 
 
 @pytest.mark.parametrize("component", ["romio321", "ompio"])

@@ -97,9 +97,9 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
         return Verdict("nothing", sentence, HOW, share)
     if share < limits["worth_gain"]:
         return Verdict("nothing", f"Nothing worth your time: {part}.", HOW, share)
-    kinds = {rule.id: rule.bounds for rule in RULES}
+    kinds = {rule.id: rule.bounds for rule in RULES if not rule.beside_io}
     found = findings(job, limits) if found is None else found
-    worth = [one for one in found if (one.gain or 0.0) >= limits["worth_gain"]]
+    worth = [one for one in found if one.id in kinds and (one.gain or 0.0) >= limits["worth_gain"]]
     first = next((one for one in worth if kinds[one.id]), None)
     if first is not None:
         return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)

@@ -31,7 +31,8 @@ class Rule:
 
     `says` is the condition in words, `limits` the thresholds in it. `bounds` is the verdict on a run for which this is
     what matters most. A `note` is about the log or its numbers: it has no gain, and is said of small jobs, too. A rule
-    `beside_io` is about computing or messages: it is asked however short the I/O was.
+    `beside_io` is about computing or messages: it is asked however short the I/O was, and never is the verdict on a run
+    that spent most of its time in I/O.
     """
 
     id: str

@@ -57,14 +57,12 @@ def io_mean_seconds(job: Job) -> float | None:
 def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
     """Seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and unlink.
 
-    Without those on files that MPI-IO knows, whose times contain them.
+    Those on files that MPI-IO knows, too: its records have no time of MPI_File_delete, set_size and preallocate, nor of
+    a program's own unlink. Only the unlink of MPI_MODE_DELETE_ON_CLOSE is in the time of a close as well.
     """
     extra, own = job.tables.get("posix_extra"), np.zeros(max(job.nprocs, 1))
     if extra is None or not len(extra):
         return own, 0.0
-    above = job.records.get("MPI-IO")
-    if above is not None:
-        extra = extra.where(~among(extra["file"], above["id"]))
     rank, seconds = extra["rank"].astype(np.int64), extra["seconds"].astype(float)
     known = (rank >= 0) & (rank < len(own))
     return np.bincount(rank[known], seconds[known], len(own)), float(seconds[~known].sum())

@@ -132,6 +132,5 @@ RULE = Rule(
     read_more="Open MPI: ompi_info --param coll tuned --level 9; MPICH: MPIR_CVAR_*_INTRA_ALGORITHM; Intel MPI: "
     "I_MPI_ADJUST family; Cray MPICH: man intro_mpi, MPICH_COLL_OPT_OFF",
     check=check,
-    bounds="mpi",
     beside_io=True,
 )

@@ -66,6 +66,5 @@ RULE = Rule(
     "that computes.",
     read_more="man mpirun (mapping and binding); man srun (--cpu-bind)",
     check=check,
-    bounds="mpi",
     beside_io=True,
 )

@@ -89,6 +89,5 @@ RULE = Rule(
     "a receive that is posted late.",
     read_more="Open MPI FAQ, tuning of the run-time parameters (btl_*_eager_limit); MPICH: MPIR_CVAR_*_EAGER_*",
     check=check,
-    bounds="mpi",
     beside_io=True,
 )

@@ -58,6 +58,5 @@ RULE = Rule(
     why="An unexpected message is copied twice, and a large one is not sent until its receive is posted.",
     read_more="MPI 4.1, section 3.5; man MPI_Irecv",
     check=check,
-    bounds="mpi",
     beside_io=True,
 )

@@ -54,6 +54,5 @@ RULE = Rule(
     why="Each costs its latency, whatever it carries.",
     read_more="MPI 4.1, sections 4.2 (packing) and 8.6 (neighbourhood collectives)",
     check=check,
-    bounds="mpi",
     beside_io=True,
 )

@@ -53,6 +53,5 @@ RULE = Rule(
     why="The others wait for it in their next MPI call.",
     read_more="POP: load balance, https://pop-coe.eu/node/69",
     check=check,
-    bounds="mpi",
     beside_io=True,
 )
