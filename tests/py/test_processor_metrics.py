@@ -14,7 +14,7 @@ from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
-from iolens.metrics.processor.groups import group_of, mpi_name
+from iolens.metrics.processor.groups import called_name, group_of, mpi_name
 from iolens.metrics.processor.regions import SEVERAL
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.time import how
@@ -57,6 +57,7 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
         ("__read_nocancel", "/lib/libc.so.6", "POSIX"),
         ("read", "/home/me/app", "USER"),  # a program's own function of that name
         ("_IO_file_xsgetn", "/lib/libc.so.6", "STDIO"),
+        ("__fopen_internal", "/lib/libc.so.6", "STDIO"),
         ("__memcpy_avx_unaligned_erms", "/lib/libc.so.6", "STRING"),
         ("sin", "/lib/libm.so.6", "MATH"),
         ("dgemm_", "/home/me/app", "BLAS"),
@@ -69,6 +70,11 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
 )
 def test_groups(function: str, path: str, group: str) -> None:
     assert group_of(function, path) == group
+
+
+def test_functions_of_the_c_library_have_the_names_that_programs_call() -> None:
+    assert called_name("__fopen_internal", "/lib/libc.so.6") == "fopen"
+    assert called_name("__step_internal", "/home/me/app") == "__step_internal"
 
 
 def test_names_of_mpi_functions() -> None:

@@ -15,8 +15,8 @@ CALLS: Mapping[str, str] = {
     POSIX: r"(__libc_|__|_)?(p?(read|write)v?2?|pread64v?2?|pwrite64v?2?|open(at)?|creat|close|l?seek|[lf]?stat|fstatat"
     r"|f(data)?sync|sync_file_range|f?truncate|unlink(at)?|rename(at2?)?|mkdir(at)?|rmdir|mmap|msync|sendfile"
     r"|copy_file_range|fallocate|posix_fadvise|opendir|readdir|fcntl)(64)?(_nocancel)?",
-    STDIO: r"_?(IO_)?f(open|close|read|write|flush|seek|tell|puts|gets|printf|scanf|putc|getc)(64|_unlocked|_internal)?"
-    r"|_?v?f?printf(_internal)?|_IO_(new_)?(file_\w+|do_write|flush_all)|puts|putchar|getline|new_do_write",
+    STDIO: r"_{0,2}(IO_)?f(open|close|read|write|flush|seek|tell|puts|gets|printf|scanf|putc|getc)"
+    r"(64|_unlocked|_internal)?|_?v?f?printf(_internal)?|_IO_(new_)?(file_\w+|do_write|flush_all)|puts|putchar|getline|new_do_write",
     HEAP: r"(__libc_)?(malloc|calloc|realloc|free|memalign|posix_memalign|aligned_alloc)|_int_(malloc|free|realloc)"
     r"|malloc_consolidate|sysmalloc|unlink_chunk",
     STRING: r"(__)?(mem|str)(cpy|set|move|cmp|len|chr|cat|dup|ncpy|ncmp)(_\w+)?",
@@ -60,6 +60,12 @@ def library_of(path: str) -> str:
     library = PurePosixPath(path).name
     owner = (group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library))
     return next(owner, USER if library else ETC)
+
+
+def called_name(function: str, path: str) -> str:
+    """What programs call a function of the C library by, where its symbol is `__fopen_internal` or alike."""
+    inside = re.fullmatch(r"__(\w+)_internal", function)
+    return inside[1] if inside and library_of(path) == ETC else function
 
 
 C_NAME = re.compile(r"P?(MPI_[A-Z](?=\w*[a-z])\w*?)(_f|_f08|_f08ts)?")

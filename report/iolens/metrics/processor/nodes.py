@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.groups import mpi_name
+from iolens.metrics.processor.groups import called_name, mpi_name
 from iolens.metrics.processor.private import table
 from iolens.symbols.chains import Frame, call_chains
 from iolens.symbols.common import ByRank
@@ -50,8 +50,8 @@ def from_main(chain: Chain) -> Chain:
 
 
 def said(frame: Frame) -> str:
-    """A frame's function; an MPI function under its name in C."""
-    return mpi_name(frame.function, frame.object) or frame.function
+    """A frame's function by the name that programs call it by; an MPI function under its name in C."""
+    return mpi_name(frame.function, frame.object) or called_name(frame.function, frame.object)
 
 
 def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
