@@ -11,6 +11,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from iolens.lab.recovery import recover as spool_files
 from patience import PATIENCE
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
@@ -111,6 +112,11 @@ def test_a_shell_that_becomes_a_program_leaves_what_it_did_with_data_alone(name:
     done = harness.run(script, folder=tmp_path, IOLENS_SPOOL=str(tmp_path), IOLENS_INCLUDE=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     assert len(spools(tmp_path)) == left
+    found, _ = spool_files.read_spools([tmp_path])
+    assert spool_files.set_aside(found, tmp_path / "aside")
+    again, _ = spool_files.read_spools([tmp_path / "aside"])
+    assert spool_files.set_aside(again, tmp_path / "aside")
+    assert [spool_files.state(one) for one in again] == ["ended"] * left
 
 
 def test_exec_leaves_a_spool_of_another_process_that_had_its_number(tmp_path: Path) -> None:

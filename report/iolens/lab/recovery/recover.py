@@ -159,7 +159,7 @@ def set_aside(job: Iterable[Spool], folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for one in job:
-            program = f"-{one.start * 1000:.0f}" if one.replaced else ""
+            program = f"-{Path(one.spool).stem.rpartition('-')[2]}" if one.replaced else ""
             target = folder / f"{Path(one.host).name}-{one.pid}-{one.start_ticks}{program}.spool"
             if Path(one.spool) == target:
                 continue
