@@ -172,6 +172,16 @@ def test_a_killed_process_leaves_its_counts(tmp_path: Path) -> None:
     assert ("run", "PAPI_TOT_INS") in found
 
 
+def test_what_many_threads_count_one_after_the_other_is_kept(tmp_path: Path) -> None:
+    """100 threads in 170 regions: a row for each of both would be more than there are."""
+    done = harness.run(harness.build_program("counters_threads"), folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (log,) = harness.logs(tmp_path)
+    counters = read_log(log).private["counters"]
+    faults = counters[(counters["event"] == "minor-faults") & (counters["region"] != 0xFFFFFFFF)]
+    assert faults["value"].sum() >= 100 * 170
+
+
 def test_the_program_finds_the_numbers_of_its_descriptors_free(tmp_path: Path) -> None:
     """Counters are open files; a program that counts on low numbers, or closes all, is not disturbed."""
     (tmp_path / "main.c").write_text(

@@ -13,6 +13,8 @@
 #include "../../files/filter.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
+#include "../../runtime/thread_number.h"
+#include "../../runtime/thread_slot.h"
 #include "../../system/spin.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
@@ -327,10 +329,19 @@ void counters_end(struct counts *now)
         read_hard(now, own->counter);
 }
 
-void *counters_enter(uint32_t thread, uint32_t region)
+/* Threads that come one after the other share rows, of which there are not enough for a row each; beyond
+ * SLOTS_MOST at once each has its own again. */
+static uint32_t row_of_thread(void)
+{
+    uint32_t slot = thread_slot();
+    return slot < SLOTS_MOST - 1 ? slot : SLOTS_MOST + thread_number();
+}
+
+void *counters_enter(uint32_t region)
 {
     struct state *state = iolens_counters.live && !iolens_counters.off ? noted_state() : NULL;
-    struct keyed_row *row = state ? keyed_find(&state->regions, &SHAPE, &(struct key){thread, region}) : NULL;
+    struct keyed_row *row =
+        state ? keyed_find(&state->regions, &SHAPE, &(struct key){row_of_thread(), region}) : NULL;
     struct counted *counted = row ? keyed_value(row, &SHAPE) : NULL;
     if (counted)
         counters_begin(&counted->begin);

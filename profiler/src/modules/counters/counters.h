@@ -36,7 +36,7 @@ void counters_pause(bool on);
 
 /* The calling thread enters a region, and leaves it: what `counters_enter` returned is handed to
  * `counters_leave`. NULL: nothing is counted. */
-void *counters_enter(uint32_t thread, uint32_t region);
+void *counters_enter(uint32_t region);
 void counters_leave(void *counted);
 
 /* What is recorded of traced calls: bits of enum iolens_tracing, with counters where events of the processor

@@ -66,7 +66,7 @@ void region_begin(int64_t id, const char *label)
     visits->region_before = iolens_region;
     visits->since = iolens_paused() ? 0 : clock_now(&iolens.clock);
     visits->held = 0;
-    visits->counted = iolens_paused() ? NULL : counters_enter(key.thread, region);
+    visits->counted = iolens_paused() ? NULL : counters_enter(region);
     visits->open = 1;
     innermost = row;
     iolens_region = region;
