@@ -57,8 +57,28 @@ static void many(long apart)
     must(requests_none(), "a request is left");
 }
 
+/* A receive is complete, and the thread that waited for it has not come to forget it; the library has given
+ * its handle to a send of another thread. */
+static void given_to_a_send(void)
+{
+    struct request found;
+    put(0, 1, 1);
+    requests_pass(handle_of(0, 1), 3);
+    must(!requests_find(handle_of(0, 1), INFINITY, &found), "a send is taken for the receive before it");
+    must(!requests_find(handle_of(0, 1), 4, &found), "the same, where many are completed");
+    must(requests_find(handle_of(0, 1), 2, &found), "who waited for the receive does not find it");
+    put(0, 1, 5);
+    must(requests_find(handle_of(0, 1), INFINITY, &found) && found.posted == 5,
+         "the next receive is not found");
+    requests_forget(handle_of(0, 1), 2);
+    requests_forget(handle_of(0, 1), INFINITY);
+    must(requests_none(), "a request is left of the three");
+}
+
 int main(void)
 {
+    requests_of_threads();
+    given_to_a_send();
     many(1);
     many(192);
     return failures > 0;

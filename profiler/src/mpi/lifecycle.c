@@ -66,8 +66,11 @@ static void start(double t1)
     if (!traced_what)
         return;
     parameters_tell();
-    if (pmpi.Query_thread(&level) == MPI_SUCCESS)
-        iolens_mpi_began(level, iolens_now() - t1);
+    if (pmpi.Query_thread(&level) != MPI_SUCCESS)
+        return;
+    if (level == MPI_THREAD_MULTIPLE)
+        requests_of_threads();
+    iolens_mpi_began(level, iolens_now() - t1);
 }
 
 /* What the library does in it cannot be in the log; how long this rank waited for the last one is. */

@@ -10,6 +10,7 @@ struct entry {
     struct entry *next;
     uintptr_t handle;
     struct request request;
+    double passed; /* another kind of request has had the handle from then on; 0: none */
 };
 
 /* A part of the handles, with a lock of its own: a hash table that grows with what is outstanding. */
@@ -23,6 +24,9 @@ struct shard {
 
 static struct shard shards[SHARDS];
 static atomic_long known;
+static bool of_threads;
+
+void requests_of_threads(void) { of_threads = true; }
 
 bool requests_none(void) { return atomic_load_explicit(&known, memory_order_relaxed) == 0; }
 
@@ -67,11 +71,24 @@ static void grow(struct shard *shard)
     shard->bits++;
 }
 
+static bool stood(const struct entry *entry, double then)
+{
+    return entry->request.posted <= then && (entry->passed == 0 || entry->passed > then);
+}
+
 /* Where the entry hangs; newer ones stand in front of older ones. */
 static struct entry **find(struct shard *shard, uintptr_t handle, double until)
 {
     struct entry **place = chain_of(shard, handle);
-    while (*place && ((*place)->handle != handle || (*place)->request.posted > until))
+    while (*place && ((*place)->handle != handle || !stood(*place, until)))
+        place = &(*place)->next;
+    return place;
+}
+
+static struct entry **newest(struct shard *shard, uintptr_t handle)
+{
+    struct entry **place = chain_of(shard, handle);
+    while (*place && (*place)->handle != handle)
         place = &(*place)->next;
     return place;
 }
@@ -123,15 +140,27 @@ void requests_put(MPI_Request handle, struct request request)
 {
     uintptr_t key = (uintptr_t)handle;
     struct shard *shard = hold(key);
-    struct entry **before = find(shard, key, INFINITY);
+    struct entry **before = newest(shard, key);
     struct comm *gone = *before ? drop(shard, behind(before, key)) : NULL;
     struct entry *entry = add(shard, key);
     if (entry) {
         entry->request = request;
+        entry->passed = 0;
         comm_hold(request.comm);
     }
     give_back(shard);
     comm_release(gone);
+}
+
+void requests_pass(MPI_Request handle, double then)
+{
+    if (!of_threads || requests_none())
+        return;
+    struct shard *shard = hold((uintptr_t)handle);
+    struct entry *entry = *newest(shard, (uintptr_t)handle);
+    if (entry && entry->passed == 0)
+        entry->passed = then;
+    give_back(shard);
 }
 
 bool requests_find(MPI_Request handle, double until, struct request *request)

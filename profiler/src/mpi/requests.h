@@ -31,12 +31,19 @@ struct request {
     struct iolens_mpiio_file *file;
 };
 
+/* Several threads may be in the library at once (MPI_THREAD_MULTIPLE). */
+void requests_of_threads(void);
+
 /* True when none is known: nothing need be looked up. */
 bool requests_none(void);
 
 /* Remember. What was known of this handle stays for one more turn: a thread may still be in the call that
  * completed it, while the library has given the handle to another one. */
 void requests_put(MPI_Request handle, struct request request);
+
+/* The handle is that of a request of another kind now, which was made by `then`: whoever completes it finds
+ * nothing, while a thread that is still in the call that completed the one before finds that one. */
+void requests_pass(MPI_Request handle, double then);
 
 /* The newest that was posted `until` then; false when nothing is known. */
 bool requests_find(MPI_Request handle, double until, struct request *request);

@@ -54,8 +54,10 @@ void before_post(MPI_Comm comm, int source, int tag) { look_for_message(comm, so
 
 void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source, int64_t bytes)
 {
-    if (source == MPI_PROC_NULL)
+    if (source == MPI_PROC_NULL) {
+        requests_pass(request, c->t1);
         return;
+    }
     iolens_mpi_posted(bytes);
     requests_put(request, (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
 }

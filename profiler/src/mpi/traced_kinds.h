@@ -87,6 +87,10 @@
 
 #define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
 #define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(COMM, dest, BYTES))
+/* Of those with a request that is not followed. */
+#define PASS              requests_pass(*request, c.t1)
+#define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
+#define ON_ISEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, (traced_send(COMM, dest, BYTES), PASS))
 #define ON_RECV(f, ...)                                                                                      \
     FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, tag, &status), traced_receive(&c, COMM))
 #define ON_IRECV(f, ...)                                                                                     \
@@ -235,19 +239,25 @@
     FN(TRACED, name, name##many, (PARAMETERS(many, __VA_ARGS__)), (__VA_ARGS__), before_collective(COMM),    \
        WITH_COMM(traced_collective(VOLUME_##kind(many))))                                                    \
     FN(TRACED, iname, iname##many, (PARAMETERS(many, __VA_ARGS__, request)), (__VA_ARGS__, request),         \
-       NOTHING, WITH_COMM(traced_collective(VOLUME_##kind(many))))
+       NOTHING, WITH_COMM(traced_collective(VOLUME_##kind(many)));                                           \
+       PASS)
 #define COLLECTIVE_INIT_AS(many, kind, name, ...)                                                            \
     FN(TRACED, name##_init, name##_init##many, (PARAMETERS(many, __VA_ARGS__, info, request)),               \
        (__VA_ARGS__, info, request), NOTHING,                                                                \
        WITH_COMM(traced_collective_init(&c, VOLUME_##kind(many), *request)))
 
-#define ON_PUT(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, BYTES, -1))
-#define ON_GET(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, -1, BYTES))
+#define TO_TARGET       traced_one_sided((MPI_Win)win, target, BYTES, -1)
+#define FROM_TARGET     traced_one_sided((MPI_Win)win, target, -1, BYTES)
+#define ON_PUT(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, TO_TARGET)
+#define ON_GET(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, FROM_TARGET)
+#define ON_RPUT(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, (TO_TARGET, PASS))
+#define ON_RGET(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, (FROM_TARGET, PASS))
 /* With MPI_NO_OP nothing is sent: the arguments that say what are not looked at. */
-#define NO_OP ((MPI_Op)op == mpi.no_op)
-#define ON_GET_ACCUMULATE(f, ...)                                                                            \
-    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : BYTES, RECVBYTES))
-#define ONE_ELEMENT bytes_of(1, (MPI_Datatype)datatype)
+#define NO_OP                      ((MPI_Op)op == mpi.no_op)
+#define TO_AND_FRO                 traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : BYTES, RECVBYTES)
+#define ON_GET_ACCUMULATE(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, TO_AND_FRO)
+#define ON_RGET_ACCUMULATE(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, (TO_AND_FRO, PASS))
+#define ONE_ELEMENT                bytes_of(1, (MPI_Datatype)datatype)
 #define ON_FETCH_AND_OP(f, ...)                                                                              \
     FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
        traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : ONE_ELEMENT, ONE_ELEMENT))
