@@ -51,6 +51,8 @@ NOT_MODELLED = {
             "programs without MPI",
             "`dprintf`, `vdprintf`",
             "programs that `MPI_Comm_spawn` starts",
+            "a program that becomes another one by `exec`",
+            "PNETCDF_VAR: several variables in one call (`ncmpi_mput_…`, `ncmpi_mget_…`)",
             "what MPI libraries open and ask while `MPI_Init` runs",
             "files per module",
             "DXT memory",

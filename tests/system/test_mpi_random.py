@@ -143,7 +143,9 @@ def test_a_random_program_is_counted_as_by_hand_and_as_by_open_mpi(tmp_path: Pat
     (tmp_path / "list").write_text("".join(f"{one.name} {one.a} {one.b} {one.bytes}\n" for one in calls))
     version = subprocess.run([mpi.mpirun, "--version"], capture_output=True, text=True, check=True).stdout
     watch = [*MONITORING, "--mca", "pml_monitoring_filename", "seen"] if "Open MPI) 4" in version else []
-    inner = ["env", f"LD_PRELOAD={mpi.preload}", f"IOLENS_LOGPATH={tmp_path}", "IOLENS_TRACE=mpi"]
+    # Chains of callers would be handed on at the end, by messages that Open MPI counts.
+    recorded = {"LD_PRELOAD": mpi.preload, "IOLENS_LOGPATH": tmp_path, "IOLENS_TRACE": "mpi", "IOLENS_CALLERS": "0"}
+    inner = ["env", *(f"{name}={value}" for name, value in recorded.items())]
     command = [mpi.mpirun, *watch, "-np", str(RANKS), *inner, player, "list"]
     surroundings = {**os.environ, **mpi.environment(None)}
     subprocess.run(command, cwd=tmp_path, env=surroundings, check=True, timeout=PATIENCE)
