@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import profiler_harness as harness
@@ -111,3 +112,9 @@ def test_streams_that_were_closed_unseen_are_not_looked_at(how: str, tmp_path: P
     kept = frame[frame["id"].map(job.names).str.endswith("/kept.txt")].iloc[0]
     assert how == "all" or kept["STDIO_MAX_BYTE_WRITTEN"] == 3
     assert frame["STDIO_BYTES_WRITTEN"].sum() == 4 * 9
+
+
+def test_an_adapter_of_another_version_is_named(tmp_path: Path) -> None:
+    attach = "import ctypes; raise SystemExit(ctypes.CDLL(None).iolens_adapter_attach(1) != -1)"
+    done = harness.run(sys.executable, "-c", attach, folder=tmp_path)
+    assert (done.returncode, done.stderr.count("the adapter for MPI is of another version")) == (0, 1)

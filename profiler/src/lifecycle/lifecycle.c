@@ -204,6 +204,10 @@ LEAVE(_Exit)
 IOLENS_EXPORT int iolens_adapter_attach(int abi)
 {
     start();
+    if (abi != IOLENS_ADAPTER_ABI && iolens.wiped.recording)
+        iolens_say(
+            "the adapter for MPI is of another version than libiolens.so, so that ranks are recorded as "
+            "programs without MPI; preload two that were built together");
     return abi == IOLENS_ADAPTER_ABI && iolens.wiped.recording ? 0 : -1;
 }
 
