@@ -1,11 +1,14 @@
-/* Threads that come one after the other, each in all regions, where each touches fresh pages. */
+/* Threads that come one after the other, each in all regions, where each touches fresh pages; then some that
+ * are in one region at once. */
 #include "../../profiler/include/iolens.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
-enum { THREADS = 100, REGIONS = 170, PAGE = 4096 };
+enum { THREADS = 100, AT_ONCE = 3, REGIONS = 170, PAGE = 4096 };
+
+static pthread_barrier_t all_are_in;
 
 static void *enter_all(void *unused)
 {
@@ -23,6 +26,25 @@ static void *enter_all(void *unused)
     return unused;
 }
 
+static void *meet(void *unused)
+{
+    iolens_region_begin(1000, "at once");
+    pthread_barrier_wait(&all_are_in);
+    iolens_region_end(1000);
+    return unused;
+}
+
+static int at_once(void)
+{
+    pthread_t threads[AT_ONCE];
+    int failed = pthread_barrier_init(&all_are_in, NULL, AT_ONCE);
+    for (int i = 0; i < AT_ONCE; i++)
+        failed |= pthread_create(&threads[i], NULL, meet, NULL);
+    for (int i = 0; i < AT_ONCE && !failed; i++)
+        failed |= pthread_join(threads[i], NULL);
+    return failed;
+}
+
 int main(void)
 {
     for (int i = 0; i < THREADS; i++) {
@@ -30,5 +52,5 @@ int main(void)
         if (pthread_create(&thread, NULL, enter_all, NULL) != 0 || pthread_join(thread, NULL) != 0)
             return 1;
     }
-    return 0;
+    return at_once();
 }

@@ -180,6 +180,9 @@ def test_what_many_threads_count_one_after_the_other_is_kept(tmp_path: Path) -> 
     counters = read_log(log).private["counters"]
     faults = counters[(counters["event"] == "minor-faults") & (counters["region"] != 0xFFFFFFFF)]
     assert faults["value"].sum() >= 100 * 170
+    missing = counters[counters["unavailable"] != ""]
+    assert "cpu-migrations" in set(missing["event"])
+    assert set(missing["value"]) == {-1}
 
 
 def test_the_program_finds_the_numbers_of_its_descriptors_free(tmp_path: Path) -> None:

@@ -388,8 +388,7 @@ static const struct column COLUMNS[] = {
     MERGED(rank, "<i8", "rank", "the rank; -1: several together", COLUMN_RANK),
     MERGED(region, "<u4", "region",
            "a number of `region_names`, counted in the threads that marked it, inner regions included; "
-           "0xffffffff: the "
-           "whole run, all threads; 0xfffffffe: several regions",
+           "0xffffffff: the whole run, all threads; 0xfffffffe: several regions",
            COLUMN_KEY),
     {"event", "S64", "", "PAPI's or perf's name of what was counted", offsetof(struct row, event),
      COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
@@ -463,18 +462,36 @@ static void count(int rank)
         read_migrations(state);
 }
 
-/* A count that is missing in one thread of a region is missing in the sum. */
+static bool put_regions(struct buffer *rows, const struct state *state, struct row row, bool missing)
+{
+    struct buffer all = {0};
+    for (struct keyed_row *at = keyed_first(&state->regions); at; at = keyed_next(at)) {
+        row.region = ((const struct key *)keyed_key(at))->region;
+        put_rows(&all, state, &((const struct counted *)keyed_value(at, &SHAPE))->sum, row);
+    }
+    const struct row *put = (const struct row *)all.data;
+    for (size_t i = 0; i < all.used / sizeof *put; i++)
+        if ((*put[i].unavailable != '\0') == missing)
+            buffer_put(rows, &put[i], sizeof *put);
+    bool failed = all.failed;
+    buffer_free(&all);
+    return !failed;
+}
+
+/* A count that is missing in one thread of a region is missing in the sum: of rows that are folded the first
+ * gives the reason. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct state *state = table_state_known(TABLE_counters);
     struct row row = {.rank = transport->rank, .region = REGION_RUN};
-    if (state)
+    if (state) {
         put_rows(rows, state, &state->run, row);
-    for (struct keyed_row *at = state ? keyed_first(&state->regions) : NULL; at; at = keyed_next(at)) {
-        row.region = ((const struct key *)keyed_key(at))->region;
-        put_rows(rows, state, &((const struct counted *)keyed_value(at, &SHAPE))->sum, row);
+        rows->failed |= !put_regions(rows, state, row, true) || !put_regions(rows, state, row, false);
     }
     table_fold(&table_counters, rows);
+    for (size_t i = 0; i < rows->used / sizeof row; i++)
+        if (*((struct row *)rows->data)[i].unavailable)
+            ((struct row *)rows->data)[i].value = -1;
 }
 
 /* Whole runs before regions. */
