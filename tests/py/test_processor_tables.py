@@ -11,12 +11,12 @@ from iolens.cli.main import main
 from iolens.cli.table import depth_heads
 from iolens.errors import UsageError
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, files, process
+from iolens.metrics.processor import balance, files, process, profile_time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.drill import Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
 from iolens.pages import words
-from processor_example import job
+from processor_example import every_rank, job
 
 LOG = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
 
@@ -188,6 +188,66 @@ def test_io_time_by_rank() -> None:
     assert by_file["name"].tolist()[:2] == ["Total", "record 1"]
 
 
+def waits_and_writes() -> dict[str, pd.DataFrame]:
+    """Four ranks of 10 s: rank 0 waits 3 s in a timed barrier, each moves messages for 1 s and a quarter in dgemm, and
+    solve takes 6 s with the messages in it. Beside `file_ranks`, of which ranks 0 and 2 write 2 and 1 s."""
+    zero = dict.fromkeys(("bytes_sent", "bytes_received", "messages", *(f"size_{n}" for n in range(7))), 0)
+    rows = [
+        ("MPI_Allreduce", 0, 5, 1.0, 0.1, 0.3, lambda rank: 3.0 * (rank == 0)),
+        ("MPI_Init", 0, 1, 0.5, 0.5, 0.5, 0.0),
+    ]
+    calls = every_rank(rows, "function region calls time min_time max_time sync_time").assign(**zero)
+    traced = [("blas", "dgemm_", 0, -1, 3, 0.25, 0, 0), ("functions", "solve", 0, -1, 1, 6.0, 0, 0)]
+    columns = "group function region node calls time bytes throttled"
+    return {"mpi_calls": calls, "traced": every_rank(traced, columns), "file_ranks": file_ranks()}
+
+
+def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere() -> None:
+    made = job(4, {"POSIX": posix(4)}, **waits_and_writes())
+    frame = profile_time.profile_time(made, Ask(threshold=0.0)).frame()
+    end = int(frame.index[frame["name"] == profile_time.INSIDE][0])
+    found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
+    assert found.loc["Total", "time"] == pytest.approx(made.run_time)
+    groups = found[found["level"] == "group"]
+    assert set(groups.index) == {"USER", "MPI", "MPI_SYNC", "POSIX", "BLAS"}
+    assert groups["share"].sum() == pytest.approx(100.0)
+    assert groups["time"].sum() == pytest.approx(made.run_time)
+    assert found.loc["MPI", ["time", "calls"]].tolist() == [1.5, 6.0]  # those of the raw table
+    assert found.loc["MPI_Allreduce(sync)", ["time", "imbalance", "most_rank"]].tolist() == [0.75, 2.25, 0.0]
+    assert found.loc["write", ["time", "imbalance"]].tolist() == [0.75, 1.25]
+    assert found.loc["dgemm_", ["time", "calls", "share"]].tolist() == [0.25, 3.0, 2.5]
+    spent = balance.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75  # and the timed barriers
+    assert found.loc["(not traced)", "time"] == pytest.approx(made.run_time - spent)
+    assert inside.loc["solve", ["time", "share"]].tolist() == [6.0, 60.0]
+    assert inside.loc[[profile_time.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
+
+
+def test_a_profile_by_time_of_single_ranks_and_of_a_program_that_threads_kept_busy() -> None:
+    tables = waits_and_writes()
+    made = job(4, {"POSIX": posix(4)}, **tables)
+    ranks = profile_time.profile_time(made, Ask(levels("group,pe=all"), 0.0)).frame()
+    assert profile_time.INSIDE not in set(ranks["name"])  # such times have no sum over functions
+    each = ranks[ranks["level"] == "pe"].groupby("name")["time"].sum()
+    assert each.drop("pe.0").tolist() == pytest.approx([made.run_time] * 3)
+    assert each["pe.0"] == pytest.approx(made.run_time)
+    tables["mpi_calls"]["time"] *= 10
+    busy = profile_time.profile_time(job(4, **tables), Ask(threshold=0.0)).frame().set_index("name")
+    assert busy.loc["(not traced)", "time"] == 0.0
+    assert busy.loc["Total", "time"] > made.run_time
+
+
+def test_without_samples_the_profile_is_the_one_by_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "profile", str(LOG), "--no-threshold", "--by", "group,pe"]) == 0
+    shown = capsys.readouterr().out
+    assert "Imb. Time%" in shown
+    assert "| OTHER\n" in shown
+    assert "MPI in it, for MPI was not traced" in " ".join(shown.split())
+    assert main(["table", "profile_time", str(LOG), "--no-threshold", "--by", "group,pe"]) == 0
+    assert capsys.readouterr().out == shown
+    assert main(["table", "profile", str(LOG), "--by", "line"]) == 2
+    assert "no level line; this table has group, function, file, region" in capsys.readouterr().err
+
+
 def test_a_table_as_text_csv_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", "load_balance", str(LOG), "--by", "function,pe", "--filter", "group=POSIX"]) == 0
     text = capsys.readouterr().out
@@ -222,6 +282,7 @@ def test_the_names_of_all_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", "--list", str(LOG)]) == 0
     here = capsys.readouterr().out
     assert {"file_output", "load_balance", "memory"} <= {line.split()[0] for line in everything.splitlines()}
+    assert {"profile", "profile_time"} <= {line.split()[0] for line in here.splitlines()}
     assert "memory" not in {line.split()[0] for line in here.splitlines()}
 
 

@@ -26,7 +26,7 @@ from iolens.exports.pprof import pprof
 from iolens.exports.speedscope import speedscope
 from iolens.exports.stacks import stacks
 from iolens.log import Job, read_log
-from iolens.metrics.processor import samples, time
+from iolens.metrics.processor import profile_time, samples, time
 from iolens.metrics.processor.ask import Ask, levels
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job import write_job
@@ -124,6 +124,27 @@ def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     assert (begin > 0).all()
     started = calls[["MPI_Init", "MPI_Finalize"]].sum() + begin.sum()
     assert parts["MPI start and end"] * RANKS == pytest.approx(started)
+
+
+def test_the_profile_by_time_adds_up_and_has_the_sums_of_the_raw_tables(
+    run: tuple[Path, list[int]], job: Job, table: Callable[..., pd.DataFrame]
+) -> None:
+    found = table("profile_time", "--no-threshold")
+    groups = found[found["level"] == "group"].set_index("name")
+    assert groups["share"].sum() == pytest.approx(100.0)
+    assert groups["time"].sum() == pytest.approx(found["time"][0])
+    calls = job.private["mpi_calls"]
+    assert groups.loc["MPI", "time"] * RANKS == pytest.approx(calls["time"].sum())
+    assert groups.loc["MPI", "calls"] * RANKS == calls["calls"].sum()
+    functions = found[found["level"] == "function"].set_index("name")
+    assert functions.loc["MPI_Isend", "calls"] == run[1][0]
+    parts = time.time_parts(job).frame().set_index("part")["seconds"]
+    moved = groups["time"].reindex(["POSIX", "STDIO", "MPI-IO"]).sum()
+    assert moved == pytest.approx(parts["I/O"])
+    assert groups.loc["USER", "time"] == pytest.approx(parts["compute"])
+    assert groups.loc["IOLENS", "time"] * RANKS == pytest.approx(job.private["rank_places"]["begin_time"].sum())
+    first = profile_time.profile_time(job, Ask(levels("pe=all"), 0.0)).frame()
+    assert first["time"][1:].sum() == pytest.approx(RANKS * first["time"][0])
 
 
 def test_every_table_of_the_log_can_be_had_in_every_shape(job: Job) -> None:

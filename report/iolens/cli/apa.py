@@ -25,8 +25,9 @@ HEAD = """\
 -Drtenv=PAT_RT_HWPC=1
 
 # Functions of the program's own, by their share of the samples; with their size and file. They can be timed where the
-# file was built with -finstrument-functions. Left out by a # are those with less than {share:g} % of the samples or
-# {size} bytes of code, and what comes behind {sum:g} % of the samples."""
+# file was built with -finstrument-functions; C++ also with -finstrument-functions-exclude-file-list=/usr/include, for
+# the small functions of its headers make it many times slower. Left out by a # are those with less than {share:g} % of
+# the samples or {size} bytes of code, and what comes behind {sum:g} % of the samples."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

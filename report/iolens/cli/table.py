@@ -47,12 +47,15 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
-    exhibit = asked(exhibit_of(args.name), args)
     from iolens.log import read_log
 
+    whole = exhibit_of(args.name)
     job = read_log(args.log)
+    if whole.instead is not None and whole.rows(job) is None and whole.instead.rows(job) is not None:
+        whole = whole.instead
+    exhibit = asked(whole, args)
     frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
-    if frame is None and args.filter and exhibit_of(args.name).frame(job) is not None:
+    if frame is None and args.filter and whole.rows(job) is not None:
         raise IolensError(f"{args.log}: no row of the table {args.name} meets --filter '{args.filter}'")
     if frame is None:
         needed = f"; needed is {exhibit.source}" if exhibit.source else ""
@@ -141,7 +144,11 @@ def print_names(log: Path | None) -> None:
         from iolens.log import read_log
 
         job = read_log(log)
-        shown = [exhibit for exhibit in JOB_EXHIBITS if exhibit.frame(job) is not None]
+        shown = [
+            exhibit
+            for exhibit in JOB_EXHIBITS
+            if any(one is not None and one.rows(job) is not None for one in (exhibit, exhibit.instead))
+        ]
     else:
         shown = list(JOB_EXHIBITS)
     for exhibit in shown:

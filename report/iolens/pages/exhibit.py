@@ -61,9 +61,10 @@ class Exhibit(Generic[S]):
     left out. `draw` makes the figures from the subject and the metric's rows. `absent` says why there is no table,
     where a reader would expect one. The metric of one that can be `asked` takes an `Ask` as well. A `drilled` one
     goes down from a total (metrics/processor/drill.py) by any of its `levels`; its first column has the names.
-    One that is `apart` is shown by `iolens table` and exported, and is on no page and in no summary. `source` says
-    what a run needs to record it, where not every run does. `whole` gives the rows that a page has no room for, too: an
-    export has them all. `ranks` tells which ranks are behind such rows, so that a reader can filter by rank.
+    One that is `apart` is shown by `iolens table` and exported, is in no summary, and on a page only in the place of
+    one that has nothing. `source` says what a run needs to record it, where not every run does. `instead` answers
+    `iolens table` where this one has nothing. `whole` gives the rows that a page has no room for, too: an export has
+    them all. `ranks` tells which ranks are behind such rows, so that a reader can filter by rank.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Exhibit(Generic[S]):
     apart: bool = False
     source: str = ""
     whole: Callable[[S], Rows | None] | None = None
+    instead: Exhibit[S] | None = None
     ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
     def rows(self, subject: S) -> Rows | None:

@@ -18,7 +18,7 @@ from iolens.pages.exhibits.mpi import (
 )
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
-from iolens.pages.exhibits.time import EFFICIENCIES, STEPS, TIME_PARTS
+from iolens.pages.exhibits.time import EFFICIENCIES, PROFILE_TIME, STEPS, TIME_PARTS
 from iolens.pages.exhibits.traced import TRACED
 from iolens.pages.layout import Layout, abreast
 
@@ -30,6 +30,13 @@ def several_nodes(job: Job) -> list[Block]:
     """Rank orders, where the job had several nodes and they can differ."""
     found = RANK_ORDERS.frame(job)
     return RANK_ORDERS.tables(job) if found is not None and found["nodes"].max() > 1 else []
+
+
+def profile(job: Job) -> list[Block]:
+    """The profile from samples; without them that from timed calls, where more than files was traced."""
+    if PROFILE.rows(job) is None and {"mpi_calls", "traced"} & set(job.private):
+        return PROFILE_TIME.tables(job)
+    return PROFILE.tables(job)
 
 
 TIME_PAGE: Layout[Job] = Layout(
@@ -47,7 +54,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
         "Where the processors were",
         [
             PROFILE.figures,
-            PROFILE.tables,
+            profile,
             HOT_LINES.tables,
             REGIONS.tables,
             TRACED.tables,

@@ -60,20 +60,24 @@ def answer(
     return drill(kept(as_records(rows), ask.where), ask.by or levels.default, measures, ranks, ask.threshold)
 
 
-def drill(rows: Records, by: Sequence[str], measures: Measures, ranks: int, threshold: float) -> Records:
+def drill(
+    rows: Records, by: Sequence[str], measures: Measures, ranks: int, threshold: float, whole: float | None = None
+) -> Records:
     """`rows` have `rank`, the levels as text and the measures; a level may be spread over columns `name 1`, `name 2` …
 
     An empty text ends a row's path. Columns of the result: depth (0: the total), level, name, the measures (means over
     `ranks`; extremes as they are), and of the first: share (per cent of the total), imbalance, imbalance_percent, most
     and most_rank. NaN: it says nothing here, or ranks are known together only (rank -1). Rows of less than `threshold`
-    per cent are left out, with all below them; how many are (those below them apart) is `left_out`.
+    per cent are left out, with all below them; how many are (those below them apart) is `left_out`. Per cent: of
+    `whole` (of an average rank), else of the total.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
     keys = ["total", *wanted]
     rows = labelled(rows, "total", "Total")
     rows = rows.beside({PE: np.array([f"pe.{rank}" for rank in rows["rank"].tolist()], object)})
     each = [per_rank(rows, keys[: depth + 1], measures) for depth in range(len(keys))]
-    whole = float(each[0][measures.first].sum()) / max(ranks, 1)
+    if whole is None:
+        whole = float(each[0][measures.first].sum()) / max(ranks, 1)
     table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single)
     columns = ["depth", "level", "name", *measures.sums, *measures.extremes, "share", *UNKNOWN]
     found = Records.of(columns, [[row[name] for name in columns] for row in table.walk(("Total",), 0)])

@@ -86,9 +86,10 @@ def part_of(function: str) -> str:
     return START if re.fullmatch(STARTS, function) else WAITING if re.fullmatch(WAITS, function) else TRANSFER
 
 
+@once_per_job
 def has_timed_barriers(job: Job) -> bool:
     """Whether the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
-    mpi = records(job, "mpi_calls")
+    mpi = mpi_rows(job)
     return mpi is not None and "sync_time" in mpi and bool((mpi["sync_time"] > 0).any())
 
 

@@ -14,6 +14,7 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     time.TIME_PARTS,
     time.EFFICIENCIES,
     time.STEPS,
+    time.PROFILE_TIME,
     samples.PROFILE,
     samples.HOT_LINES,
     samples.LINES,

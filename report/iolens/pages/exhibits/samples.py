@@ -10,6 +10,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
+from iolens.pages.exhibits.time import PROFILE_TIME
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,7 @@ PROFILE: Exhibit[Job] = Exhibit(
     drilled=True,
     levels=samples.LEVELS.known,
     source=SOURCE,
+    instead=PROFILE_TIME,
 )
 
 LINES: Exhibit[Job] = Exhibit(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import steps, time
+from iolens.metrics.processor import profile_time, steps, time
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.drilled import NAME, shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,4 +101,44 @@ STEPS: Exhibit[Job] = Exhibit(
     ],
     note="In this order; after each change, compare answers and times. The table: iolens table NAME LOG.",
     source=SOURCE,
+)
+
+
+def counted(calls: float) -> str:
+    """Calls of an average rank; empty where none were counted."""
+    return words.guarded(calls) if calls else ""
+
+
+def profile_note(job: Job) -> str:
+    """What the rows hold."""
+    rest = "the rest of the run time" + (
+        "" if time.is_traced(job) or job.nprocs < 2 else ", MPI in it, for MPI was not traced (--trace mpi)"
+    )
+    inside = (
+        f"{profile_time.INSIDE}: the program's own functions, and those of libraries, hold what they called, so that "
+        "they overlap one another and rows above; Time%: of the same total."
+        if profile_time.inclusive_rows(job) is not None
+        else ""
+    )
+    sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
+    said = (
+        "Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max "
+        "N / (N - 1). MPI-IO: what its calls took beyond the POSIX time in them.",
+        sync,
+        f"{profile_time.NOT_TRACED}: {rest}. Calls of several threads are added.",
+        inside,
+    )
+    return " ".join(part for part in said if part)
+
+
+PROFILE_TIME: Exhibit[Job] = Exhibit(
+    name="profile_time",
+    title="Time by function group and function",
+    metric=profile_time.profile_time,
+    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", counted)],
+    note=profile_note,
+    asked=True,
+    drilled=True,
+    levels=profile_time.LEVELS.known,
+    apart=True,
 )
