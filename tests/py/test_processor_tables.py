@@ -219,6 +219,9 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     spent = balance.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75  # and the timed barriers
     assert found.loc["(not traced)", "time"] == pytest.approx(made.run_time - spent)
     assert inside.loc["solve", ["time", "share"]].tolist() == [6.0, 60.0]
+    alone = profile_time.profile_time(made, Ask(where=conditions("function=solve"))).frame()
+    assert alone["name"].tolist() == [profile_time.INSIDE, "USER", "solve"]
+    assert alone["share"].tolist()[2] == 60.0  # of all time, not of what the filter leaves
     assert inside.loc[[profile_time.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
 
 

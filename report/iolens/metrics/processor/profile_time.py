@@ -9,7 +9,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, Ask, kept, matching_ranks
+from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
 from iolens.metrics.processor.balance import LEVELS as BALANCE
 from iolens.metrics.processor.drill import Levels, Measures, answer, drill
 from iolens.metrics.processor.groups import MPI, TOOL, USER
@@ -47,16 +47,18 @@ def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     counted none are 0.
 
     The program's own functions and those of other traced groups hold what they called, rows above included: they
-    follow below a second row of depth 0, their share is of the same total, and their groups have no sum (NaN).
+    follow below a second row of depth 0, their share is of all time of the ranks, whatever else is filtered by, and
+    their groups have no sum (NaN).
     """
     apart = rows_apart(job)
     found = answer(job, apart, LEVELS, MEASURES, ask)
     inside = inclusive_rows(job)
     by = ask.by or LEVELS.default
-    if found is None or not len(found) or inside is None or "function" not in by:
+    if apart is None or found is None or inside is None or "function" not in by:
         return found
     ranks = matching_ranks(ask.where, max(job.nprocs, 1))
-    whole = float(found["time"][0])
+    of_ranks = tuple(one for one in ask.where if one.name == PE)
+    whole = float(kept(apart, of_ranks)["time"].sum()) / max(ranks, 1)
     below = drill(kept(inside, ask.where), by, MEASURES, ranks, ask.threshold, whole)
     return found if len(below) < 2 else one_below_the_other(found, below, 1 + by.index("function"))
 
@@ -69,7 +71,8 @@ def one_below_the_other(found: Records, below: Records, depth: int) -> Records:
         for name in ("time", "calls", "share", "imbalance", "imbalance_percent", "most", "most_rank")
     }
     names = np.where(below["depth"] == 0, INSIDE, below["name"])
-    rows = stacked([found, below.beside({**unknown, "name": names})])
+    inside = below.beside({**unknown, "name": names})
+    rows = stacked([found, inside]) if len(found) else inside
     rows.left_out = found.left_out + below.left_out
     return rows
 

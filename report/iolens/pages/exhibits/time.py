@@ -116,7 +116,7 @@ def profile_note(job: Job) -> str:
     )
     inside = (
         f"{profile_time.INSIDE}: the program's own functions, and those of libraries, hold what they called, so that "
-        "they overlap one another and rows above; Time%: of the same total."
+        "they overlap one another and rows above; Time%: of all time of the ranks."
         if profile_time.inclusive_rows(job) is not None
         else ""
     )
