@@ -123,7 +123,9 @@ def test_the_command_writes_both_files(
     assert "custom" in capsys.readouterr().out
     assert (tmp_path / "order" / "MPICH_RANK_ORDER").read_text().splitlines()[1:] == ["0,2", "1,3"]
     assert "rank 2=n1 slot=1" in (tmp_path / "order" / "rankfile").read_text()
-    assert main(options) == 2
+    refused = tmp_path / "refused"
+    assert main([*options[:-1], str(refused)]) == 2
+    assert not refused.exists()
     assert "2 nodes need as many hosts, and 0 are known; give --hosts" in capsys.readouterr().err
 
 

@@ -83,7 +83,7 @@ def cores_of(job: Job, order: Order) -> int:
 
 
 def write(job: Job, order: Order, args: argparse.Namespace) -> None:
-    """Write both files; UsageError when hosts are missing."""
+    """Write both files; UsageError, and neither of them, when hosts are missing."""
     from iolens.pages.export import make_folder
     from iolens.pages.output import written_aside
     from iolens.pages.placement import mpich_order, rankfile
@@ -93,14 +93,15 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     hosts = hosts or list(info.get("hosts", []) if isinstance(info, dict) else [])
     if args.hosts and len(hosts) < nodes:
         raise UsageError(f"--hosts: {nodes} nodes need as many hosts, and {len(hosts)} are given")
+    if len(hosts) < nodes:
+        raise UsageError(f"no rankfile: {nodes} nodes need as many hosts, and {len(hosts)} are known; give --hosts")
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
-    files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
-    if len(hosts) >= nodes:
-        files["rankfile"] = rankfile(order.nodes, hosts, args.cores or cores_of(job, order), remark)
+    files = {
+        "MPICH_RANK_ORDER": mpich_order(order.nodes, remark),
+        "rankfile": rankfile(order.nodes, hosts, args.cores or cores_of(job, order), remark),
+    }
     make_folder(args.output)
     for name, text in files.items():
         with written_aside(args.output / name) as aside:
             aside.write_text(text, encoding="utf-8")
         print(f"rank-order: {args.output / name}")
-    if "rankfile" not in files:
-        raise UsageError(f"no rankfile: {nodes} nodes need as many hosts, and {len(hosts)} are known; give --hosts")
