@@ -141,6 +141,7 @@ def test_private_regions_name_ranks_hints_and_library(programs: Path, tmp_path: 
     job = read_log(the_log(tmp_path))
     about = job.private["job"]
     assert about["rank_host"] == [0, 0, 0, 0]
+    assert not {"programs", "rank_program"} & set(about)
     assert about["mpi"].startswith("Open MPI" if library(programs.name).flavour == "openmpi" else "MPICH")
     hints = job.private["mpiio_hints"].set_index("key")
     assert hints.loc["cb_nodes", "requested"] == "1"

@@ -1,6 +1,7 @@
 #include "finish.h"
 
 #include <errno.h>
+#include <float.h>
 #include <string.h>
 
 #include "../compression/compress.h"
@@ -14,6 +15,7 @@
 #include "../files/registry.h"
 #include "../ranks/serial.h"
 #include "../ranks/shared.h"
+#include "../system/hash.h"
 #include "../system/signals.h"
 #include "../spool/spool.h"
 #include "../logfile/writer.h"
@@ -42,8 +44,16 @@ static double zero_of(const struct clock_offsets *offsets)
     return is_measured_time(since) ? since : 0;
 }
 
+/* Of the program's name, so that ranks can compare theirs; a double holds it exactly. */
+static double program_number(void)
+{
+    const char *program = iolens.identity.program;
+    return (double)(record_id(program, strlen(program)) >> (64 - DBL_MANT_DIG));
+}
+
 /* Put all ranks' times on one clock: that of rank 0, from the begin of the rank that began first. The same
- * call tells all ranks how many ids will come from rank 0, and whether modules have to agree on something. */
+ * call tells all ranks how many ids will come from rank 0, whether modules have to agree on something, and
+ * whether ranks run different programs. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
     const struct clock_offsets *offsets = &iolens.offsets;
@@ -52,12 +62,15 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     mine += (double)(offsets->zero_ns - offsets->begin.at_ns) / NS_PER_SECOND * faster;
     double elapsed = iolens.ended.recorded * factor;
     /* Before and behind the common moment, of any rank; a double holds such a count exactly. */
-    double latest[4] = {mine, elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0,
-                        reduce_speaks()};
-    if (transport->allreduce(latest, 4, IOLENS_DOUBLE, IOLENS_MAX) != 0)
+    double program = program_number();
+    double latest[6] = {
+        mine,    elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0, reduce_speaks(),
+        program, -program};
+    if (transport->allreduce(latest, 6, IOLENS_DOUBLE, IOLENS_MAX) != 0)
         latest[0] = mine;
     double shift = latest[0] - mine;
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
+    iolens.programs_differ = latest[4] > -latest[5];
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
     /* The first whole nanosecond behind all times, so that none lies beyond the end. */
     int64_t end = start + (int64_t)(iolens.timeline.end * 1e9) + 1;

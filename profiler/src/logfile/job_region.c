@@ -6,7 +6,13 @@
 #include "../tables/process_table.h"
 #include "../files/registry.h"
 
-enum { NANO = 1000000000 };
+enum { NANO = 1000000000, NAME_BYTES = HOST_BYTES, MOST_PROGRAMS = 64 };
+
+/* Of rank 0: a name of each rank, of NAME_BYTES. */
+struct names {
+    struct buffer all;
+    int ranks;
+};
 
 static void add_text(struct buffer *out, const char *name, const char *value)
 {
@@ -18,25 +24,29 @@ static void add_text(struct buffer *out, const char *name, const char *value)
     buffer_put(out, ", ", 2);
 }
 
-/* hosts: names in order of their first rank; rank_host: index into it per rank. */
-static void add_hosts(struct buffer *out, const char (*host)[HOST_BYTES], int ranks)
+/* `list`: the first `most` names in order of their first rank; `each`: per rank an index into it, or -1. */
+static void add_names(struct buffer *out, const char *list, const char *each, const struct names *names,
+                      int most)
 {
+    const char(*name)[NAME_BYTES] = (const char(*)[NAME_BYTES])names->all.data;
     struct buffer index = {0};
-    int *first = buffer_add(&index, (size_t)ranks * 2 * sizeof(int)), *place = first + ranks, hosts = 0;
-    buffer_format(out, "\"hosts\": [");
-    for (int rank = 0; first && rank < ranks; rank++) {
-        int known = rank > 0 && strcmp(host[rank], host[rank - 1]) == 0 ? place[rank - 1] : 0;
-        while (known < hosts && strcmp(host[first[known]], host[rank]) != 0)
+    int *first = buffer_add(&index, (size_t)names->ranks * 2 * sizeof(int)), *place = first + names->ranks;
+    int count = 0;
+    buffer_format(out, "\"%s\": [", list);
+    for (int rank = 0; first && rank < names->ranks; rank++) {
+        bool again = rank > 0 && strcmp(name[rank], name[rank - 1]) == 0;
+        int known = again && place[rank - 1] >= 0 ? place[rank - 1] : 0;
+        while (known < count && strcmp(name[first[known]], name[rank]) != 0)
             known++;
-        place[rank] = known;
-        if (known < hosts)
+        place[rank] = known < most ? known : -1;
+        if (known < count || known == most)
             continue;
-        first[hosts++] = rank;
+        first[count++] = rank;
         buffer_format(out, "%s", known ? ", " : "");
-        buffer_json(out, host[rank]);
+        buffer_json(out, name[rank]);
     }
-    buffer_format(out, "], \"rank_host\": [");
-    for (int rank = 0; first && rank < ranks; rank++)
+    buffer_format(out, "], \"%s\": [", each);
+    for (int rank = 0; first && rank < names->ranks; rank++)
         buffer_format(out, "%s%d", rank ? ", " : "", place[rank]);
     buffer_format(out, "], ");
     out->failed |= index.failed;
@@ -134,21 +144,17 @@ static void count(int rank)
         iolens_registry.ranks_partial[m] = iolens_registry.partial >> m & 1;
 }
 
-static void write_job(const struct iolens_transport *transport, struct buffer *out)
+static void write_object(const struct iolens_transport *transport, const struct names *hosts,
+                         const struct names *programs, struct buffer *out)
 {
     const struct identity *self = &iolens.identity;
-    struct buffer hosts = {0};
-    if (transport->rank == 0)
-        buffer_add(&hosts, (size_t)transport->size * HOST_BYTES);
-    if (transport->gather(self->host, HOST_BYTES, hosts.data) != 0)
-        out->failed = true;
-    if (transport->rank != 0 || hosts.failed)
-        return;
     buffer_format(out, "{");
     add_text(out, "iolens", IOLENS_VERSION);
     add_text(out, "mpi", transport->mpi_version);
     add_text(out, "io_component", *self->io_component ? self->io_component : NULL);
-    add_hosts(out, (const char(*)[HOST_BYTES])hosts.data, transport->size);
+    add_names(out, "hosts", "rank_host", hosts, hosts->ranks);
+    if (iolens.programs_differ)
+        add_names(out, "programs", "rank_program", programs, MOST_PROGRAMS);
     add_origin(out);
     add_text(out, "storage", iolens.settings.storage);
     add_text(out, "clock", iolens.clock.tsc ? "tsc" : "clock_gettime");
@@ -163,7 +169,32 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
     buffer_format(out, "\"environment\": ");
     buffer_put(out, self->environment, strlen(self->environment));
     buffer_format(out, "}");
-    buffer_free(&hosts);
+}
+
+/* Collective. A longer name is cut. */
+static void gather_names(const struct iolens_transport *transport, const char *own, struct names *names)
+{
+    char name[NAME_BYTES] = "";
+    memcpy(name, own, strnlen(own, sizeof name - 1));
+    names->ranks = transport->size;
+    if (transport->rank == 0)
+        buffer_add(&names->all, (size_t)transport->size * NAME_BYTES);
+    if (transport->gather(name, sizeof name, names->all.data) != 0)
+        names->all.failed = true;
+}
+
+static void write_job(const struct iolens_transport *transport, struct buffer *out)
+{
+    const struct identity *self = &iolens.identity;
+    struct names hosts = {0}, programs = {0};
+    gather_names(transport, self->host, &hosts);
+    if (iolens.programs_differ)
+        gather_names(transport, iolens.stand_in ? "" : self->program, &programs);
+    out->failed |= hosts.all.failed || programs.all.failed;
+    if (transport->rank == 0 && !out->failed)
+        write_object(transport, &hosts, &programs, out);
+    buffer_free(&hosts.all);
+    buffer_free(&programs.all);
 }
 
 const struct process_table table_job = {

@@ -273,6 +273,7 @@ bool load_spool(const char *path, bool running)
 void load_stand_in(const struct spool_header *header)
 {
     load_process(header);
+    iolens.stand_in = true;
     load_settings(header, &NOWHERE);
     recording_start();
     recording_reset();

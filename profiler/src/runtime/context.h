@@ -51,6 +51,8 @@ struct context {
     atomic_bool paused;       /* the program asked that nothing is recorded for now */
     bool muted;               /* this rank is not recorded, but takes part in writing the log */
     struct timeline timeline; /* known at the end */
+    bool stand_in;            /* no spool of this rank was left: what is said of it is a higher one's */
+    bool programs_differ;     /* not all ranks run programs of one name; known at the end */
     const struct iolens_transport *transport; /* NULL until MPI_Init */
     struct clock_offsets offsets;
 };

@@ -29,7 +29,7 @@ MARK = b"anonymized=yes"
 JOB_RECORD = 4096
 """Bytes that a job region may have."""
 
-JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "pid", "ancestors")
+JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "rank_program", "pid", "ancestors")
 
 
 @dataclass(frozen=True)
@@ -224,9 +224,11 @@ def table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> byt
 
 
 def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
-    """The region `job`: what is known to be harmless as it is, hosts and settings under pseudonyms."""
+    """The region `job`: what is known to be harmless as it is, hosts, programs and settings under pseudonyms."""
     hosts = [names.word(host.encode()).decode() for host in old.get("hosts", [])]
     new = {name: old[name] for name in JOB_KEPT if name in old}
+    if "programs" in old:
+        new["programs"] = [program(name, names) for name in old["programs"]]
     component = old.get("io_component")
     return {
         **new,
@@ -237,6 +239,11 @@ def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
         "remarks": [str(remark) for remark in old.get("remarks", [])],
         "environment": {name: setting(name, str(value), names) for name, value in old.get("environment", {}).items()},
     }
+
+
+def program(name: str, names: Pseudonyms) -> str:
+    """A program's name as the command line has it: as it is where programs are kept."""
+    return name if "program" in names.keep else names.component(name.encode()).decode()
 
 
 def setting(name: str, value: str, names: Pseudonyms) -> str:

@@ -138,6 +138,21 @@ class Job:
         """Whether the storage below the job's files was a model of time."""
         return self.storage == EMULATED
 
+    @cached_property
+    def programs(self) -> Mapping[str, tuple[int, ...]]:
+        """The ranks of each program, in order of first ranks, where ranks ran different ones; else empty.
+
+        A rank of which nothing is known, and one of a program that was not listed, is in none of them.
+        """
+        info = self.private.get("job")
+        info = info if isinstance(info, dict) else {}
+        found: dict[str, list[int]] = {str(name): [] for name in info.get("programs", []) if name}
+        for rank, place in enumerate(info.get("rank_program", [])):
+            name = str(info["programs"][place]) if place >= 0 else ""
+            if name:
+                found[name].append(rank)
+        return {name: tuple(ranks) for name, ranks in found.items()} if len(found) > 1 else {}
+
     @property
     def anonymized(self) -> bool:
         """Whether names were replaced by pseudonyms."""

@@ -60,6 +60,8 @@ TEXTS = {
 CONTAINERS: dict[str, type] = {
     "hosts": list,
     "rank_host": list,
+    "programs": list,
+    "rank_program": list,
     "partial": list,
     "remarks": list,
     "environment": dict,
@@ -98,13 +100,18 @@ def relied_on(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def check_job(job: dict[str, Any]) -> None:
-    """ValueError when lists are no lists, or a rank is on a host that is not named."""
+    """ValueError when lists are no lists, or a rank is on a host, or of a program, that is not named."""
     for key, kind in CONTAINERS.items():
         if not isinstance(job.get(key, kind()), kind):
             raise ValueError(f"{key} is no {kind.__name__}")
     hosts = job.get("hosts", [])
     if not all(isinstance(host, str) for host in hosts):
         raise ValueError("a host has no name")
+    programs = job.get("programs", [])
+    if not all(isinstance(program, str) for program in programs):
+        raise ValueError("a program has no name")
+    if not all(type(program) is int and -1 <= program < len(programs) for program in job.get("rank_program", [])):
+        raise ValueError("a rank is of a program that is not named")
     numbers = [*job.get("ancestors", []), *job.get("begin", {}).values(), job.get("pid", 0)]
     if not all(type(number) is int for number in numbers):
         raise ValueError("a number of its process is none")

@@ -1,4 +1,4 @@
-"""What the log itself holds: modules with their records, and the hosts of the ranks."""
+"""What the log itself holds: modules with their records, and the hosts and programs of the ranks."""
 
 from __future__ import annotations
 
@@ -87,6 +87,13 @@ def hosts(job: Job) -> Records | None:
     if found is None:
         return None
     return Records.of(["host", "count", "ranks"], [(host, len(ranks), ranks) for host, ranks in found])
+
+
+@once_per_job
+def programs(job: Job) -> Records | None:
+    """Which ranks ran which program, one row a program: program, count, ranks (a list). None where all ran the same."""
+    rows = [(name, len(ranks), list(ranks)) for name, ranks in job.programs.items()]
+    return Records.of(["program", "count", "ranks"], rows) if rows else None
 
 
 @once_per_job

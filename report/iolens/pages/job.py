@@ -9,7 +9,7 @@ from iolens.metrics import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.cells import middle
 from iolens.pages.document import write_document
-from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES
+from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
@@ -85,7 +85,7 @@ def rank_balance(job: Job) -> list[Block]:
 
 def about_log(job: Job) -> list[Block]:
     """Hosts and modules, side by side where both tables are small."""
-    found = [block for part in (HOSTS.tables, MODULES.tables) for block in part(job)]
+    found = [block for part in (PROGRAMS.tables, HOSTS.tables, MODULES.tables) for block in part(job)]
     small = [block for block in found if isinstance(block, Table) and len(block.rows) <= FEW_ROWS]
     remarks = any("remark" in table.columns for table in small)
     return [Row(found)] if len(small) == len(found) == 2 and not remarks else found

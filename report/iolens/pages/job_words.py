@@ -11,6 +11,8 @@ from iolens.pages import words
 from iolens.pages.cells import middle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from iolens.log import Job
 
 LONGEST_PROGRAM = 60
@@ -19,9 +21,41 @@ LONGEST_PROGRAM = 60
 PARTIAL, ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
 
+MOST_PROGRAMS = 4
+"""Programs of a job that are named in its facts; the table of programs has all."""
+
+LONGEST_NAME = 30
+"""Characters of a program's name in a title that has several."""
+
+LONGEST_RANKS = 40
+"""Characters of a program's ranks; longer ones are counted."""
+
+
 def program(job: Job) -> str:
-    """The program's name without its folder."""
+    """The program's name without its folder; of several programs, those of the first ranks."""
+    several = [middle(name, LONGEST_NAME) if len(name) > LONGEST_NAME else name for name in job.programs]
+    if several:
+        return ", ".join(several[:2]) + (f" and {len(several) - 2} more" if len(several) > 2 else "")
     return PurePosixPath(job.exe).name or "unknown program"
+
+
+def programs(job: Job) -> str:
+    """`ocean (ranks 0-1), atmos (ranks 2-3)`, and the ranks whose program is not known; empty for one program."""
+    if not job.programs:
+        return ""
+    said = [f"{name} ({which_ranks(ranks)})" for name, ranks in job.programs.items()]
+    more = [f"{len(said) - MOST_PROGRAMS} more"] if len(said) > MOST_PROGRAMS else []
+    others = sorted(set(range(job.nprocs)).difference(*job.programs.values()))
+    unknown = [f"not known ({which_ranks(others)})"] if others else []
+    return ", ".join([*said[:MOST_PROGRAMS], *more, *unknown])
+
+
+def which_ranks(ranks: Sequence[int]) -> str:
+    """The ranks as ranges, or how many where those would be long."""
+    ranges = mpiio.rank_list(ranks)
+    if len(ranges) > LONGEST_RANKS:
+        return words.plural(len(ranks), "rank")
+    return f"rank{'' if len(ranks) == 1 else 's'} {ranges}"
 
 
 def title(job: Job) -> str:
@@ -59,8 +93,9 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     hosts = [str(host) for host in info.get("hosts", [])]
     compilers = info.get("compiler") or []
     left = [
+        ["programs", programs(job) or words.NONE],
         ["program", words.NONE if job.command.startswith(job.exe) else job.exe],
-        ["command", job.command or words.NONE],
+        ["command of rank 0" if job.programs else "command", job.command or words.NONE],
         ["job, user", f"{job.jobid}, {job.uid}"],
         ["processes", f"{job.nprocs:,}" + (f" on {words.plural(len(hosts), 'host')}" if hosts else "")],
         ["started", words.moment(job.start)],

@@ -25,6 +25,17 @@ HOSTS: Exhibit[Job] = Exhibit(
     ],
 )
 
+PROGRAMS: Exhibit[Job] = Exhibit(
+    name="programs",
+    title="Programs of the ranks",
+    metric=about.programs,
+    columns=[
+        Column("program", "program"),
+        Column("ranks", "count", words.count),
+        Column("which", "ranks", mpiio.rank_list),
+    ],
+)
+
 CLOCKS: Exhibit[Job] = Exhibit(
     name="clocks",
     title="Clocks of the nodes",

@@ -63,6 +63,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     mpiio.AGGREGATORS,
     mpiio.COLLECTIVES,
     mpiio.OTHER_MPIIO_CALLS,
+    about.PROGRAMS,
     about.HOSTS,
     about.CLOCKS,
     about.MODULES,

@@ -1,0 +1,77 @@
+"""Which program each rank ran, in the log of a job of two programs: one that ended well, and one that was killed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from iolens.cli.main import main
+from iolens.lab.run import mpi
+from iolens.log import read_log
+from iolens.pages.job_words import facts, title
+from mpi_library import FLAVOUR, PRELOAD
+from patience import PATIENCE
+from recovery_program import begin, environment, finish, program, recover
+
+pytestmark = pytest.mark.mpi
+
+BOTH = {"ocean": (0, 1), "atmos": (2,)}
+
+
+def two_programs(folder: Path, how: str) -> list[str]:
+    """The launcher's command line."""
+    for name in BOTH:
+        shutil.copy(program(), folder / name)
+    first, second = (["-np", str(len(ranks)), str(folder / name), how] for name, ranks in BOTH.items())
+    return [mpi.find_launcher(FLAVOUR), *first, ":", *second]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a job that ended well."""
+    folder = tmp_path_factory.mktemp("programs")
+    done = finish(begin(folder, two_programs(folder, "")))
+    assert done.returncode == 0, done.stderr
+    (found,) = folder.glob("*.darshan")
+    return found
+
+
+def test_a_log_says_which_program_each_rank_ran(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = read_log(log)
+    info = job.private["job"]
+    assert (info["programs"], info["rank_program"]) == (["ocean", "atmos"], [0, 0, 1])
+    assert job.programs == BOTH
+    assert title(job).startswith("ocean, atmos: ")
+    assert dict(facts(job)[0])["programs"] == "ocean (ranks 0-1), atmos (rank 2)"
+    assert main(["show", str(log)]) == 0
+    assert "ocean (ranks 0-1), atmos (rank 2)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep", "program")])
+def test_pseudonyms_hide_them_as_they_hide_the_first(log: Path, tmp_path: Path, keep: tuple[str, ...]) -> None:
+    made = tmp_path / "anonymous.darshan"
+    assert main(["anonymize", str(log), "-o", str(made), "--key", "a secret", *keep]) == 0
+    job = read_log(made)
+    first, second = job.programs
+    assert list(job.programs.values()) == list(BOTH.values())
+    assert Path(job.exe).name == first
+    assert ([first, second] == [*BOTH]) == bool(keep)
+    assert bool(keep) or not {first, second} & {*BOTH}
+
+
+def test_of_killed_ranks_their_spools_say_it(tmp_path: Path) -> None:
+    """Rank 0 has none: what another one's says is not taken for it."""
+    launcher, *words = two_programs(tmp_path, "all")
+    spared = ["-np", "1", "env", "IOLENS_SPOOL=none", words[2], "all", ":", "-np", "1", *words[2:]]
+    settings = {**environment(tmp_path), "IOLENS_LOGPATH": str(tmp_path)}
+    command = ["env", f"LD_PRELOAD={PRELOAD}", launcher, *spared]
+    subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, check=False, timeout=PATIENCE)
+    (tmp_path / "logs").mkdir()
+    done = recover(tmp_path, "-o", tmp_path / "logs")
+    (found,) = (tmp_path / "logs").rglob("*.darshan")
+    job = read_log(found)
+    assert job.programs == {"ocean": (1,), "atmos": (2,)}, done.stderr
+    assert job.private["job"]["programs"] == ["", "ocean", "atmos"]
+    assert dict(facts(job)[0])["programs"] == "ocean (rank 1), atmos (rank 2), not known (rank 0)"
