@@ -16,7 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MANY = 1000000, HALF = MANY / 2, FULL = 65536, WAIT_US = 10000, RANDOM = 8 << 20, ROOM = 64 << 20 };
+enum {
+    MANY = 1000000,
+    HALF = MANY / 2,
+    FULL = 65536,
+    FEW = 100,
+    WAIT_US = 10000,
+    RANDOM = 8 << 20,
+    ROOM = 64 << 20
+};
 
 static char bytes[MANY];
 static int failures, source;
@@ -127,6 +135,28 @@ static void interrupted(int flags)
     waitpid(reader, NULL, 0);
 }
 
+/* The first waits until there is something to copy. */
+static void between_pipes(void)
+{
+    int from[2], to[2];
+    make_pair(from, 0);
+    make_pair(to, 0);
+    pid_t writer = fork();
+    if (writer == 0) {
+        usleep(WAIT_US);
+        struct iovec few = {bytes, FEW};
+        _exit(vmsplice(from[1], &few, 1, 0) != FEW);
+    }
+    close(from[1]);
+    check("tee", tee(from[0], to[1], FULL, 0), FEW);
+    int status = 1;
+    waitpid(writer, &status, 0);
+    check("its writer", status, 0);
+    close(from[0]);
+    close(to[0]);
+    close(to[1]);
+}
+
 static void nothing_waits(void)
 {
     int pair[2];
@@ -222,6 +252,7 @@ int main(void)
     slow_writer("recvmsg", recvmsg_all);
     interrupted(0);
     interrupted(SA_RESTART);
+    between_pipes();
     nothing_waits();
     cancelled();
     made();
