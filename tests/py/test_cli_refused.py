@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iolens import __version__
-from iolens.cli.main import main
+from iolens.cli.main import main, parse
 from iolens.cli.run import LARGEST_EVENTS, LARGEST_HZ, LEAST_HZ, MOST_CALLERS
 from iolens.errors import UsageError
 from iolens.lab.run.judged import refuse_unknown
@@ -125,3 +125,26 @@ def test_an_unknown_class_is_refused_before_a_driver_is_installed(
     monkeypatch.setattr("iolens.cli.sweep.driver_to_be_had", install)
     assert main(["sweep", "--class", "Q"]) == 2
     assert "unknown class 'Q'" in capsys.readouterr().err
+
+
+MIXED = (
+    ("table file_output --csv a.darshan", "table --csv file_output a.darshan"),
+    ("advise a --json b", "advise --json a b"),
+    ("compare a --json tables b -o x.pdf c", "compare -o x.pdf --json tables a b c"),
+    ("diff a --json b", "diff a b --json"),
+    ("ingest a -o store b", "ingest a b -o store"),
+    ("report a --csv tables b", "report a b --csv tables"),
+    ("recover a --list b", "recover a b --list"),
+)
+"""Calls with options between other words, and the same with them apart."""
+
+
+@pytest.mark.parametrize(("mixed", "apart"), MIXED)
+def test_options_may_stand_between_the_other_words(mixed: str, apart: str) -> None:
+    assert parse(mixed.split()) == parse(apart.split())
+
+
+def test_a_name_that_begins_like_an_option_stands_behind_two_dashes() -> None:
+    assert parse(["table", "--csv", "--", "files", "-log"]).log == Path("-log")
+    assert parse(["run", "--dxt", "--", "app", "--", "-x"]).command == ["--", "app", "--", "-x"]
+    assert parse(["stripe", "set", "-c", "2", "there"]).path == Path("there")

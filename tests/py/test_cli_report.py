@@ -244,7 +244,7 @@ def test_pyarrow_is_loaded_for_parquet_alone(option: tuple[str, ...], loaded: bo
 
 
 def test_help_waits_for_no_library() -> None:
-    code = "import sys; from iolens.cli.main import COMMANDS, build_parser; list(map(build_parser, COMMANDS)); "
+    code = "import sys; from iolens.cli.main import COMMANDS, command_parser; list(map(command_parser, COMMANDS)); "
     code += "print(*{'numpy', 'pandas', 'matplotlib'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []

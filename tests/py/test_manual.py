@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.described import commands
-from iolens.cli.main import COMMANDS, build_parser
+from iolens.cli.main import COMMANDS, parse
 from iolens.log.layouts import MODULES
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
@@ -56,7 +56,7 @@ def word_lines(commands: str) -> Iterator[list[str]]:
 def takes(words: list[str]) -> bool:
     """Whether the command's parser takes these words; `--help` and its like end it well."""
     try:
-        build_parser(words[0]).parse_args(words)
+        parse(words)
     except SystemExit as ended:
         return ended.code == 0
     return True

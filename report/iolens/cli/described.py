@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from iolens.cli.main import COMMANDS, build_parser
+from iolens.cli.main import COMMANDS, command_parser
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def commands() -> list[Command]:
 
 def described(name: str) -> Command:
     """One command."""
-    return of_parser(name, COMMANDS[name], parser_of(name))
+    return of_parser(name, COMMANDS[name], command_parser(name))
 
 
 def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
@@ -51,14 +51,6 @@ def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command
     ]
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
     return Command(name, about, usage, tuple(options_of(parser)), (parser.epilog or "").strip(), tuple(actions))
-
-
-def parser_of(name: str) -> argparse.ArgumentParser:
-    """The parser of one command."""
-    actions = build_parser(name)._actions
-    table = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
-    parser: argparse.ArgumentParser = table.choices[name]
-    return parser
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:

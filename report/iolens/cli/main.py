@@ -51,30 +51,43 @@ OBJECTS = 50_000
 """New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""
 
 
-def build_parser(command: str | None) -> argparse.ArgumentParser:
-    """The argument parser: of `command` alone where there is one, else of all of them without their options.
-
-    So no command waits for the modules of the others.
-    """
+def front_parser() -> argparse.ArgumentParser:
+    """The parser of `iolens` itself, which names the commands and loads the modules of none."""
     parser = argparse.ArgumentParser(
         prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
     )
     parser.add_argument("--version", action="version", version=f"iolens {__version__}")
     commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
-    for name in COMMANDS if command is None else [command]:
-        sub = commands.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
-        if name == command:
-            module = import_module(f"iolens.cli.{name.replace('-', '_')}")
-            module.add_arguments(sub)
-            sub.set_defaults(run=module.run)
+    for name, about in COMMANDS.items():
+        commands.add_parser(name, help=about)
     return parser
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    parser = argparse.ArgumentParser(prog=f"iolens {name}", description=COMMANDS[name])
+    module = import_module(f"iolens.cli.{name.replace('-', '_')}")
+    module.add_arguments(parser)
+    parser.set_defaults(run=module.run, subcommand=name)
+    return parser
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """What the words behind `iolens` ask for, options and other words of a command in any order."""
+    if not words or words[0] not in COMMANDS:
+        return front_parser().parse_args(words)
+    name, *rest = words
+    parser = command_parser(name)
+    # argparse cannot mix them before another command or action, and until Python 3.13 loses what stands behind "--".
+    ordered = "--" in rest or any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in parser._actions)
+    return parser.parse_args(rest) if ordered else parser.parse_intermixed_args(rest)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 130 interrupted)."""
     gc.set_threshold(OBJECTS)
     words = list(sys.argv[1:] if argv is None else argv)
-    args = build_parser(words[0] if words and words[0] in COMMANDS else None).parse_args(words)
+    args = parse(words)
     if argv is None:
         lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))
     try:
