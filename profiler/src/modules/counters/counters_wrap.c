@@ -2,7 +2,7 @@
 #include <pthread.h>
 
 #include "../../runtime/wrap.h"
-#include "counters.h"
+#include "process_counters.h"
 
 static void start_in_child(void)
 {

@@ -4,7 +4,7 @@
 #include "../../runtime/context.h"
 #include "../../spool/spool.h"
 #include "../../tables/process_table.h"
-#include "../counters/counters.h"
+#include "../counters/process_counters.h"
 #include "regions.h"
 #include "../stdio/streams.h"
 

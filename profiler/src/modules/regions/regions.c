@@ -9,7 +9,7 @@
 #include "../../runtime/thread_number.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
-#include "../counters/counters.h"
+#include "../counters/region_counters.h"
 #include "../region_names.h"
 
 enum { MOST_ROWS = 65536, REMARK_BYTES = 256 };

@@ -19,8 +19,10 @@
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
-#include "../counters/counters.h"
+#include "../counters/counter_names.h"
 #include "../counters/perf.h"
+#include "../counters/process_counters.h"
+#include "../counters/thread_counters.h"
 #include "../region_names.h"
 #include "traced_functions.h"
 
@@ -285,7 +287,7 @@ static void put_one(struct buffer *rows, const struct sums *sums, int at, struct
     row.time_enabled = 1e-9 * (double)sums->enabled[at];
     row.time_running = 1e-9 * (double)sums->running[at];
     snprintf(row.event, sizeof row.event, "%s", counter_name(at));
-    snprintf(row.unavailable, sizeof row.unavailable, "%s", counter_missing(at, sums->running[at]));
+    snprintf(row.unavailable, sizeof row.unavailable, "%s", counter_missing(at, false, sums->running[at]));
     if (*row.unavailable)
         row.value = row.calls = 0;
     buffer_put(rows, &row, sizeof row);

@@ -11,7 +11,7 @@
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
-#include "../counters/counters.h"
+#include "../counters/process_counters.h"
 #include "../region_names.h"
 #include "traced_choice.h"
 #include "traced_functions.h"

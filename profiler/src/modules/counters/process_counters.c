@@ -1,0 +1,158 @@
+#include "process_counters.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "../../runtime/context.h"
+#include "../../tables/process_table.h"
+#include "migrations.h"
+
+static struct {
+    bool live;
+    pid_t pid;
+    atomic_uint epoch;
+    bool chosen, off; /* off: not for regions */
+    struct event_choice choice;
+    struct counter_set set;
+    struct set_reasons reasons;
+    struct migrations migrations; /* when recording began */
+    bool was_paused;              /* after that */
+    struct counts before;         /* recording began; later by what came while it was switched off */
+    struct counts paused;         /* it was switched off */
+} iolens_counters;
+
+unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
+
+/* What is counted is noted where a recovery finds it. */
+static struct counters_state *noted_state(void)
+{
+    struct counters_state *state = table_state(TABLE_counters);
+    if (!state || state->events > 0)
+        return state;
+    for (size_t i = 0; i < iolens_counters.choice.count; i++)
+        state->event[i] = iolens_counters.choice.event[i];
+    state->reasons = iolens_counters.reasons;
+    state->counted = iolens_counters.choice.wanted;
+    state->events = iolens_counters.choice.count;
+    return state;
+}
+
+static void read_soft(struct counts *counts)
+{
+    counts_read_clock(counts, CLOCK_PROCESS_CPUTIME_ID);
+    counts_read_usage(counts, RUSAGE_SELF);
+}
+
+static void read_process(struct counts *now)
+{
+    *now = (struct counts){0};
+    read_soft(now);
+    counter_set_read(&iolens_counters.set, &iolens_counters.choice, now);
+}
+
+void counters_start(void)
+{
+    bool list = strcmp(iolens.settings.hwpc, "list") == 0;
+    if (list && !iolens_counters.chosen)
+        events_print();
+    if (!iolens_counters.chosen)
+        iolens_counters.choice = events_choose(list ? "" : iolens.settings.hwpc);
+    iolens_counters.chosen = true;
+    iolens_counters.off = strcmp(iolens.settings.hwpc, "none") == 0;
+    counter_set_open(&iolens_counters.set, &iolens_counters.choice, true, &iolens_counters.reasons);
+    iolens_counters.before = (struct counts){0};
+    iolens_counters.was_paused = false;
+    if (!iolens_counters.choice.wanted)
+        migrations_read(&iolens_counters.migrations);
+    read_soft(&iolens_counters.before);
+    iolens_counters.pid = iolens.pid;
+    iolens_counters.epoch++;
+    iolens_counters.live = true;
+    if (iolens_counters.choice.wanted && noted_state())
+        iolens_counters_tracing |= IOLENS_TRACE_COUNTERS;
+}
+
+void counters_pause(bool on)
+{
+    struct counts now;
+    if (!iolens_counters.live)
+        return;
+    iolens_counters.epoch++;
+    read_process(&now);
+    iolens_counters.was_paused = true;
+    if (on)
+        iolens_counters.paused = now;
+    else
+        counts_add_between(&iolens_counters.before, &iolens_counters.paused, &now);
+}
+
+bool counters_reset(void)
+{
+    if (!iolens_counters.live)
+        return false;
+    counter_set_close(&iolens_counters.set);
+    iolens_counters.live = false;
+    iolens_counters_tracing = IOLENS_TRACE_CALLS;
+    return true;
+}
+
+uint32_t counters_epoch(void) { return atomic_load_explicit(&iolens_counters.epoch, memory_order_relaxed); }
+
+const struct event_choice *counters_choice(void) { return &iolens_counters.choice; }
+
+bool counters_matter(void) { return iolens_counters.live && iolens_counters.choice.wanted; }
+
+struct counters_state *counters_of_regions(void)
+{
+    return iolens_counters.live && !iolens_counters.off ? noted_state() : NULL;
+}
+
+/* NULL: this process is not counted. */
+static struct counters_state *read_run(void)
+{
+    bool counts_here = iolens_counters.live && iolens_counters.pid == iolens.pid;
+    struct counters_state *state = counts_here ? noted_state() : NULL;
+    struct counts now;
+    if (!state)
+        return NULL;
+    read_process(&now);
+    state->run = (struct counts){0};
+    counts_add_between(&state->run, &iolens_counters.before,
+                       iolens_paused() ? &iolens_counters.paused : &now);
+    return state;
+}
+
+/* A look at each thread for its migrations is too much to be taken ten times a second. */
+void counters_read_so_far(void)
+{
+    struct counters_state *state = read_run();
+    if (!state || iolens_counters.choice.wanted)
+        return;
+    state->run.value[SOFT_CPU_MIGRATIONS] = -1;
+    snprintf(state->moved, sizeof state->moved,
+             "this log is from before the process's end; --hwpc counts them");
+}
+
+/* Without a counter of its own. */
+static void read_migrations(struct counters_state *state)
+{
+    struct migrations now = iolens_counters.migrations;
+    if (!iolens_counters.was_paused)
+        migrations_read(&now);
+    state->run.value[SOFT_CPU_MIGRATIONS] =
+        migrations_between(&iolens_counters.migrations, &now, state->moved, sizeof state->moved);
+    if (iolens_counters.was_paused)
+        snprintf(state->moved, sizeof state->moved,
+                 "recording was switched off meanwhile; --hwpc counts them");
+    state->run.enabled[SOFT_CPU_MIGRATIONS] = state->run.enabled[SOFT_TASK_CLOCK];
+    state->run.running[SOFT_CPU_MIGRATIONS] = state->run.running[SOFT_TASK_CLOCK];
+}
+
+void counters_read_run(void)
+{
+    struct counters_state *state = read_run();
+    if (state && !iolens_counters.choice.wanted)
+        read_migrations(state);
+}

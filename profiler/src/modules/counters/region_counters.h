@@ -1,0 +1,26 @@
+/* What is counted in the regions that the program marks, by thread and region. */
+#ifndef IOLENS_REGION_COUNTERS_H
+#define IOLENS_REGION_COUNTERS_H
+
+#include <stdint.h>
+
+#include "../../tables/keyed.h"
+#include "counts.h"
+
+/* The rows of `regions` in the state of the counters. */
+struct region_key {
+    uint32_t thread, region;
+};
+
+struct region_counts {
+    struct counts begin, sum;
+};
+
+extern const struct keyed_shape region_counts_shape;
+
+/* The calling thread enters a region, and leaves it: what `counters_enter` returned is handed to
+ * `counters_leave`. NULL: nothing is counted. */
+void *counters_enter(uint32_t region);
+void counters_leave(void *counted);
+
+#endif

@@ -1,0 +1,95 @@
+#include "thread_counters.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include "../../runtime/context.h"
+#include "../../system/spin.h"
+#include "counter_set.h"
+#include "process_counters.h"
+
+struct thread_counters {
+    struct thread_counters *next; /* of those whose threads have ended */
+    struct counter_set set;
+};
+
+static __thread struct thread_counters *of_thread;
+
+static struct {
+    pthread_once_t once;
+    pthread_key_t key;
+    struct spin lock;
+    struct thread_counters *free;
+} iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
+
+/* Without this a program that starts a thread after the other would run out of descriptors. */
+static void thread_ends(void *memory)
+{
+    struct thread_counters *ended = memory;
+    counter_set_close(&ended->set);
+    of_thread = NULL;
+    spin_lock(&iolens_thread_counters.lock);
+    ended->next = iolens_thread_counters.free;
+    iolens_thread_counters.free = ended;
+    spin_unlock(&iolens_thread_counters.lock);
+}
+
+static void make_key(void) { pthread_key_create(&iolens_thread_counters.key, thread_ends); }
+
+static struct thread_counters *take_free(void)
+{
+    spin_lock(&iolens_thread_counters.lock);
+    struct thread_counters *taken = iolens_thread_counters.free;
+    if (taken)
+        iolens_thread_counters.free = taken->next;
+    spin_unlock(&iolens_thread_counters.lock);
+    return taken;
+}
+
+static struct thread_counters *thread_counters(const struct event_choice *choice)
+{
+    struct set_reasons unused;
+    if (of_thread || !choice->wanted)
+        return of_thread;
+    of_thread = take_free();
+    if (!of_thread)
+        of_thread = arena_alloc(&iolens.scratch, sizeof *of_thread);
+    if (!of_thread)
+        return NULL;
+    counter_set_open(&of_thread->set, choice, false, &unused);
+    pthread_once(&iolens_thread_counters.once, make_key);
+    pthread_setspecific(iolens_thread_counters.key, of_thread);
+    return of_thread;
+}
+
+/* The clock last at a begin and first at an end, so that it holds as little as may be of the reading. */
+void counters_begin(struct counts *now)
+{
+    const struct event_choice *choice = counters_choice();
+    const struct thread_counters *own = thread_counters(choice);
+    *now = (struct counts){0};
+    if (own)
+        counter_set_read(&own->set, choice, now);
+    counts_read_usage(now, RUSAGE_THREAD);
+    counts_read_clock(now, CLOCK_THREAD_CPUTIME_ID);
+}
+
+void counters_end(struct counts *now)
+{
+    const struct event_choice *choice = counters_choice();
+    const struct thread_counters *own = thread_counters(choice);
+    *now = (struct counts){0};
+    counts_read_clock(now, CLOCK_THREAD_CPUTIME_ID);
+    counts_read_usage(now, RUSAGE_THREAD);
+    if (own)
+        counter_set_read(&own->set, choice, now);
+}
+
+void thread_counters_reset(void)
+{
+    if (of_thread)
+        counter_set_close(&of_thread->set);
+    of_thread = NULL;
+    iolens_thread_counters.free = NULL;
+    iolens_thread_counters.lock = (struct spin){ATOMIC_FLAG_INIT};
+}
