@@ -194,7 +194,11 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize(
     ("options", "code", "said"),
-    [(["--keep", "users"], 2, "extensions, mounts, program"), (["-o", "/proc/no.darshan"], 1, "cannot be written")],
+    [
+        (["--keep", "users"], 2, "extensions, mounts, program"),
+        (["-o", "/proc/no.darshan"], 1, "cannot be written"),
+        (["-o", "/proc/no/x.darshan"], 1, "there is no folder /proc/no; make it, or name another one"),
+    ],
 )
 def test_wrong_usage(options: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["anonymize", str(OURS[0]), *options]) == code

@@ -45,6 +45,13 @@ def test_a_home_that_cannot_be_written_to_is_one_sentence() -> None:
     assert said == "iolens workloads: /proc/nowhere: No such file or directory\n"
 
 
+def test_a_model_is_not_measured_that_could_not_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "no" / "model.yaml"
+    assert main(["calibrate", str(tmp_path), "-o", str(model)]) == 1
+    why = f"{model}: cannot be written (there is no folder {model.parent}; make it, or name another one)"
+    assert capsys.readouterr().err == f"iolens calibrate: {why}\n"
+
+
 REFUSED = (
     (("--hwpc", "99"), "--hwpc: 99 is no group (0 to 19, or a name) and no event"),
     (("--hwpc", "summary,PAPI_NOTHING"), "--hwpc: PAPI_NOTHING is no group"),

@@ -221,6 +221,16 @@ def test_clean_removes_what_ended_and_what_another_version_left(tmp_path: Path) 
     assert spools(tmp_path) == [begun]
 
 
+def test_recover_makes_the_folder_of_its_logs_or_says_why_not(tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    (tmp_path / "file").touch()
+    refused = recover(tmp_path, "-o", str(tmp_path / "file" / "below"))
+    why = f"{tmp_path / 'file' / 'below'}: the folder cannot be made (Not a directory); name another one"
+    assert (refused.returncode, refused.stderr) == (1, f"iolens recover: {why}\n")
+    assert recover(tmp_path, "-o", str(tmp_path / "not" / "there")).returncode == 0
+    assert len(list((tmp_path / "not" / "there").glob("*.darshan"))) == 1
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can recover what others left")
 def test_root_recovers_with_the_rights_of_the_owner() -> None:
     with tempfile.TemporaryDirectory() as place:  # below tmp_path only its owner may look
@@ -230,7 +240,9 @@ def test_root_recovers_with_the_rights_of_the_owner() -> None:
         (spool,) = spools(folder)
         for path in (spool.parent, spool):
             os.chown(path, 65534, 65534)
-        assert f"cannot write the log {folder}" in merge("-o", folder, spool).stderr
+        said = merge("-o", folder, spool).stderr
+        assert f"cannot write the log {folder}" in said
+        assert said.endswith("; -o FOLDER names one with room that the job's user can write to\n")
         (folder / "open").mkdir()
         (folder / "open").chmod(0o1777)
         assert merge("-o", folder / "open", spool).returncode == 0

@@ -126,9 +126,14 @@ def test_no_snapshot_does_not_end_the_run(tmp_path: Path, capfd: pytest.CaptureF
     assert signal.getsignal(signal.SIGUSR1) is handler
 
 
-def test_a_snapshot_into_no_folder_is_one_line(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
-    done = live(tmp_path, "4711", "--snapshot", "-o", "absent")
-    assert (done.returncode, done.stderr) == (1, "iolens live: no snapshot into absent: No such file or directory\n")
+def test_a_snapshot_makes_its_folder_or_says_why_not(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+    done = live(tmp_path, "4711", "--snapshot", "-o", "absent/too")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path(done.stdout.strip()).parent == Path("absent/too")
+    (tmp_path / "file").touch()
+    done = live(tmp_path, "4711", "--snapshot", "-o", "file/below")
+    why = "file/below: the folder cannot be made (Not a directory); name another one"
+    assert (done.returncode, done.stderr) == (1, f"iolens live: {why}\n")
     assert waiting.poll() is None
 
 

@@ -180,7 +180,11 @@ static void say_failure(const struct writer *writer)
         reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
     if (writer->error == EPROTO)
         reason = "its ranks have different settings, and do not record the same";
-    if (iolens_spool.header)
+    if (iolens.lost)
+        iolens_say(
+            "cannot write the log %s: %s; -o FOLDER names one with room that the job's user can write to",
+            writer->name.text, reason);
+    else if (iolens_spool.header)
         iolens_say(
             "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
             "the log of them in a folder with room that you can write to",

@@ -59,6 +59,9 @@ def run(args: argparse.Namespace) -> int:
 
 def write_new(path: Path, data: bytes) -> None:
     """Write a file that is not there yet: aside first, then under its name."""
+    from iolens.pages.output import need_parent
+
+    need_parent(path)
     aside = path.with_name(f"{path.name}.iolens-partial-{os.getpid()}")
     try:
         with aside.open("xb") as file:

@@ -71,10 +71,11 @@ def run(args: argparse.Namespace) -> int:
 
     from iolens.lab.predict.calibrate import calibrate
     from iolens.lab.predict.model import read_model
-    from iolens.pages.output import written_aside
+    from iolens.pages.output import need_parent, written_aside
 
     if not args.directory.is_dir():
         raise UsageError(f"{args.directory} is not a directory")
+    need_parent(args.output)
     start = read_model(args.start)
     if args.targets:
         start = replace(start, values={**start.values, "targets": args.targets})

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List jobs, watch one, or write its snapshot."""
     from iolens.lab.recovery import snapshot
+    from iolens.pages.output import make_folder
 
     if args.interval <= 0:
         raise UsageError(f"--interval {args.interval}: a number of seconds above 0 is needed")
@@ -35,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
         if args.job is None and len(jobs) != 1:
             raise UsageError(f"{len(jobs)} jobs run here; name the one to take a snapshot of")
         chosen = jobs[0] if args.job is None else snapshot.chosen(jobs, args.job)
+        make_folder(args.output)
         try:
             print(snapshot.take(chosen, args.output))
         except OSError as error:

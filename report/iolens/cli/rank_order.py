@@ -84,8 +84,7 @@ def cores_of(job: Job, order: Order) -> int:
 
 def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     """Write both files; UsageError, and neither of them, when hosts are missing."""
-    from iolens.pages.export import make_folder
-    from iolens.pages.output import written_aside
+    from iolens.pages.output import make_folder, written_aside
     from iolens.pages.placement import mpich_order, rankfile
 
     nodes, info = 1 + max(order.nodes), job.private.get("job")

@@ -39,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Recover every job that has ended; 1 when one could not be. Folders named here are taken to be of ended jobs
     where that cannot be told."""
     from iolens.lab.recovery import recover
+    from iolens.pages.output import make_folder
 
     if args.collect:
         return collect(args.collect)
@@ -63,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
                 Path(spool.spool).unlink(missing_ok=True)
             print(f"{label}: removed")
         else:
+            if args.output:
+                make_folder(args.output)
             log = recover.recover_job(job, args.output.resolve() if args.output else None)
             failed |= log is None
             print(f"{label}: {log or 'no log could be written; its spools stay'}")

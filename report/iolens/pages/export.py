@@ -9,18 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
-from iolens.pages.output import written_aside
+from iolens.pages.output import make_folder, written_aside
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def make_folder(folder: Path) -> None:
-    """The folder, there; IolensError when it cannot be made."""
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise IolensError(f"{folder}: the folder cannot be made ({error.strerror})") from error
 
 
 def need_folders(folders: Mapping[str, Path | None]) -> None:

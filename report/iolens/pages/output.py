@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Where output goes: folders, made where they are missing, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,27 @@ from pathlib import Path
 from iolens.errors import IolensError
 
 
+def make_folder(folder: Path) -> None:
+    """The folder, and those above it, there; IolensError when it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IolensError(f"{folder}: the folder cannot be made ({error.strerror}); name another one") from error
+
+
+def need_parent(path: Path) -> None:
+    """IolensError when the folder that a file is to be written in is not there."""
+    if not path.parent.is_dir():
+        raise IolensError(f"{path}: cannot be written (there is no folder {path.parent}; make it, or name another one)")
+
+
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
     """A path to write to, beside `path`; renamed to it when the block ends well, else removed.
 
     IolensError when it cannot be written, or its folder is not there.
     """
-    if not path.parent.is_dir():
-        raise IolensError(f"{path}: cannot be written (there is no folder {path.parent}; make it, or name another one)")
+    need_parent(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield aside
