@@ -1,4 +1,4 @@
-/* The regions that a program marks, by nesting path: how often and how long each thread was in them. */
+/* The regions that a program marks, by nesting path: entering and leaving them. */
 #ifndef IOLENS_REGIONS_H
 #define IOLENS_REGIONS_H
 
@@ -15,5 +15,8 @@ void region_end(int64_t id);
 
 /* Recording is switched off, or on again. */
 void regions_pause(bool on);
+
+/* In a child of fork: it is in no region of its own. */
+void regions_reset(void);
 
 #endif
