@@ -4,60 +4,31 @@
  * A thread keeps what it read at the begin of each call that it is in. Calls that are left without an end, by
  * longjmp or in a forked child, are known by the stack: it has been given back where a later call begins
  * farther up. What cannot be told for certain is not counted. */
+#include "traced_counters.h"
+
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../callers/call_nodes.h"
-#include "../../memory/area.h"
 #include "../../runtime/region.h"
 #include "../../runtime/thread_slot.h"
 #include "../../runtime/wrap.h"
-#include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
-#include "../../tables/table_merge.h"
 #include "../counters/counter_names.h"
-#include "../counters/perf.h"
 #include "../counters/process_counters.h"
 #include "../counters/thread_counters.h"
-#include "../region_names.h"
-#include "traced_functions.h"
 
-enum {
-    MOST_ROWS = 16384,
-    DEEPEST = 64,
-    PLACE_BITS = 8,
-    THROTTLE_CALLS = 10000,
-    THROTTLE_SHARE = 10,
-    REMARK_BYTES = 256
-};
+enum { MOST_ROWS = 16384, PLACE_BITS = 8, THROTTLE_CALLS = 10000, THROTTLE_SHARE = 10 };
 
-_Static_assert(DEEPEST < 1 << PLACE_BITS, "a place has its bits in a number of a call");
+_Static_assert(TRACED_DEEPEST < 1 << PLACE_BITS, "a place has its bits in a number of a call");
 
-/* Of all threads. A counter has `calls` of its own: it may be there in some threads alone. */
-struct sums {
-    _Atomic int64_t calls, reading_ns, inside_ns;
-    _Atomic int64_t of[COUNTERS_MOST], value[COUNTERS_MOST], enabled[COUNTERS_MOST], running[COUNTERS_MOST];
-    _Atomic uint32_t node, throttled;
-};
-
-/* Calls without counters, though those before and after have them. */
-enum { TOO_DEEP, CUT, TROUBLES };
-
-struct state {
-    struct keyed rows;
-    _Atomic int64_t troubles[TROUBLES];
-};
-
-static const struct keyed_shape SHAPE = {.key_bytes = sizeof(struct traced_key),
-                                         .value_bytes = sizeof(struct sums),
-                                         .most = MOST_ROWS,
-                                         .in_handlers = true};
-
-extern const struct process_table table_traced_counters;
+const struct keyed_shape traced_sums_shape = {.key_bytes = sizeof(struct traced_key),
+                                              .value_bytes = sizeof(struct traced_sums),
+                                              .most = MOST_ROWS,
+                                              .in_handlers = true};
 
 /* A call that has begun. */
 struct begun {
@@ -69,7 +40,7 @@ struct begun {
 };
 
 struct calls {
-    struct begun begun[DEEPEST];
+    struct begun begun[TRACED_DEEPEST];
 };
 
 /* By thread_slot, whose last one several threads may share. Memory of a thread that ended serves another. */
@@ -81,18 +52,18 @@ static __thread struct {
     uint32_t depth, slot;
 } own __attribute__((tls_model("initial-exec")));
 
-static void note(int trouble)
+static void note(enum traced_trouble trouble)
 {
-    struct state *state = table_state(TABLE_traced_counters);
+    struct traced_counters_state *state = table_state(TABLE_traced_counters);
     if (state)
         atomic_fetch_add_explicit(&state->troubles[trouble], 1, memory_order_relaxed);
 }
 
-static struct sums *sums_of(const struct traced_key *key)
+static struct traced_sums *sums_of(const struct traced_key *key)
 {
-    struct state *state = table_state(TABLE_traced_counters);
-    struct keyed_row *row = state ? keyed_find(&state->rows, &SHAPE, key) : NULL;
-    return row ? keyed_value(row, &SHAPE) : NULL;
+    struct traced_counters_state *state = table_state(TABLE_traced_counters);
+    struct keyed_row *row = state ? keyed_find(&state->rows, &traced_sums_shape, key) : NULL;
+    return row ? keyed_value(row, &traced_sums_shape) : NULL;
 }
 
 /* Every page is written to now, and the counters are read once: what that takes is none of a call's. */
@@ -120,7 +91,7 @@ static struct calls *calls_of_thread(void)
     return iolens_traced_calls[slot] ? iolens_traced_calls[slot] : made(slot);
 }
 
-static bool is_throttled(const struct traced_key *key, struct sums *sums)
+static bool is_throttled(const struct traced_key *key, struct traced_sums *sums)
 {
     if (!sums->throttled && traced_throttled(key))
         sums->throttled = 1;
@@ -138,7 +109,7 @@ static bool on_signal_stack(void)
  * they may have been left as well, or be functions that the one which begins now is inlined into. */
 static void forget_left(const struct calls *calls, uintptr_t frame)
 {
-    uintptr_t most = frame - (own.depth < DEEPEST);
+    uintptr_t most = frame - (own.depth < TRACED_DEEPEST);
     if (own.depth == 0 || calls->begun[own.depth - 1].frame > most || on_signal_stack())
         return;
     while (own.depth > 0 && calls->begun[own.depth - 1].frame <= most)
@@ -147,13 +118,13 @@ static void forget_left(const struct calls *calls, uintptr_t frame)
 
 static uint64_t begin(const struct traced_key *key, uintptr_t frame)
 {
-    struct sums *sums = sums_of(key);
+    struct traced_sums *sums = sums_of(key);
     struct calls *calls = sums && !is_throttled(key, sums) ? calls_of_thread() : NULL;
     if (!calls)
         return 0;
     forget_left(calls, frame);
-    if (own.depth == DEEPEST) {
-        note(TOO_DEEP);
+    if (own.depth == TRACED_DEEPEST) {
+        note(TRACED_TOO_DEEP);
         return 0;
     }
     struct begun *begun = &calls->begun[own.depth];
@@ -181,7 +152,7 @@ static void grow(_Atomic int64_t *sum, int64_t by)
 }
 
 /* A counter that the program closed in between reads less than before. */
-static void add(struct sums *sums, const struct counts *begin, const struct counts *end)
+static void add(struct traced_sums *sums, const struct counts *begin, const struct counts *end)
 {
     for (int i = 0; i < counters_number(); i++) {
         int64_t enabled = end->enabled[i] - begin->enabled[i];
@@ -197,7 +168,7 @@ static void add(struct sums *sums, const struct counts *begin, const struct coun
 static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9); }
 
 /* No more where reading takes too large a part of what is measured. */
-static void count_reading(struct sums *sums, double reading, double inside)
+static void count_reading(struct traced_sums *sums, double reading, double inside)
 {
     grow(&sums->reading_ns, ns(reading));
     grow(&sums->inside_ns, ns(inside));
@@ -223,9 +194,9 @@ static void end(uint64_t number, const struct traced_key *key)
     counters_end(&counts);
     double after = clock_now(&iolens.clock);
     const struct begun *begun = ended(number);
-    struct sums *sums = begun ? sums_of(key) : NULL;
+    struct traced_sums *sums = begun ? sums_of(key) : NULL;
     if (!begun)
-        note(CUT);
+        note(TRACED_CUT);
     if (!sums || is_throttled(key, sums))
         return;
     if (sums->calls == 0 && key->function == TRACED_OWN)
@@ -241,143 +212,4 @@ IOLENS_EXPORT void iolens_counted_end(uint64_t number, uint32_t function, uintpt
         RECORDER(end(number, &key));
 }
 
-/* The one thread of a child of fork is in no call that its log knows. */
-static void reset(void) { own.depth = 0; }
-
-struct row {
-    int64_t rank, calls, value, throttled;
-    double time_enabled, time_running;
-    uint32_t region;
-    int32_t node;
-    char group[TRACED_GROUP_BYTES], function[TRACED_NAME_BYTES];
-    char event[COUNTER_NAME_BYTES], unavailable[PERF_REASON_BYTES];
-};
-
-static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
-    {"group", "S16", "", "as in `traced`", offsetof(struct row, group), TRACED_GROUP_BYTES, COLUMN_KEY,
-     TEXT_WORD},
-    {"function", "S64", "", "as in `traced`", offsetof(struct row, function), TRACED_NAME_BYTES, COLUMN_KEY,
-     TEXT_WORD},
-    MERGED(region, "<u4", "region", "as in `traced`", COLUMN_KEY),
-    MERGED(node, "<i4", "node", "as in `traced`", COLUMN_KEY),
-    {"event", "S64", "", "as in `counters`", offsetof(struct row, event), COUNTER_NAME_BYTES, COLUMN_KEY,
-     TEXT_WORD},
-    MERGED(calls, "<i8", "calls",
-           "calls of `traced` in which it was counted; 0: `value` is no count, and `unavailable` says why",
-           COLUMN_SUM),
-    MERGED(value, "<i8", "",
-           "the count in all of these, what they called included, to be multiplied with time_enabled / "
-           "time_running where counters took turns; ns of task-clock",
-           COLUMN_SUM),
-    MERGED(time_enabled, "<f8", "s", "time in which it was to be counted", COLUMN_SUM),
-    MERGED(time_running, "<f8", "s", "time in which it was", COLUMN_SUM),
-    MERGED(
-        throttled, "<i8", "ranks",
-        "where counters were read in the first `calls` calls alone, since reading took more than a tenth of "
-        "the time in them (asked every 10000 calls), or `traced` counts no more either",
-        COLUMN_SUM),
-    TEXT(unavailable, "S96", "why there is no count", TEXT_WORD),
-};
-
-static void put_one(struct buffer *rows, const struct sums *sums, int at, struct row row)
-{
-    row.calls = sums->of[at];
-    row.value = sums->value[at];
-    row.time_enabled = 1e-9 * (double)sums->enabled[at];
-    row.time_running = 1e-9 * (double)sums->running[at];
-    snprintf(row.event, sizeof row.event, "%s", counter_name(at));
-    snprintf(row.unavailable, sizeof row.unavailable, "%s", counter_missing(at, false, sums->running[at]));
-    if (*row.unavailable)
-        row.value = row.calls = 0;
-    buffer_put(rows, &row, sizeof row);
-}
-
-static void put_rows(struct buffer *rows, const struct traced_key *key, const struct sums *sums, int rank)
-{
-    const struct traced_name *name = traced_name_of(key->function);
-    struct row row = {.rank = rank,
-                      .region = key->region,
-                      .node = key->function == TRACED_OWN ? call_node_written(sums->node) : -1,
-                      .throttled = sums->throttled};
-    memcpy(row.group, name->group, sizeof row.group);
-    memcpy(row.function, name->function, sizeof row.function);
-    for (int at = 0; at < counters_number() && sums->calls > 0; at++)
-        if (counter_is_of_parts(at))
-            put_one(rows, sums, at, row);
-}
-
-static int64_t iolens_traced_troubles[TROUBLES];
-static char iolens_traced_remark[REMARK_BYTES];
-
-static void count(int rank)
-{
-    const struct state *state = table_state_known(TABLE_traced_counters);
-    (void)rank;
-    for (int i = 0; i < TROUBLES; i++)
-        iolens_traced_troubles[i] = state ? state->troubles[i] : 0;
-}
-
-static void collect(const struct iolens_transport *transport, struct buffer *rows)
-{
-    const int64_t *troubles = iolens_traced_troubles;
-    struct state *state = table_state_known(TABLE_traced_counters);
-    for (struct keyed_row *at = state ? keyed_first(&state->rows) : NULL; at; at = keyed_next(at))
-        put_rows(rows, keyed_key(at), keyed_value(at, &SHAPE), transport->rank);
-    table_fold(&table_traced_counters, rows);
-    *iolens_traced_remark = '\0';
-    if (troubles[TOO_DEEP] + troubles[CUT] > 0)
-        snprintf(iolens_traced_remark, REMARK_BYTES,
-                 "Counters of traced functions leave out %lld call(s) more than %d deep and %lld in which "
-                 "recording was switched, or that one left by a jump called.",
-                 (long long)troubles[TOO_DEEP], DEEPEST, (long long)troubles[CUT]);
-}
-
-static const char *remark(void) { return *iolens_traced_remark ? iolens_traced_remark : NULL; }
-
-static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time_enabled * 1e9); }
-
-static size_t rest(void *row)
-{
-    struct row *merged = row;
-    merged->rank = -1;
-    merged->region = REGION_RUN;
-    merged->node = -2;
-    memset(merged->group, 0, sizeof merged->group);
-    memset(merged->function, 0, sizeof merged->function);
-    return counter_place(merged->event);
-}
-
-static bool validate(const void *memory, const struct area *area)
-{
-    keyed_validate(&((struct state *)memory)->rows, &SHAPE, area, NULL);
-    return true;
-}
-
-static int64_t most_rows(void)
-{
-    const struct state *state = table_state_known(TABLE_traced_counters);
-    return state ? counters_number() * keyed_made(&state->rows) : 0;
-}
-
-const struct process_table table_traced_counters = {
-    .name = "traced_counters",
-    .meaning =
-        "What the kernel and the processor counted in the calls of traced functions, in the threads that "
-        "called them, where both was asked for",
-    TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct state),
-    .validate = validate,
-    .reset = reset,
-    .on_demand = true,
-    .state_of = TABLE_traced_counters,
-    .count = count,
-    .sums = iolens_traced_troubles,
-    .sum_count = TROUBLES,
-    .collect = collect,
-    .remark = remark,
-    .weight = weight,
-    .rest = rest,
-    .rest_slots = COUNTER_PLACES,
-    .most_rows = most_rows,
-};
+void traced_counters_reset(void) { own.depth = 0; }
