@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "stdio_kinds.h"
-#include "stdio_module.h"
+#include "stdio_events.h"
 
 #define WRAP_TABLE "calls/stdio.def"
 #include "../../runtime/wrap_expand.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../runtime/context.h"
+#include "../../files/fds.h"
 #include "../../files/registry.h"
 #include "../../system/file_info.h"
 
@@ -167,4 +168,10 @@ void streams_reset(void)
     iolens_streams.lock = (struct spin){ATOMIC_FLAG_INIT};
     streams_forget_states();
     streams_each_pending(forget_pending);
+}
+
+bool streams_has_descriptor(struct stream *stream)
+{
+    struct open_file *open = fds_find(stream->fd);
+    return !open || fds_file(open) == streams_own(stream);
 }

@@ -52,6 +52,9 @@ void streams_forget(FILE *handle);
 /* The stream's file in this process's registry; NULL without memory. */
 struct file *streams_own(struct stream *stream);
 
+/* False when another file is known by its descriptor: then the stream is gone. */
+bool streams_has_descriptor(struct stream *stream);
+
 /* The file behind a handle, or NULL. */
 struct file *streams_file(FILE *handle);
 

@@ -1,6 +1,6 @@
-/* The STDIO module: the events that the wrapped functions end in (stdio_kinds.h). */
-#ifndef IOLENS_STDIO_MODULE_H
-#define IOLENS_STDIO_MODULE_H
+/* The events that the wrapped functions of stdio end in (stdio_kinds.h). */
+#ifndef IOLENS_STDIO_EVENTS_H
+#define IOLENS_STDIO_EVENTS_H
 
 #include <stdint.h>
 #include <stdio.h>

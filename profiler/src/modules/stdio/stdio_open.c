@@ -1,0 +1,111 @@
+/* Streams that are opened, closed and opened again. */
+#include <fcntl.h>
+#include <stdio_ext.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../files/fds.h"
+#include "../../files/names.h"
+#include "../../system/path_room.h"
+#include "../lustre/lustre.h"
+#include "appending.h"
+#include "stdio_events.h"
+#include "stdio_state.h"
+
+static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
+{
+    if (stream)
+        stream->append = append;
+    struct stdio_state *s = stdio_lock(stream);
+    if (!s)
+        return;
+    double *doubles = s->record.doubles;
+    s->stripes = stream->file->state[MODULE_LUSTRE];
+    s->record.ints[STDIO_OPENS]++;
+    s->record.ints[STDIO_FDOPENS] += fdopened;
+    timer_stamp(&doubles[STDIO_F_OPEN_START], &doubles[STDIO_F_OPEN_END], c->t0, c->t1);
+    stdio_add_meta(s, c);
+    spin_unlock(&s->lock);
+}
+
+static struct file *opened_file(FILE *stream, const char *path)
+{
+    char *absolute = path_room_take();
+    bool found = absolute && path_absolute(absolute, AT_FDCWD, path);
+    struct file *file = found ? names_open(absolute, fileno_unlocked(stream)) : NULL;
+    path_room_give(absolute);
+    return file;
+}
+
+void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
+{
+    if (!stream || !path || !iolens_owns_memory())
+        return;
+    struct file *file = opened_file(stream, path);
+    if (!file) {
+        streams_forget(stream);
+        return;
+    }
+    lustre_on_open(file, fileno_unlocked(stream));
+    count_open(streams_open(stream, file, 0), c, mode[0] == 'a', false);
+}
+
+void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode)
+{
+    struct open_file *open = stream && iolens_owns_memory() ? fds_find(fd) : NULL;
+    struct file *file = open ? fds_file(open) : NULL;
+    if (!file)
+        return;
+    open->append |= mode[0] == 'a';
+    open->asks = true;
+    off_t position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
+}
+
+static void on_close(struct stream *stream)
+{
+    struct stdio_state *s = stream->pending > 0 ? stdio_state_of(stream) : NULL;
+    if (s)
+        appending_ends(stream, s, (int64_t)__fpending(stream->handle));
+}
+
+void stdio_before_close(struct call *c, FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    if (!handle || !iolens_owns_memory())
+        return;
+    int fd = fileno_unlocked(handle);
+    fds_forget(fd, fd);
+    if (!stream)
+        return;
+    on_close(stream);
+    if ((c->taken = stdio_state_of(stream)))
+        lustre_on_close(stream->file, fd);
+    streams_forget(handle);
+}
+
+void stdio_on_close(const struct call *c)
+{
+    struct stdio_state *s = c->taken;
+    if (!s)
+        return;
+    double *doubles = s->record.doubles;
+    spin_lock(&s->lock);
+    timer_stamp(&doubles[STDIO_F_CLOSE_START], &doubles[STDIO_F_CLOSE_END], c->t0, c->t1);
+    stdio_add_meta(s, c);
+    spin_unlock(&s->lock);
+}
+
+/* Without a path the stream stays with its file, and only its mode changes. */
+void stdio_before_reopen(FILE *handle, const char *path)
+{
+    if (!handle || !iolens_owns_memory())
+        return;
+    int fd = fileno_unlocked(handle);
+    struct stream *stream = streams_known(handle);
+    if (stream)
+        on_close(stream);
+    fds_forget(fd, fd);
+    if (path)
+        streams_forget(handle);
+}

@@ -1,0 +1,212 @@
+/* Bytes that streams move, and calls that move the position. */
+#include <stdio_ext.h>
+#include <string.h>
+
+#include "../io_sites.h"
+#include "../lustre/lustre.h"
+#include "../timelines/heatmap.h"
+#include "../timer.h"
+#include "appending.h"
+#include "stdio_events.h"
+#include "stdio_state.h"
+
+__attribute__((always_inline)) static inline void add_transfer(struct stdio_state *s, const struct call *c,
+                                                               bool writing, int64_t bytes, int64_t end)
+{
+    int64_t *max_byte = &s->record.ints[writing ? STDIO_MAX_BYTE_WRITTEN : STDIO_MAX_BYTE_READ];
+    double *doubles = s->record.doubles;
+    s->record.ints[writing ? STDIO_BYTES_WRITTEN : STDIO_BYTES_READ] += bytes;
+    if (end - 1 > *max_byte)
+        *max_byte = end - 1;
+    timer_stamp(&doubles[writing ? STDIO_F_WRITE_START : STDIO_F_READ_START],
+                &doubles[writing ? STDIO_F_WRITE_END : STDIO_F_READ_END], c->t0, c->t1);
+    heat_add(&s->heat, HEATMAP_STDIO, writing, bytes, c->t0, c->t1);
+    timer_add(&doubles[writing ? STDIO_F_WRITE_TIME : STDIO_F_READ_TIME],
+              &s->last_end[writing ? STDIO_WRITE_END : STDIO_READ_END], c->t0, c->t1);
+    io_sites_add(c, "STDIO", s->record.base.id, bytes);
+}
+
+/* Ask the stream for its position, after a call that may have moved it by more or less than was counted. */
+static void ask_position(struct stream *stream)
+{
+    off_t position = ftello(stream->handle);
+    stream->offset = position >= 0 ? position : stream->offset;
+}
+
+/* A write or a flush, whose place is known when the bytes have left the buffer. Never inlined: in the
+ * function for all transfers it would make the common ones slower. */
+__attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
+                                                   enum stdio_int counter, int64_t bytes)
+{
+    bool flushes = counter == STDIO_FLUSHES;
+    if (flushes && stream->pending == 0)
+        ask_position(stream); /* before the lock is taken: this takes the stream's own */
+    struct stdio_state *s = stdio_lock(stream);
+    if (!s)
+        return;
+    s->record.ints[counter]++;
+    appending_wrote(stream, s, bytes);
+    add_transfer(s, c, true, bytes, flushes ? stream->offset : 0);
+    spin_unlock(&s->lock);
+}
+
+static void on_transfer(const struct call *c, FILE *handle, enum stdio_int counter, int64_t bytes)
+{
+    struct stream *stream = streams_find(handle);
+    if (stream && __builtin_expect(stream->append, 0) && counter != STDIO_READS) {
+        on_appending(c, stream, counter, bytes);
+        return;
+    }
+    struct stdio_state *s = stdio_lock(stream);
+    if (!s)
+        return;
+    s->record.ints[counter]++;
+    if (__builtin_expect(s->stripes != NULL, 0))
+        lustre_on_transfer(s->stripes, -1, counter != STDIO_READS, stream->offset, bytes);
+    stream->offset += bytes;
+    add_transfer(s, c, counter != STDIO_READS, bytes, stream->offset);
+    spin_unlock(&s->lock);
+}
+
+void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes)
+{
+    on_transfer(c, stream, STDIO_READS, bytes);
+}
+
+void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes)
+{
+    on_transfer(c, stream, STDIO_WRITES, bytes);
+}
+
+static void on_left(struct stream *stream)
+{
+    struct stdio_state *s = stream->pending > 0 ? stdio_state_of(stream) : NULL;
+    if (s)
+        appending_left(stream, s, (int64_t)__fpending(stream->handle));
+}
+
+/* All that was in the buffers has left them. */
+static void on_flushed(struct stream *stream)
+{
+    struct stdio_state *s = streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
+    if (s)
+        appending_left(stream, s, 0);
+}
+
+/* Darshan counts a flush as a write of no bytes, that of all streams not at all. */
+void stdio_on_flush(const struct call *c, FILE *stream)
+{
+    if (stream)
+        on_transfer(c, stream, STDIO_FLUSHES, 0);
+    else
+        streams_each_pending(on_flushed);
+}
+
+void stdio_on_seek(const struct call *c, FILE *handle, int result)
+{
+    struct stream *stream = streams_find(handle);
+    if (stream) {
+        ask_position(stream); /* before the lock is taken: this takes the stream's own */
+        on_left(stream);
+    }
+    struct stdio_state *s = stdio_lock(stream);
+    if (!s)
+        return;
+    if (result == 0) {
+        s->record.ints[STDIO_SEEKS]++;
+        stdio_add_meta(s, c);
+    }
+    spin_unlock(&s->lock);
+}
+
+void stdio_on_drift(FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    if (!stream || !stdio_state_of(stream))
+        return;
+    ask_position(stream);
+    on_left(stream);
+}
+
+void stdio_on_unget(FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    struct stdio_state *s = stdio_lock(stream);
+    if (!s)
+        return;
+    stream->offset--;
+    spin_unlock(&s->lock);
+}
+
+__attribute__((noinline)) static void on_fewer_items(const struct call *c, FILE *stream,
+                                                     enum stdio_int counter, int64_t bytes)
+{
+    if (bytes > 0)
+        on_transfer(c, stream, counter, bytes);
+    stdio_on_drift(stream);
+}
+
+/* Each way ends in a call, so that the usual one needs no frame. */
+static inline void on_items(const struct call *c, FILE *stream, enum stdio_int counter, size_t size,
+                            size_t asked, size_t done)
+{
+    if (__builtin_expect(done < asked, 0))
+        on_fewer_items(c, stream, counter, (int64_t)(size * done));
+    else if (done > 0)
+        on_transfer(c, stream, counter, (int64_t)(size * done));
+}
+
+void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
+{
+    on_items(c, stream, STDIO_READS, size, asked, done);
+}
+
+void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done)
+{
+    on_items(c, stream, STDIO_WRITES, size, asked, done);
+}
+
+void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room)
+{
+    int64_t bytes = string ? (int64_t)strlen(string) : 0;
+    if (string)
+        stdio_on_read(c, stream, bytes);
+    if (bytes < room - 1 && (bytes == 0 || string[bytes - 1] != '\n'))
+        stdio_on_drift(stream);
+}
+
+void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes)
+{
+    if (bytes > 0)
+        stdio_on_read(c, stream, bytes);
+    else
+        stdio_on_drift(stream);
+}
+
+void stdio_on_letter(const struct call *c, FILE *stream, int letter)
+{
+    if (letter != EOF)
+        stdio_on_read(c, stream, 1);
+    else
+        stdio_on_drift(stream);
+}
+
+void stdio_on_word(const struct call *c, FILE *stream, int word)
+{
+    if (word != EOF || !(feof(stream) || ferror(stream)))
+        stdio_on_read(c, stream, sizeof(int));
+    else
+        stdio_on_drift(stream);
+}
+
+void stdio_before_scan(struct call *c, FILE *stream) { c->mark = streams_find(stream) ? ftello(stream) : -1; }
+
+void stdio_on_scan(const struct call *c, FILE *stream, int items)
+{
+    if (!streams_find(stream))
+        return;
+    off_t end = ftello(stream);
+    if (items != 0)
+        stdio_on_read(c, stream, end > c->mark ? end - c->mark : 0);
+    stdio_on_drift(stream);
+}
