@@ -27,6 +27,7 @@ from iolens.lab.workloads.build import complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_remedy import folded, remedy
 from iolens.pages.exhibits.answers import answers
 
@@ -148,7 +149,7 @@ def test_less_time_is_better_and_ratios_are_of_speeds(tmp_path: Path) -> None:
     said = words.verdict(found)
     assert said.startswith("Best: flags -Ofast, 0.997 s, 4.01 times [")
     assert "as fast as the baseline (flags -O0: 4.00 s)" in said
-    assert not any("storage's model" in word or "EMULATED" in word for word in words.cautions(results, found))
+    assert not any("storage's model" in word or "EMULATED" in word for word in cautions(results, found))
     known = remedy(results, found)
     assert known is not None
     assert (known.stripes, known.hints) == (None, ())

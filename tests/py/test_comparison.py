@@ -15,6 +15,8 @@ from iolens.lab.sweep.results import FACTS, load_results
 from iolens.metrics import statistics as st
 from iolens.metrics.comparison import compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_cautions import cautions
+from iolens.pages.comparison_numbers import number
 from iolens.pages.exhibits.comparison import POINTS
 
 
@@ -42,7 +44,7 @@ def test_an_unreadable_run_is_named_and_counted(tmp_path: Path) -> None:
     results = load_results(folder)
     assert len(results.runs) == 3
     assert [str(skip.path) for skip in results.skipped] == ["points/stripe_count1/rep-1/run.json"]
-    assert any("rep-1/run.json" in word for word in words.cautions(results, compare(results.runs, results.settings)))
+    assert any("rep-1/run.json" in word for word in cautions(results, compare(results.runs, results.settings)))
 
 
 def test_nothing_to_read_is_one_clear_error(tmp_path: Path) -> None:
@@ -156,7 +158,7 @@ def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
     comparison = compare(results.runs, results.settings)
     assert "[" not in words.verdict(comparison)
     assert "do not prove" in words.verdict(comparison)
-    assert any("1 usable run" in word for word in words.cautions(results, comparison))
+    assert any("1 usable run" in word for word in cautions(results, comparison))
 
 
 @pytest.mark.parametrize(
@@ -181,8 +183,8 @@ def test_a_comparison_of_reads_says_whether_they_were_cold(
         path.write_text(json.dumps(run))
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert any(word.startswith(said) for word in words.cautions(results, comparison))
-    assert not any(word.startswith("Reads") for word in words.cautions(replace(results, metric="latency"), comparison))
+    assert any(word.startswith(said) for word in cautions(results, comparison))
+    assert not any(word.startswith("Reads") for word in cautions(replace(results, metric="latency"), comparison))
 
 
 def test_words_as_settings_keep_their_order(tmp_path: Path) -> None:
@@ -198,13 +200,11 @@ def test_runs_on_different_hosts_are_said(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]})
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert not any(
-        "hosts" in word for word in [*words.cautions(results, comparison), words.subtitle(results, comparison)]
-    )
+    assert not any("hosts" in word for word in [*cautions(results, comparison), words.subtitle(results, comparison)])
     change(folder / "points/stripe_count2/rep-1/run.json", hosts=["node7", "node2"])
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert any("(node1; node2, node7)" in word for word in words.cautions(results, comparison))
+    assert any("(node1; node2, node7)" in word for word in cautions(results, comparison))
     assert "2 hosts" in words.subtitle(results, comparison)
 
 
@@ -214,7 +214,7 @@ def test_a_busy_machine_is_said(tmp_path: Path, load: float, said: bool) -> None
     for run in folder.rglob("run.json"):
         change(run, load_before=load)
     results = load_results(folder)
-    found = words.cautions(results, compare(results.runs, results.settings))
+    found = cautions(results, compare(results.runs, results.settings))
     assert any("busy" in word for word in found) is said
 
 
@@ -232,7 +232,7 @@ def test_a_busy_machine_is_said(tmp_path: Path, load: float, said: bool) -> None
     ],
 )
 def test_numbers_are_written_without_false_precision(value: float, text: str) -> None:
-    assert words.number(value) == text
+    assert number(value) == text
 
 
 def test_a_factor_cannot_be_called_like_a_column_of_all_runs(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from comparison_example import change, compared, settings_of, write_run, write_s
 from iolens.lab.sweep.results import load_results
 from iolens.metrics.comparison import compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_remedy import remedy
 from iolens.pages.exhibits.comparison import BRIEF, POINTS
 
@@ -46,10 +47,10 @@ def test_invalid_and_failed_runs_do_not_count(tmp_path: Path) -> None:
     assert math.isnan(points.loc[4, "value"])
     assert math.isnan(points.loc[2, "low"])
     assert points.loc[4, "left_out"] == "no usable run: exit code 1"
-    cautions = " ".join(words.cautions(results, comparison))
+    warned = " ".join(cautions(results, comparison))
     assert points.loc[2, "left_out"] == "2 of 3 runs lost: uncharged bytes"
-    assert "exit code 1" in cautions
-    assert "5 of 9 runs were lost: 3 × exit code 1; 1 × uncharged bytes; 1 × slow disk." in cautions
+    assert "exit code 1" in warned
+    assert "5 of 9 runs were lost: 3 × exit code 1; 1 × uncharged bytes; 1 × slow disk." in warned
     assert comparison.interaction is None
 
 
@@ -83,9 +84,9 @@ def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) 
     results = load_results(lucky(tmp_path / "sweep"))
     comparison = compare(results.runs, results.settings)
     assert f"4 stripes gave 641 MiB/s but cannot be compared (2 of 3 runs lost: {SLOW})." in words.verdict(comparison)
-    cautions = " ".join(words.cautions(results, comparison))
-    assert f"2 of 9 runs were lost: 2 × {SLOW}." in cautions
-    assert f"Left out of the comparison: 4 stripes (641 MiB/s): 2 of 3 runs lost: {SLOW}." in cautions
+    warned = " ".join(cautions(results, comparison))
+    assert f"2 of 9 runs were lost: 2 × {SLOW}." in warned
+    assert f"Left out of the comparison: 4 stripes (641 MiB/s): 2 of 3 runs lost: {SLOW}." in warned
     for table in (BRIEF.table(comparison), POINTS.table(comparison)):
         assert any("1/3, 2 lost" in row for row in table.rows)
 
@@ -93,13 +94,13 @@ def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) 
 def test_a_baseline_that_had_to_move_is_said(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2, 4]})
     results = load_results(folder)
-    assert "the baseline has" not in " ".join(words.cautions(results, compare(results.runs, results.settings)))
+    assert "the baseline has" not in " ".join(cautions(results, compare(results.runs, results.settings)))
     for repetition in (1, 2, 3):
         run = folder / f"points/stripe_count1/rep-{repetition}"
         shutil.rmtree(run)
         write_run(run, {"stripe_count": 1}, repetition, 100.0, status="failed", reason="it crashed")
     results = load_results(folder)
-    said = words.cautions(results, compare(results.runs, results.settings))
+    said = cautions(results, compare(results.runs, results.settings))
     assert "No run with 1 stripe can be compared: the baseline has 2 stripes." in said
 
 
@@ -115,7 +116,7 @@ def test_lost_runs_that_were_repeated_are_said_and_count(tmp_path: Path) -> None
     assert settings_of(comparison, comparison.best) == (4,)
     assert words.verdict(comparison).startswith("Best: 4 stripes (1 lost run repeated), ")
     assert points.loc[2, "left_out"] == f"4 of 7 runs lost: {SLOW}"
-    assert f"5 of 14 runs were lost, 5 of them repeated: 5 × {SLOW}." in " ".join(words.cautions(results, comparison))
+    assert f"5 of 14 runs were lost, 5 of them repeated: 5 × {SLOW}." in " ".join(cautions(results, comparison))
 
 
 def test_a_single_run_among_repeated_ones_is_not_compared(tmp_path: Path) -> None:
@@ -136,9 +137,7 @@ def test_a_level_that_lost_every_run_leaves_an_honest_comparison(tmp_path: Path,
     comparison = compare(results.runs, results.settings)
     assert comparison.interaction is None
     assert comparison.best is not None
-    assert f"{lost} {'stripe' if lost == 1 else 'stripes'}, 1 aggregator" in " ".join(
-        words.cautions(results, comparison)
-    )
+    assert f"{lost} {'stripe' if lost == 1 else 'stripes'}, 1 aggregator" in " ".join(cautions(results, comparison))
 
 
 def test_a_run_without_a_result_is_no_number(tmp_path: Path) -> None:
@@ -167,7 +166,7 @@ def test_runs_that_failed_and_were_done_again_are_said(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"failed_before": [failure]}))
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert "1 failed run was done again on request (1 × exit code 3)" in " ".join(words.cautions(results, comparison))
+    assert "1 failed run was done again on request (1 × exit code 3)" in " ".join(cautions(results, comparison))
     assert comparison.points["lost"].sum() == 0
 
 

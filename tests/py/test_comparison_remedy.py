@@ -11,6 +11,7 @@ from iolens.lab.sweep.results import load_results
 from iolens.metrics.bound import bound
 from iolens.metrics.comparison import compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_driver import driver_marks, driver_notes
 from iolens.pages.comparison_remedy import remedy
 
@@ -136,7 +137,7 @@ def lustre_sweep(folder: Path) -> Path:
 def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path) -> None:
     results = load_results(lustre_sweep(tmp_path / "sweep"))
     comparison = compare(results.runs, results.settings, limits=results.limits)
-    told = words.cautions(results, comparison)
+    told = cautions(results, comparison)
     assert any("moved by ROMIO's Lustre driver, which Cray MPICH, Intel MPI" in note for note in told)
     assert any("in memory (tmpfs)" in note for note in told)
     assert any("fewer wrote than were asked for: 1 of 4 with 1 stripe." in note for note in told)

@@ -14,7 +14,7 @@ from iolens.lab.sweep.results import load_results
 from iolens.metrics.comparison import compare
 from iolens.metrics.drift import drift
 from iolens.metrics.measure import Measure
-from iolens.pages.comparison_words import cautions
+from iolens.pages.comparison_cautions import cautions
 
 BANDWIDTH = Measure("write bandwidth")
 SECONDS = Measure("run time", "s", "seconds", less_is_better=True)

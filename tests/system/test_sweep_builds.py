@@ -12,6 +12,7 @@ from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.results import Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
+from iolens.pages.comparison_cautions import cautions
 
 EXPERIMENT = """
 name: builds
@@ -76,7 +77,7 @@ def test_the_build_that_computes_something_else_is_found_and_named(swept: Path) 
 
 
 def verdict_and_notes(results: Results, found: Comparison) -> str:
-    return " ".join([words.verdict(found), *words.cautions(results, found), *words.answer_sentences(found)])
+    return " ".join([words.verdict(found), *cautions(results, found), *words.answer_sentences(found)])
 
 
 @pytest.mark.mpi

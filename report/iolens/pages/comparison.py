@@ -15,6 +15,7 @@ from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, bounded, compare
 from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Page, Text
+from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, folded, remedy
@@ -23,7 +24,6 @@ from iolens.pages.comparison_summary import ComparisonSummary
 from iolens.pages.comparison_words import (
     answer_sentences,
     bound_sentences,
-    cautions,
     complete_run,
     interaction_sentence,
     subtitle,

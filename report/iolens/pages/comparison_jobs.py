@@ -16,7 +16,7 @@ from iolens.metrics.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.operations import access_sizes, operation_counts
 from iolens.metrics.settings import size_text, volume_text
 from iolens.pages.blocks import Block, FigureBlock, Page, Text
-from iolens.pages.comparison_words import number, plural, said
+from iolens.pages.comparison_numbers import number, plural, said
 
 if TYPE_CHECKING:
     import pandas as pd

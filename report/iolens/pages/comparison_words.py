@@ -1,77 +1,26 @@
-"""The comparison in sentences: the verdict, what the settings do together, and what to beware of."""
+"""The comparison in sentences: the verdict, and what the settings do together."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from iolens.lab.storage import backends
 from iolens.lab.sweep.results import Results
-from iolens.lab.tune.trail import TUNING
-from iolens.metrics.audit.setup import HELD
 from iolens.metrics.bound import known, stripes_of_a_link
-from iolens.metrics.comparison import Comparison, base_level
+from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
-from iolens.metrics.drift import drift
-from iolens.metrics.measure import Measure
 from iolens.metrics.settings import describe_one, level_text, name_text
-from iolens.metrics.statistics import Ratio, narrowing
-from iolens.pages.comparison_driver import driver_names, driver_notes
+from iolens.metrics.statistics import narrowing
+from iolens.pages.comparison_cautions import left_out
+from iolens.pages.comparison_driver import driver_names
+from iolens.pages.comparison_numbers import difference, interval, listed, number, plural, said, times
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BUSY = 1.5
-"""Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
-
 
 ENOUGH = 5
 """Repetitions from which another one narrows the intervals only little."""
-
-SMALLEST, LARGEST = 1e-4, 1e6
-"""The ends of an interval that are printed as numbers lie between these."""
-
-LITTLE = 0.02
-"""A drift below this is not told."""
-
-MOST_NAMED = 4
-"""Settings or reasons that a sentence lists."""
-
-
-def number(value: float) -> str:
-    """Three significant digits at least, never an exponent: 571, 57.1, 5.70, 0.0123."""
-    if value <= 0:
-        return f"{value:g}"
-    return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
-
-
-def said(measure: Measure, value: float) -> str:
-    """A value with its unit."""
-    return f"{number(value)} {measure.unit}"
-
-
-def plural(word: str, count: int) -> str:
-    """The word for one or for many."""
-    return word if count == 1 else f"{word}s"
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """' [low, high]', or nothing when there is no interval."""
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
-        return ""
-    return f" [{bound(low)}, {bound(high)}]"
-
-
-def bound(value: float) -> str:
-    """An end of an interval. With two runs it can be so far off that its digits say nothing."""
-    return "< 0.0001" if 0 < value < SMALLEST else "> 1000000" if value > LARGEST else number(value)
-
-
-def times(found: Ratio) -> str:
-    """A ratio with its interval: '4.03× [3.92, 4.14]'."""
-    return f"{found.value:.2f}×{interval(found.low, found.high)}"
 
 
 def verdict(comparison: Comparison) -> str:
@@ -160,82 +109,6 @@ def interaction_sentence(found: Interaction) -> str:
     return f"{first}; {steps[1]}; both {times(found.both)}: {moral}."
 
 
-def cautions(results: Results, comparison: Comparison) -> list[str]:
-    """What a reader must know before believing the numbers; most important first."""
-    runs, points = comparison.runs, comparison.points
-    words = storage_notes(results) if comparison.measure.of_storage else compute_notes()
-    compared = points.loc[points["left_out"] == "", "count"]
-    fewest = int(compared.min()) if len(compared) else 0
-    if fewest == 1 and (results.directory / TUNING).exists():
-        words.append(
-            "The search runs a setting once: the map and the effects have no intervals, and only the fresh runs tell "
-            "by how much the best is better than the baseline."
-        )
-    elif 0 < fewest < 3:
-        words.append(
-            f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
-            "One run has no interval, two have a very wide one: repeat each point at least 3 times."
-        )
-    load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
-    if len(load) and len(ranks) and load.median() > BUSY * ranks.median():
-        words.append(
-            f"The machine was busy with something else: before half of the runs its load average was above "
-            f"{load.median():.0f}, with {ranks.median():.0f} {plural('rank', int(ranks.median()))} a run. Repeat the "
-            "sweep when it is quiet."
-        )
-    words += drifted(comparison)
-    places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
-    if len(places) > 1:
-        named = listed([", ".join(place) for place in sorted(places)])
-        words.append(
-            f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
-        )
-    words += moved_baseline(comparison) + lost_runs(comparison) + retried(results)
-    words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
-    asked = not comparison.measure.less_is_better
-    unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
-    if unconfirmed:
-        words.append(
-            f"In {unconfirmed} of {len(runs)} runs no trustworthy source confirms every requested setting: "
-            "compare requested with observed in the table of runs."
-        )
-    words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
-    return words
-
-
-def moved_baseline(comparison: Comparison) -> list[str]:
-    """That the baseline is not the usual one, by each setting whose usual level no run that can be compared has."""
-    if comparison.baseline is None:
-        return []
-    points = comparison.points
-    levels = {
-        name: (base_level(name, list(points[name])), points.loc[comparison.baseline, name])
-        for name in comparison.factors
-    }
-    return [
-        f"No run with {describe_one(name, usual)} can be compared: the baseline has {describe_one(name, taken)}."
-        for name, (usual, taken) in levels.items()
-        if usual != taken
-    ]
-
-
-def storage_notes(results: Results) -> list[str]:
-    """What the storage and the MPI-IO driver mean for the numbers."""
-    runs = results.runs
-    words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
-    if "tmpfs" in set(runs["below"].dropna()):
-        words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
-    return words + reads_came_from(results)
-
-
-def compute_notes() -> list[str]:
-    """What compute time is."""
-    return [
-        "Compute time is the run time of the log less the I/O time of an average process: computing, messages between "
-        "the processes, waiting for them, and the start of MPI. It says nothing of the storage."
-    ]
-
-
 def answer_sentences(comparison: Comparison) -> list[str]:
     """Whether all builds of the program computed the same, by name where one did not; empty where there is one build
     only. Those that differ are named where they are left out."""
@@ -262,51 +135,9 @@ def untold(runs: pd.DataFrame) -> str:
     return "; ".join(f"{said} ({count} {plural('run', count)})" for said, count in counts.items())
 
 
-def difference(value: float) -> str:
-    """A relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
-    if value != value:
-        return "n/a"
-    return f"{value:.1e}" if value else "0"
-
-
 def named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
     """The settings of these runs."""
     return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
-
-
-def drifted(comparison: Comparison) -> list[str]:
-    """By how much runs became faster or slower while the sweep went on; nothing where that cannot be told from
-    scatter, or is too little to care for."""
-    found = drift(comparison.runs, comparison.measure)
-    if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(LITTLE):
-        return []
-    way = "faster" if found.value > 1 else "slower"
-    return [
-        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {times(found)}. The "
-        "order was mixed, so that all settings met it alike, but it widens their intervals; look for what changed "
-        "meanwhile."
-    ]
-
-
-def reads_came_from(results: Results) -> list[str]:
-    """Whether what a comparison of reads measured was read from storage; nothing where no reads are compared."""
-    runs = results.runs[results.runs["usable"]]
-    if results.measure.operation != "read" or runs.empty:
-        return []
-    if runs["below"].notna().all():
-        return ["Reads are as from cold caches: the storage's model of time keeps no page cache for them."]
-    held = runs["storage.cached_before_read"]
-    if held.isna().any():
-        return [
-            "Reads may have come from the nodes' page caches: nobody knows how much of the data they held. With "
-            "--cold-read (btio, ior, restart_simulator) they forget it first, and the runs tell what was left."
-        ]
-    most = float(held.astype(float).max())
-    kind = "cold" if most <= HELD else "not cold"
-    return [
-        f"Reads were {kind}: after they were told to forget it, nodes held at most {most:.0%} of what was read back; "
-        "of the servers' caches nobody tells."
-    ]
 
 
 def bound_sentences(comparison: Comparison) -> list[str]:
@@ -334,53 +165,6 @@ def complete_run(results: Results) -> str | None:
     value = first[measure.column]
     gave = "" if value is None else f", {measure.name} {said(measure, value)}"
     return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
-
-
-def lost_runs(comparison: Comparison) -> list[str]:
-    """How many runs were thrown away, why, and what that does to the numbers; empty when none was."""
-    runs, lost = comparison.runs, int(comparison.points["lost"].sum())
-    if not lost:
-        return []
-    attempts = [reason for reasons in runs["lost_attempts"] for reason in reasons]
-    final = runs.loc[~runs["usable"], "reason"].fillna("no reason given")
-    reasons = Counter(
-        [*attempts, *final, *[f"no {comparison.measure.name} reported"] * (lost - len(attempts) - len(final))]
-    )
-    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
-    more = f", {len(attempts)} of them repeated" if attempts else ""
-    return [
-        f"{lost} of {len(runs) + len(attempts)} runs were lost{more}: {why}. A slow run is lost more easily than a "
-        "fast one, so the runs that remain may look faster than their setting is; every setting that lost some says so."
-    ]
-
-
-def retried(results: Results) -> list[str]:
-    """Runs that failed and were done again on request; empty without any."""
-    reasons = Counter(reason for reasons in results.runs["failed_attempts"] for reason in reasons)
-    if not reasons:
-        return []
-    total = sum(reasons.values())
-    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
-    return [
-        f"{total} failed {plural('run', total)} {'was' if total == 1 else 'were'} done again on request ({why}); "
-        "what they left lies beside the runs, in folders that end in .attempt-N."
-    ]
-
-
-def left_out(comparison: Comparison) -> list[str]:
-    """The points left out of the comparison, by reason."""
-    named: dict[str, list[str]] = {}
-    for _, point in comparison.points.iterrows():
-        if point["left_out"]:
-            value = f" ({said(comparison.measure, point['value'])})" if point["value"] == point["value"] else ""
-            named.setdefault(point["left_out"], []).append(f"{point['label']}{value}")
-    return [f"{listed(names)}: {reason}." for reason, names in named.items()]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Some names, the first few in full: 'a; b; c; d; and 3 more'."""
-    more = len(names) - MOST_NAMED
-    return "; ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def ranks_text(ranks: pd.Series[Any]) -> str:

@@ -11,8 +11,9 @@ from iolens.metrics.latency import LatencyComparison, choices, compare_latencies
 from iolens.metrics.settings import describe
 from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Page, Text
+from iolens.pages.comparison_cautions import retried
+from iolens.pages.comparison_numbers import plural
 from iolens.pages.comparison_summary import ComparisonSummary
-from iolens.pages.comparison_words import plural, retried
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.latency import (

@@ -13,7 +13,7 @@ from iolens.metrics.subject_values import RUN
 from iolens.metrics.subjects import Subject, Subjects
 from iolens.pages import words
 from iolens.pages.cells import middle
-from iolens.pages.comparison_words import interval
+from iolens.pages.comparison_numbers import interval
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.comparison import Comparison
-from iolens.pages.comparison_words import difference
+from iolens.pages.comparison_numbers import difference
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from iolens.metrics.measure import Measure
 from iolens.metrics.settings import level_text, name_text, size_text
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison_numbers import interval, number
 from iolens.pages.comparison_remedy import plain
-from iolens.pages.comparison_words import interval, number
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:

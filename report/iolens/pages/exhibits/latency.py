@@ -10,7 +10,7 @@ from iolens.metrics.latency import LatencyComparison
 from iolens.metrics.settings import size_text
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison_words import interval, number
+from iolens.pages.comparison_numbers import interval, number
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:

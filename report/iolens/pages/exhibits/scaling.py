@@ -11,7 +11,7 @@ from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.metrics.subjects import Subjects
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison_words import interval
+from iolens.pages.comparison_numbers import interval
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:

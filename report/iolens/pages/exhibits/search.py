@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.lab.tune.trail import Trail
 from iolens.metrics.settings import describe
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison_words import interval, number
+from iolens.pages.comparison_numbers import interval, number
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
