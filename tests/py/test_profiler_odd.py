@@ -53,6 +53,15 @@ def test_functions_of_the_programs_own(tmp_path: Path) -> None:
     assert len(harness.logs(tmp_path)) == 1
 
 
+def test_a_program_that_has_all_keys_of_threads(tmp_path: Path) -> None:
+    """Regions, their counters and callers have a key each, where there is one."""
+    program = harness.build_program("harm_keys")
+    done = harness.run(program, folder=tmp_path, IOLENS_HWPC="0", IOLENS_TRACE="io", IOLENS_IO_CALLERS="4")
+    assert (done.stdout, done.returncode, done.stderr) == ("", 0, "")
+    (log,) = harness.logs(tmp_path)
+    assert next(iter(read_log(log).private["regions"]["calls"])) == 1
+
+
 def test_a_handler_that_jumps_out_of_the_recorder(tmp_path: Path) -> None:
     done = harness.run(harness.build_program("harm_jump", "-rdynamic"), "jumps", folder=tmp_path)
     assert (done.stdout, done.returncode, done.stderr) == ("", 3, "")

@@ -15,23 +15,28 @@ struct room {
 
 static struct {
     pthread_key_t key; /* of the first room of a thread */
+    bool has_key;      /* a program may have taken all there are */
     pthread_once_t once;
 } iolens_rooms = {.once = PTHREAD_ONCE_INIT};
+
+static void keep_unused(struct room *room)
+{
+    spin_hold(&room->kind->lock);
+    room->next = room->kind->unused;
+    room->kind->unused = room;
+    spin_unlock(&room->kind->lock);
+}
 
 static void give_back(void *first)
 {
     for (struct room *room = first, *next; room; room = next) {
-        struct thread_rooms *kind = room->kind;
         next = room->next;
         *room->mine = NULL;
-        spin_hold(&kind->lock);
-        room->next = kind->unused;
-        kind->unused = room;
-        spin_unlock(&kind->lock);
+        keep_unused(room);
     }
 }
 
-static void make_key(void) { pthread_key_create(&iolens_rooms.key, give_back); }
+static void make_key(void) { iolens_rooms.has_key = pthread_key_create(&iolens_rooms.key, give_back) == 0; }
 
 static struct room *unused_room(struct thread_rooms *rooms)
 {
@@ -43,23 +48,37 @@ static struct room *unused_room(struct thread_rooms *rooms)
     return room;
 }
 
-void *thread_room(struct thread_rooms *rooms, void **mine)
+static struct room *zeroed_room(struct thread_rooms *rooms)
 {
-    bool busy = iolens_busy;
-    iolens_busy = true;
-    pthread_once(&iolens_rooms.once, make_key);
     struct room *room = unused_room(rooms);
     if (room)
         memset(room->memory, 0, rooms->bytes);
     else
         room = arena_alloc_lines(&iolens.scratch, sizeof *room + rooms->bytes);
-    if (room) {
+    if (room)
         room->kind = rooms;
-        room->mine = mine;
-        room->next = pthread_getspecific(iolens_rooms.key);
-        pthread_setspecific(iolens_rooms.key, room);
+    return room;
+}
+
+/* Have it given back when the thread ends. */
+static bool hand_out(struct room *room, void **mine)
+{
+    room->mine = mine;
+    room->next = pthread_getspecific(iolens_rooms.key);
+    if (pthread_setspecific(iolens_rooms.key, room) == 0)
+        return true;
+    keep_unused(room);
+    return false;
+}
+
+void *thread_room(struct thread_rooms *rooms, void **mine)
+{
+    bool busy = iolens_busy;
+    iolens_busy = true;
+    pthread_once(&iolens_rooms.once, make_key);
+    struct room *room = iolens_rooms.has_key ? zeroed_room(rooms) : NULL;
+    if (room && hand_out(room, mine))
         *mine = room->memory;
-    }
     iolens_busy = busy;
-    return room ? room->memory : NULL;
+    return *mine;
 }

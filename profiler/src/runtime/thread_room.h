@@ -17,8 +17,9 @@ struct thread_rooms {
     struct room *unused;
 };
 
-/* Zeroed memory for this thread, which *mine points to from then until the thread ends; NULL without memory.
- * `mine` is thread-local. Not from a signal handler. */
+/* Zeroed memory for this thread, which *mine points to from then until the thread ends; NULL without memory,
+ * or where the program has all of the process's keys (pthread_key_create). `mine` is thread-local. Not from a
+ * signal handler. */
 void *thread_room(struct thread_rooms *rooms, void **mine);
 
 #endif

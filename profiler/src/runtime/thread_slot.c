@@ -7,6 +7,7 @@
 static struct {
     atomic_bool taken[SLOTS_MOST];
     pthread_key_t key;
+    bool has_key; /* a program may have taken all there are */
     pthread_once_t once;
 } iolens_slots = {.once = PTHREAD_ONCE_INIT};
 
@@ -19,7 +20,7 @@ static void give_back(void *number)
     atomic_store_explicit(&iolens_slots.taken[mine - 1], false, memory_order_release);
 }
 
-static void make_key(void) { pthread_key_create(&iolens_slots.key, give_back); }
+static void make_key(void) { iolens_slots.has_key = pthread_key_create(&iolens_slots.key, give_back) == 0; }
 
 static void take(void)
 {
@@ -28,7 +29,8 @@ static void take(void)
     while (number < SLOTS_MOST - 1 && atomic_exchange(&iolens_slots.taken[number], true))
         number++;
     own = number + 1;
-    pthread_setspecific(iolens_slots.key, (void *)(uintptr_t)own);
+    if (iolens_slots.has_key)
+        pthread_setspecific(iolens_slots.key, (void *)(uintptr_t)own);
 }
 
 uint32_t thread_slot(void)

@@ -18,6 +18,7 @@ static __thread struct thread_counters *of_thread;
 static struct {
     pthread_once_t once;
     pthread_key_t key;
+    bool has_key; /* a program may have taken all there are */
     struct spin lock;
     struct thread_counters *free;
 } iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
@@ -34,7 +35,10 @@ static void thread_ends(void *memory)
     spin_unlock(&iolens_thread_counters.lock);
 }
 
-static void make_key(void) { pthread_key_create(&iolens_thread_counters.key, thread_ends); }
+static void make_key(void)
+{
+    iolens_thread_counters.has_key = pthread_key_create(&iolens_thread_counters.key, thread_ends) == 0;
+}
 
 static struct thread_counters *take_free(void)
 {
@@ -51,13 +55,15 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
     struct set_reasons unused;
     if (of_thread || !choice->wanted)
         return of_thread;
+    pthread_once(&iolens_thread_counters.once, make_key);
+    if (!iolens_thread_counters.has_key)
+        return NULL;
     of_thread = take_free();
     if (!of_thread)
         of_thread = arena_alloc(&iolens.scratch, sizeof *of_thread);
     if (!of_thread)
         return NULL;
     counter_set_open(&of_thread->set, choice, false, &unused);
-    pthread_once(&iolens_thread_counters.once, make_key);
     pthread_setspecific(iolens_thread_counters.key, of_thread);
     return of_thread;
 }
