@@ -40,7 +40,7 @@ def record(folder: Path, names: list[str], repetitions: int) -> None:
         sweep = prepare(experiment_of(name, folder, repetitions), folder / "results" / name)
         print(f"== {name}: {len(sweep.todo)} of {sweep.total} runs", flush=True)
         for bad in run_sweep(sweep, Lines()):
-            print(f"{bad['id']}: {bad['reason']}")
+            print(f"{bad.id}: {bad.reason}")
 
 
 def collect(folder: Path, repetitions: int) -> None:

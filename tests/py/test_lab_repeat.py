@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from iolens.lab.run.record import RunRecord, write_record
+from iolens.lab.run.record import RECORD, RunRecord, read_record, write_record
 from iolens.lab.sweep.asked import Asked
 from iolens.lab.sweep.prepare import drop_stale
 from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, put_aside, with_history
@@ -38,6 +38,18 @@ def record(kept: bool, key: str = "same", failed: str | None = None) -> RunRecor
         result=None,
         key=key,
     )
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written = record(kept=False)
+    write_record(tmp_path, written)
+    text = (tmp_path / RECORD).read_text()
+    assert read_record(tmp_path) == RunRecord(**vars(written) | {"command": ["btio"], "lost": [], "failed_before": []})
+    (tmp_path / RECORD).write_text(json.dumps({**json.loads(text), "storage": None, "of_a_later_version": 1}))
+    assert (read_record(tmp_path) or written).storage == {}
+    for broken in ("[]", "{}", text[:-9], text.replace('"key"', '"lock"')):
+        (tmp_path / RECORD).write_text(broken)
+        assert read_record(tmp_path) is None
 
 
 def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunRecord:

@@ -136,10 +136,10 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
     for record in bad:
-        print(f"{record['id']}: {record['status']}: {record['reason']}")
+        print(f"{record.id}: {record.status}: {record.reason}")
     for kept in sweep.failed:
-        print(f"{kept['id']}: failed before, and kept: {kept['reason']}")
-    failed = len(sweep.failed) + sum(record["status"] == "failed" for record in bad)
+        print(f"{kept.id}: failed before, and kept: {kept.reason}")
+    failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
         print(f"{failed} failed; `--retry` does {'it' if failed == 1 else 'them'} again, and keeps what there is")
     if report:

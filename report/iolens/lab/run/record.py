@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +21,29 @@ UNKNOWN_STORAGE = "native"
 """The `storage.kind` of a run whose files lie wherever its program puts them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """The fields of run.json; see report/RUN.md."""
 
     id: str
     status: str
-    reason: str | None
-    command: Sequence[str]
+    reason: str | None = None
+    command: Sequence[str] = ()
     started: str
     seconds: float
     exit_code: int
     point: Mapping[str, int | str]
-    requested: Mapping[str, Any]
-    effective: Mapping[str, Any]
-    observed: Mapping[str, Any]
-    took_effect: Mapping[str, bool | None]
-    storage: Mapping[str, Any]
+    requested: Mapping[str, Any] = field(default_factory=dict)
+    effective: Mapping[str, Any] = field(default_factory=dict)
+    observed: Mapping[str, Any] = field(default_factory=dict)
+    took_effect: Mapping[str, bool | None] = field(default_factory=dict)
+    storage: Mapping[str, Any] = field(default_factory=dict)
     launcher: str
-    mpi: Mapping[str, Any]
-    hosts: Sequence[str]
+    mpi: Mapping[str, Any] = field(default_factory=dict)
+    hosts: Sequence[str] = ()
     load_before: float
-    log: str | None
-    result: str | None
+    log: str | None = None
+    result: str | None = None
     key: str
     lost: Sequence[Mapping[str, Any]] = ()
     failed_before: Sequence[Mapping[str, Any]] = ()
@@ -59,13 +59,26 @@ def write_record(folder: Path, record: RunRecord) -> None:
     write_aside(folder / RECORD, json.dumps(asdict(record), indent=1) + "\n")
 
 
-def read_record(folder: Path, name: str = RECORD) -> dict[str, Any] | None:
+def record_at(path: Path) -> RunRecord:
+    """A run.json; what it does not say, or says is null, has the field's default.
+
+    Raises OSError, ValueError where it is no JSON, TypeError where it is no object, KeyError where it lacks a field
+    without a default.
+    """
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise TypeError("holds no object")
+    needed = {one.name for one in fields(RunRecord) if one.default is MISSING and one.default_factory is MISSING}
+    known = {one.name for one in fields(RunRecord) if content.get(one.name) is not None}
+    return RunRecord(**{name: content[name] for name in known | needed})
+
+
+def read_record(folder: Path, name: str = RECORD) -> RunRecord | None:
     """The run.json of a folder, or one that was given another name; None when there is none that can be read."""
     try:
-        content = json.loads((folder / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return record_at(folder / name)
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    return content if isinstance(content, dict) else None
 
 
 def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
@@ -87,19 +100,13 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         seconds=outcome.seconds,
         exit_code=outcome.exit_code,
         point={},
-        requested={},
-        effective={},
-        observed={},
-        took_effect={},
         storage={"kind": setup.storage.name if setup.storage else UNKNOWN_STORAGE, "valid": None, "reason": None},
         launcher="local",
-        mpi={},
         hosts=hosts_of(outcome.logs),
         load_before=outcome.load_before,
         load_after=outcome.load_after,
         machine=outcome.machine,
         log=outcome.logs[-1].name if outcome.logs else None,
-        result=None,
         key=run_key({"command": outcome.command}, []),
     )
     write_record(folder, record)

@@ -65,7 +65,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in asked)]
-    known = [record["seconds"] for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
+    known = [record.seconds for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
     return Plan(
         runs=tuple(one.id for one in asked),
         texts=tuple(LAUNCHERS[experiment.launcher].preview(tasks)),

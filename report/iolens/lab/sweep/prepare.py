@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from iolens.lab.files import write_aside
 from iolens.lab.launchers.launchers import LAUNCHERS
-from iolens.lab.run.record import RECORD, read_record
+from iolens.lab.run.record import RECORD, RunRecord, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
 from iolens.lab.sweep.alone import alone
@@ -56,7 +55,7 @@ class Sweep:
     first: Attempt | None
     total: int
     kept: tuple[str, ...] = ("ok", "failed")
-    failed: tuple[Mapping[str, Any], ...] = ()
+    failed: tuple[RunRecord, ...] = ()
 
     @property
     def places(self) -> tuple[Path, ...]:
@@ -137,10 +136,10 @@ def finished(attempt: Attempt, kept: Sequence[str]) -> bool:
     A run whose timing must not be compared is still good as a complete run, which is compared with nothing.
     """
     record = read_record(attempt.folder)
-    return record is not None and record.get("key") == attempt.key and record.get("status") in kept
+    return record is not None and record.key == attempt.key and record.status in kept
 
 
-def failure(attempt: Attempt) -> Mapping[str, Any] | None:
+def failure(attempt: Attempt) -> RunRecord | None:
     """The record of a failed run of exactly this setting in its folder; None where there is none."""
     return read_record(attempt.folder) if finished(attempt, ("failed",)) else None
 
@@ -149,7 +148,7 @@ def drop_stale(folder: Path, attempts: Sequence[Attempt]) -> None:
     """Put aside the runs of a command, a program or settings that have changed since, and the fresh runs with them: a
     comparison must not lay them beside new ones, whenever it is made."""
     known = {one.folder: read_record(one.folder) for one in attempts}
-    stale = [one.folder for one in attempts if (record := known[one.folder]) and record.get("key") != one.key]
+    stale = [one.folder for one in attempts if (record := known[one.folder]) and record.key != one.key]
     fresh = [path.parent for path in folder.glob(f"{CONFIRM}/*/*/{RECORD}")]
     for place in [*stale, *(fresh if any(one.name != FIRST for one in stale) else [])]:
         put_aside(place)

@@ -36,7 +36,7 @@ def first_attempt(asked: Asked, folder: Path, key: str) -> Attempt:
     """The first try of this sweep. What an earlier sweep lost and gave up counts too: otherwise a point could be
     repeated until it is lucky, and nobody would know."""
     before = read_record(folder) or last_aside(folder)
-    if before is None or before.get("key") != key:
+    if before is None or before.key != key:
         return Attempt(asked, folder, key)
     return Attempt(asked, folder, key, lost=losses_of(before), failed=failures_of(before, folder))
 
@@ -60,20 +60,17 @@ def is_lost(record: RunRecord) -> bool:
     return record.status == "invalid" and record.storage.get("valid") is False
 
 
-def losses_of(before: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+def losses_of(before: RunRecord) -> tuple[Mapping[str, Any], ...]:
     """The runs that an earlier sweep lost."""
-    lost = list(before.get("lost") or [])
-    if before.get("status") == "invalid" and (before.get("storage") or {}).get("valid") is False:
-        lost.append(loss(before.get("reason"), before.get("seconds")))
-    return tuple(lost)
+    return (*before.lost, loss(before.reason, before.seconds)) if is_lost(before) else tuple(before.lost)
 
 
-def failures_of(before: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any], ...]:
+def failures_of(before: RunRecord, folder: Path) -> tuple[Mapping[str, Any], ...]:
     """The runs that failed in earlier sweeps, with the folder in which each lies once this one is done again."""
-    failed = list(before.get("failed_before") or [])
-    if before.get("status") == "failed":
+    failed = list(before.failed_before)
+    if before.status == "failed":
         place = numbered(folder, attempts_beside(folder) + (folder / RECORD).exists())
-        failed.append(loss(before.get("reason"), before.get("seconds")) | {"folder": place.name})
+        failed.append(loss(before.reason, before.seconds) | {"folder": place.name})
     return tuple(failed)
 
 
@@ -87,7 +84,7 @@ def attempts_beside(folder: Path) -> int:
     return next(number for number in count() if not numbered(folder, number + 1).exists())
 
 
-def last_aside(folder: Path) -> dict[str, Any] | None:
+def last_aside(folder: Path) -> RunRecord | None:
     """The record of the last of them, which is the last there is where another try was interrupted."""
     return read_record(numbered(folder, attempts_beside(folder)), ATTEMPT)
 

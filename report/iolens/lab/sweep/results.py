@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.run.record import record_at
 from iolens.lab.sweep.answers import told, with_answers
 from iolens.metrics.measure import Measure
 from iolens.metrics.settings import NamedLevel, level_order
@@ -205,49 +206,48 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     `usable` runs have a bandwidth to show; one that `ignored` a setting counts for its point, which is left
     out.
     """
-    run = json.loads(path.read_text(encoding="utf-8"))
-    point = dict(run["point"] or {})
+    run = record_at(path)
+    point = dict(run.point)
     repetition = int(point.pop("repetition", 1))
-    storage, mpi, observed = (run.get(key) or {} for key in ("storage", "mpi", "observed"))
-    used = mpi if moves_data(mpi, observed) else {}
-    took_effect = run.get("took_effect") or {}
-    ignored = tuple(key for key, value in took_effect.items() if value is False)
-    sound = run["status"] == "ok" or (run["status"] == "invalid" and bool(ignored))
+    storage = run.storage
+    used = run.mpi if moves_data(run.mpi, run.observed) else {}
+    ignored = tuple(key for key, value in run.took_effect.items() if value is False)
+    sound = run.status == "ok" or (run.status == "invalid" and bool(ignored))
     row: dict[str, Any] = {
-        "run": str(run["id"]),
+        "run": str(run.id),
         "settings": point,
         "repetition": repetition,
-        "status": str(run["status"]),
-        "reason": run.get("reason") or storage.get("reason"),
+        "status": str(run.status),
+        "reason": run.reason or storage.get("reason"),
         "usable": sound and storage.get("valid") is not False,
         "ignored": ignored,
-        "lost_attempts": tuple(str(attempt["reason"]) for attempt in run.get("lost") or []),
-        "failed_attempts": tuple(str(attempt["reason"]) for attempt in run.get("failed_before") or []),
-        "confirmed": bool(took_effect) and all(value is True for value in took_effect.values()),
+        "lost_attempts": tuple(str(attempt["reason"]) for attempt in run.lost),
+        "failed_attempts": tuple(str(attempt["reason"]) for attempt in run.failed_before),
+        "confirmed": bool(run.took_effect) and all(value is True for value in run.took_effect.values()),
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
         "io_component": used.get("io_component"),
         "driver": driver_of(used, storage),
-        "mpi": mpi.get("library"),
+        "mpi": run.mpi.get("library"),
         "below": storage.get("below"),
         "storage.cached_before_read": storage.get("cached_before_read"),
         **{f"page_cache.{key}": (storage.get("page_cache") or {}).get(key) for key in ("written", "read")},
-        "hosts": tuple(str(host) for host in run.get("hosts") or []),
-        "load_before": run.get("load_before"),
-        "load_after": run.get("load_after"),
-        "launcher": run.get("launcher"),
-        "seconds": run.get("seconds"),
-        "started": run.get("started"),
-        "log": str(path.parent / run["log"]) if run.get("log") else None,
-        "result": str(path.parent / run["result"]) if run.get("result") else None,
+        "hosts": tuple(str(host) for host in run.hosts),
+        "load_before": run.load_before,
+        "load_after": run.load_after,
+        "launcher": run.launcher,
+        "seconds": run.seconds,
+        "started": run.started,
+        "log": str(path.parent / run.log) if run.log else None,
+        "result": str(path.parent / run.result) if run.result else None,
         "observed.compute_seconds": None,
     }
-    row |= {f"build.{key}": value for key, value in (run.get("build") or {}).items()}
-    for part in ("requested", "effective"):
-        row |= {f"{part}.{key}": value for key, value in (run.get(part) or {}).items()}
-    row |= {f"observed.{key}": value for key, value in observed.items()}
-    row |= {f"machine.{key}": value for key, value in (run.get("machine") or {}).items()}
-    return row | read_phase(path.parent / (run.get("result") or "result.json"), operation)
+    row |= {f"build.{key}": value for key, value in run.build.items()}
+    row |= {f"requested.{key}": value for key, value in run.requested.items()}
+    row |= {f"effective.{key}": value for key, value in run.effective.items()}
+    row |= {f"observed.{key}": value for key, value in run.observed.items()}
+    row |= {f"machine.{key}": value for key, value in run.machine.items()}
+    return row | read_phase(path.parent / (run.result or "result.json"), operation)
 
 
 def moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:

@@ -12,7 +12,6 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.run.execute import interruptible
@@ -31,7 +30,7 @@ from iolens.lab.sweep.until import next_block
 from iolens.lab.sweep.watch import watched
 
 
-def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
+def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Do what is missing; returns the records of the runs that did not end well.
 
     SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
@@ -48,7 +47,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[dict[str, Any]]:
             raise full(error, sweep.folder) from error
         finally:
             leave(sweep)
-    return [vars(record) for record in records if record.status != "ok"]
+    return [record for record in records if record.status != "ok"]
 
 
 def full(error: OSError, folder: Path) -> Exception:
@@ -70,8 +69,8 @@ def leave(sweep: Sweep) -> None:
 
 def has_data(run: Path) -> bool:
     """Whether the data of a run stayed."""
-    record = read_record(run) or {}
-    return "data" in (record.get("storage") or {})
+    record = read_record(run)
+    return record is not None and "data" in record.storage
 
 
 def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
@@ -121,7 +120,7 @@ def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     end = time.monotonic() + 60 * (sweep.experiment.until_minutes or math.inf)
     records: list[RunRecord] = []
     while time.monotonic() < end:
-        failed = [str(record["id"]) for record in sweep.failed] + [one.id for one in records if one.status == "failed"]
+        failed = [one.id for one in (*sweep.failed, *records) if one.status == "failed"]
         given_up = {name.partition("/")[0] for name in failed}
         block = next_block(sweep.experiment, sweep.folder, given_up)
         if not block:
