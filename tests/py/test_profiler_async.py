@@ -66,6 +66,16 @@ def test_rings_of_liburing_are_named(tmp_path: Path) -> None:
     assert job.private["unfollowed"]["io_uring"].item() >= 2
 
 
+def test_waits_for_either_end_no_earlier_under_sampling(tmp_path: Path) -> None:
+    if not has_header("liburing.h") or not has_header("libaio.h"):
+        pytest.skip("liburing.h or libaio.h is not installed")
+    program = harness.build_program("sampling_rings", "-Wl,--no-as-needed", "-luring", "-laio")
+    done = harness.run(program, folder=tmp_path, IOLENS_SAMPLE="1000")
+    if done.stdout.startswith("none: "):
+        pytest.skip(f"this kernel makes no rings ({done.stdout[6:].strip()})")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_program_without_them_says_nothing(tmp_path: Path) -> None:
     job, _ = job_of(tmp_path, harness.build_program("posix_pattern"))
     assert "unfollowed" not in job.private

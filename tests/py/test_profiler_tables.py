@@ -89,7 +89,7 @@ def profiler_rows() -> set[str]:
 def waits() -> set[str]:
     """The calls that a signal would end early."""
     text = "".join(table.read_text() for table in SAMPLING)
-    return set(re.findall(r"^WAIT\(\w+, *(\w+)", text, re.MULTILINE))
+    return set(re.findall(r"^(?:WAIT|MASKED)\(\w+, *(\w+)", text, re.MULTILINE))
 
 
 def pnetcdf_accesses() -> set[str]:

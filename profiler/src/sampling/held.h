@@ -2,6 +2,9 @@
 #ifndef IOLENS_SAMPLING_HELD_H
 #define IOLENS_SAMPLING_HELD_H
 
+#include <signal.h>
+#include <stddef.h>
+
 #include "sampling.h"
 #include "state.h"
 
@@ -9,5 +12,16 @@
 #define HOLD(real)                                                                                           \
     sampling_hold(&(struct sampled_wait){(uintptr_t)(real), (uintptr_t)__builtin_return_address(0),          \
                                          (uintptr_t)__builtin_frame_address(0)})
+
+/* A mask of signals for the time of a wait, with ours in it: in `copy`, NULL for NULL. */
+static inline sigset_t *held_mask(const sigset_t *mask, sigset_t *copy)
+{
+    if (!mask)
+        return NULL;
+    *copy = *mask;
+    if (sampling_signal() != 0)
+        sigaddset(copy, sampling_signal());
+    return copy;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "../../lifecycle/confined.h"
-#include "../../sampling/sampling.h"
+#include "../../sampling/held.h"
 #include "async.h"
 #include "calls/row.h"
 #include "unfollowed.h"
@@ -33,6 +33,9 @@ struct io_uring_params;
 #define ON_GETEVENTS(...)                                                                                    \
     FNB(__VA_ARGS__, c.mark = sampling_hold(NULL),                                                           \
         (sampling_release(c.mark), async_on_events(&c, ret, events)))
+#define ON_PGETEVENTS(ret_t, name, params, args)                                                             \
+    ON_GETEVENTS(ret_t, name, params,                                                                        \
+                 (context, least, most, events, limit, held_mask(mask, &(sigset_t){{0}})))
 #define ON_RING(...) FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
 
 #define WRAP_TABLE "profiler/src/modules/posix/async.def"
