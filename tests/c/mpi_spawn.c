@@ -1,5 +1,6 @@
 /* A parent that starts two more of itself by MPI_Comm_spawn, or by MPI_Comm_spawn_multiple. Both jobs write
- * a file by MPI-IO; the parent goes on after its children have left. Usage: mpi_spawn FOLDER one|multiple */
+ * a file by MPI-IO; the parent goes on after its children have left. COMMAND: what is started in place of
+ * itself. Usage: mpi_spawn FOLDER one|multiple [COMMAND] */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +19,12 @@ static void write_file(const char *folder, const char *name, int bytes)
 
 static MPI_Comm start_two(char **argv)
 {
+    char *command = argv[3] ? argv[3] : argv[0];
     MPI_Comm both;
     if (strcmp(argv[2], "one") == 0)
-        MPI_Comm_spawn(argv[0], argv + 1, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &both, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(command, argv + 1, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &both, MPI_ERRCODES_IGNORE);
     else
-        MPI_Comm_spawn_multiple(2, (char *[]){argv[0], argv[0]}, (char **[]){argv + 1, argv + 1},
+        MPI_Comm_spawn_multiple(2, (char *[]){command, command}, (char **[]){argv + 1, argv + 1},
                                 (int[]){1, 1}, (MPI_Info[]){MPI_INFO_NULL, MPI_INFO_NULL}, 0, MPI_COMM_WORLD,
                                 &both, MPI_ERRCODES_IGNORE);
     return both;

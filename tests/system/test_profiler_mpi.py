@@ -197,10 +197,15 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
     assert (under.stdout, under.stderr) == (plain.stdout, b"")
 
 
-@pytest.mark.parametrize("how", ["one", "multiple"])
-def test_programs_that_mpi_starts_are_jobs_of_their_own(programs: Path, tmp_path: Path, how: str) -> None:
-    """They inherit the preload chain, of which their launcher knows nothing."""
-    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how, IOLENS_TRACE="mpi")
+@pytest.mark.parametrize(("how", "name"), [("one", ()), ("multiple", ("spawned",))])
+def test_programs_that_mpi_starts_are_jobs_of_their_own(
+    programs: Path, tmp_path: Path, how: str, name: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They inherit the preload chain, of which their launcher knows nothing, also where MPI finds a name without a
+    folder in the one that it starts programs in."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(programs / "mpi_spawn", "spawned")
+    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how, *name, IOLENS_TRACE="mpi")
     assert (done.returncode, own_words(done.stderr, library(programs.name))) == (0, "")
     jobs = {job.nprocs: job for job in map(read_log, tmp_path.glob("*.darshan"))}
     wrote = {
@@ -213,6 +218,16 @@ def test_programs_that_mpi_starts_are_jobs_of_their_own(programs: Path, tmp_path
         "MPI_Comm_spawn" if how == "one" else "MPI_Comm_spawn_multiple": 1,
         "MPI_Comm_disconnect": 1,
     }
+
+
+def test_a_program_that_mpi_cannot_start_ends_the_job_as_without_the_profiler(programs: Path, tmp_path: Path) -> None:
+    if library(programs.name).flavour != "openmpi":
+        pytest.skip("MPICH waits for ever for a program that is not there")
+    command = (programs / "mpi_spawn", tmp_path, "one", tmp_path / "missing")
+    bare = start(tmp_path, 1, *command, preload="")
+    done = start(tmp_path, 1, *command)
+    assert done.returncode == bare.returncode != 0
+    assert "env:" not in done.stderr
 
 
 @pytest.mark.parametrize("component", ["romio321", "ompio"])

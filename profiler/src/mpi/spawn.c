@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spawn_name.h"
 #include "traced.h"
 #include "wrap.h"
 
@@ -23,21 +24,26 @@ static bool goes_along(const char *variable)
     return false;
 }
 
-/* The arguments of `env` that start the command, in memory to be freed; NULL when there is none. */
-static char **enclosed(char *command, char **argv)
+/* The arguments of `env` that start the command, in memory to be freed; NULL when there is none, or where
+ * `env` would not find the program. */
+static char **enclosed(const char *command, char **argv, MPI_Info info)
 {
+    char name[SPAWN_NAME_BYTES];
     size_t words = 2, at = 0;
+    if (!spawn_name(command, info, name, sizeof name))
+        return NULL;
     for (char **word = environ; word && *word; word++)
         words += goes_along(*word);
     for (char **word = argv; word && *word; word++)
         words++;
-    char **all = malloc(words * sizeof *all);
+    char **all = malloc(words * sizeof *all + strlen(name) + 1);
     if (!all)
         return NULL;
+    char *kept = strcpy((char *)(all + words), name);
     for (char **word = environ; word && *word; word++)
         if (goes_along(*word))
             all[at++] = *word;
-    all[at++] = command;
+    all[at++] = kept;
     for (char **word = argv; word && *word; word++)
         all[at++] = *word;
     all[at] = NULL;
@@ -74,7 +80,7 @@ static void end(struct iolens_mpi_call *call)
     {                                                                                                        \
         struct iolens_mpi_call call = {.function = IOLENS_MPI_##which,                                       \
                                        .caller = (uintptr_t)__builtin_return_address(0)};                    \
-        char **words = decides(comm, root) ? enclosed(command, argv) : NULL;                                 \
+        char **words = decides(comm, root) ? enclosed(command, argv, (MPI_Info)info) : NULL;                 \
         begin(&call);                                                                                        \
         mpi_depth++;                                                                                         \
         int code =                                                                                           \
@@ -104,7 +110,7 @@ static void release(struct enclosure *made)
     *made = (struct enclosure){0};
 }
 
-static struct enclosure enclose_all(int count, char **commands, char ***argvs)
+static struct enclosure enclose_all(int count, char **commands, char ***argvs, const MPI_Info *infos)
 {
     size_t places = count > 0 ? (size_t)count : 1;
     struct enclosure made = {calloc(places, sizeof *made.commands), calloc(places, sizeof *made.argvs),
@@ -112,7 +118,7 @@ static struct enclosure enclose_all(int count, char **commands, char ***argvs)
     bool complete = made.commands && made.argvs;
     for (int i = 0; complete && i < count; i++) {
         made.commands[i] = env;
-        made.argvs[i] = enclosed(commands[i], argvs ? argvs[i] : NULL);
+        made.argvs[i] = enclosed(commands[i], argvs ? argvs[i] : NULL, infos[i]);
         complete = made.argvs[i];
     }
     if (!complete)
@@ -130,7 +136,7 @@ static struct enclosure enclose_all(int count, char **commands, char ***argvs)
                                        .caller = (uintptr_t)__builtin_return_address(0)};                    \
         struct enclosure made = {0};                                                                         \
         if (decides(comm, root))                                                                             \
-            made = enclose_all(count, commands, argvs);                                                      \
+            made = enclose_all(count, commands, argvs, infos);                                               \
         begin(&call);                                                                                        \
         mpi_depth++;                                                                                         \
         int code = CALL_REAL(symbol, wide,                                                                   \
