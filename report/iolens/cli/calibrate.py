@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.cli.numbers import positive
 from iolens.errors import UsageError
 from iolens.lab.say import say
 from iolens.lab.sizes import parse_size
@@ -56,13 +57,6 @@ def size(text: str) -> int:
     if value < LEAST:
         raise argparse.ArgumentTypeError(f"{text} is less than 1M")
     return value
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 on."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.cli.numbers import positive
 from iolens.errors import IolensError, UsageError
 
 if TYPE_CHECKING:
@@ -36,13 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cores of a node for the rankfile; default: a core a rank, as far as the job's nodes had so many",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write rankfile and MPICH_RANK_ORDER into DIR")
-
-
-def positive(text: str) -> int:
-    """A whole number of at least one."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from iolens.log.records import Records
 from iolens.metrics.files import all_files, path_column, with_bytes
 from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
-from iolens.metrics.use import rows_of
+from iolens.metrics.use import by_file, joined, rows_of
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -100,6 +100,21 @@ def file_stripes(job: Job) -> Records | None:
     sizes = np.array([files[key][max(files[key])][0] for key in sorted(files)])
     stripes = np.array([max(count for _, count in files[key].values()) for key in sorted(files)])
     return Records({"id": ids, "stripe_size": sizes, "stripes": stripes}).where((stripes > 0) & (sizes > 0))
+
+
+@once_per_job
+def striped_files(job: Job) -> Records | None:
+    """One row a file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`; `moved`,
+    bytes read and written; `size`, bytes up to the highest one that was touched.
+
+    None without a LUSTRE module or POSIX records.
+    """
+    table, layout = by_file(job, "POSIX"), file_stripes(job)
+    if table is None or layout is None:
+        return None
+    table = joined(table, layout)
+    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+    return table.beside({"moved": moved, "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1})
 
 
 def block_size(job: Job, table: Records) -> np.ndarray:

@@ -10,8 +10,8 @@ from iolens.advise import say
 from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file, joined, most_first
+from iolens.metrics.striping import striped_files
+from iolens.metrics.use import most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Shared files with much data on a quarter of the stripes that their ranks and bytes ask for, or fewer."""
-    table, layout = by_file(job, "POSIX"), file_stripes(job)
-    if table is None or layout is None:
+    table = striped_files(job)
+    if table is None:
         return None
-    table = joined(table, layout)
-    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
-    size = np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1
-    wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), size // max(1, limits["much_bytes"]))
+    moved, fed = table["moved"], table["size"] // max(1, limits["much_bytes"])
+    wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), fed)
     chosen = (table["ranks"] > 1) & (4 * table["stripes"] <= wanted)
     if not chosen.any():
         return None

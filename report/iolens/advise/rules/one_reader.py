@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.advise import say
+from iolens.advise.one_rank import READING, one_rank
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
-from iolens.metrics.writers import moved_by_rank
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -27,21 +24,10 @@ Let every rank read its own part of the file:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """The rank that read nearly all bytes, unless collective calls chose it."""
-    read = moved_by_rank(job, "read")
-    if read is None or job.nprocs < limits["few_ranks"] or read.sum() < max(1.0, limits["much_bytes"]):
+    found = one_rank(job, limits, READING)
+    if found is None:
         return None
-    rank, share, collective = int(read.argmax()), float(read.max() / read.sum()), by_file(job, "MPI-IO")
-    if share < limits["one_rank_share"] or (collective is not None and collective["COLL_READS"].any()):
-        return None
-    spent = 0.0
-    for name in ("POSIX", "STDIO"):
-        table = by_file(job, name)
-        if table is not None:
-            spent += slowest_seconds(job, name, table["id"][table["BYTES_READ"] > 0], ("READ",))
-    evidence = (
-        f"Rank {rank} read {say.percent(share)} of {say.size(float(read.sum()))} for {say.count(job.nprocs, 'rank')}, "
-        f"in {say.seconds(spent)} ({say.rate(float(read.max()), spent)})."
-    )
+    evidence, spent = found
     bound = f"{job.nprocs} ranks, each with an equal part of the read time of one."
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
 

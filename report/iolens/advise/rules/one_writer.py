@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.advise import say
+from iolens.advise.one_rank import WRITING, one_rank
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
-from iolens.metrics.writers import moved_by_rank
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -34,24 +31,12 @@ and give the folder stripes, so that more than one target takes the bytes:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """The rank that wrote nearly all bytes, unless collective calls chose it."""
-    written = moved_by_rank(job, "written")
-    if written is None or job.nprocs < limits["few_ranks"] or written.sum() < max(1.0, limits["much_bytes"]):
+    found = one_rank(job, limits, WRITING)
+    if found is None:
         return None
-    rank, share = int(written.argmax()), float(written.max() / written.sum())
-    collective = by_file(job, "MPI-IO")
-    if share < limits["one_rank_share"] or (collective is not None and collective["COLL_WRITES"].any()):
-        return None
-    spent = 0.0
-    for name in ("POSIX", "STDIO"):
-        table = by_file(job, name)
-        if table is not None:
-            spent += slowest_seconds(job, name, table["id"][table["BYTES_WRITTEN"] > 0], ("WRITE",))
-    evidence = (
-        f"Rank {rank} wrote {say.percent(share)} of {say.size(written.sum())} for {say.count(job.nprocs, 'rank')}, "
-        f"in {say.seconds(spent)} ({say.rate(float(written.max()), spent)})."
-    )
-    gain = spent * (1 - 1 / job.nprocs)
-    return Seen(evidence, gain, f"{job.nprocs} ranks, each with an equal part of the write time of one.", REMEDY)
+    evidence, spent = found
+    bound = f"{job.nprocs} ranks, each with an equal part of the write time of one."
+    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
 
 
 RULE = Rule(

@@ -11,8 +11,8 @@ from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
 from iolens.log.records import Records
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file, joined, most_first
+from iolens.metrics.striping import striped_files
+from iolens.metrics.use import most_first
 from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Shared files of several stripes: transfers cut into four pieces and more, or half of the stripes empty."""
-    table, layout = by_file(job, "POSIX"), file_stripes(job)
-    if table is None or layout is None:
+    table = striped_files(job)
+    if table is None:
         return None
-    table = joined(table, layout)
-    more = {
-        "moved": table["BYTES_READ"] + table["BYTES_WRITTEN"],
-        "calls": table["READS"] + table["WRITES"],
-        "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1,
-    }
-    table = table.beside(more)
+    table = table.beside({"calls": table["READS"] + table["WRITES"]})
     table = table.where((table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0))
     used = np.ceil(table["size"] / table["stripe_size"])
     large = table.where(2 * used <= table["stripes"])

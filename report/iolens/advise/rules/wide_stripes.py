@@ -10,8 +10,7 @@ from iolens.advise import say
 from iolens.advise.remedies import stripes_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file, joined
+from iolens.metrics.striping import striped_files
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Many files with stripes that hold nothing."""
-    table, layout = by_file(job, "POSIX"), file_stripes(job)
-    if table is None or layout is None:
+    table = striped_files(job)
+    if table is None:
         return None
-    table = joined(table, layout)
-    size = np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1
+    size = table["size"]
     chosen = (table["stripes"] >= 4) & (size <= table["stripe_size"] * table["stripes"] / 2)
     if int(chosen.sum()) < max(1.0, limits["many_files"]):
         return None

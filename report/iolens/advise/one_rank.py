@@ -1,0 +1,51 @@
+"""A rank that moves the bytes of all, for the rules that look at its reads and at its writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+from iolens.metrics.writers import moved_by_rank
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+@dataclass(frozen=True)
+class Way:
+    """Reading or writing: `moved` names the bytes as `moved_by_rank` does, the others are parts of counters' names."""
+
+    moved: str
+    said: str
+    bytes: str
+    collective: str
+    time: str
+
+
+READING = Way("read", "read", "BYTES_READ", "COLL_READS", "READ")
+WRITING = Way("written", "wrote", "BYTES_WRITTEN", "COLL_WRITES", "WRITE")
+
+
+def one_rank(job: Job, limits: Limits, way: Way) -> tuple[str, float] | None:
+    """The evidence that one rank moved nearly all bytes, and the seconds that it took for them; None where none did, or
+    where collective calls chose it to move what others gave."""
+    moved = moved_by_rank(job, way.moved)
+    if moved is None or job.nprocs < limits["few_ranks"] or moved.sum() < max(1.0, limits["much_bytes"]):
+        return None
+    rank, share, collective = int(moved.argmax()), float(moved.max() / moved.sum()), by_file(job, "MPI-IO")
+    if share < limits["one_rank_share"] or (collective is not None and collective[way.collective].any()):
+        return None
+    spent = 0.0
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is not None:
+            spent += slowest_seconds(job, name, table["id"][table[way.bytes] > 0], (way.time,))
+    evidence = (
+        f"Rank {rank} {way.said} {say.percent(share)} of {say.size(float(moved.sum()))} for "
+        f"{say.count(job.nprocs, 'rank')}, in {say.seconds(spent)} ({say.rate(float(moved.max()), spent)})."
+    )
+    return evidence, spent
