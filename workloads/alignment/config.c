@@ -1,13 +1,11 @@
 #include "config.h"
 
 #include "two_phase.h"
+#include "writable.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { WORD = sizeof(uint64_t) };
 
@@ -52,25 +50,12 @@ static void check(const Config *config, Trouble *trouble)
     two_phase_check_hints(&config->hints, trouble);
 }
 
-static void check_writable(const char *option, const char *path, Trouble *trouble)
-{
-    if (access(path, W_OK | X_OK) != 0)
-        trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
-}
-
-/* Checked before the run, on the rank that will write there: whether it may. */
+/* On the rank that will write there. */
 static void check_places(const Config *config, Trouble *trouble)
 {
-    const struct {
-        const char *option, *path;
-    } files[] = {{"json", config->json}, {"log", config->log}};
-    check_writable("directory", config->directory, trouble);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (files[i].path != NULL && strcmp(files[i].path, "-") != 0) {
-            char *copy = strdup(files[i].path);
-            check_writable(files[i].option, dirname(copy), trouble);
-            free(copy);
-        }
+    writable_folder("directory", config->directory, trouble);
+    writable_file("json", config->json, trouble);
+    writable_file("log", config->log, trouble);
 }
 
 /* Hints of the file first, so that --hint can change one. */
@@ -90,12 +75,8 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     *config = DEFAULTS;
     options_parse(&ALIGNMENT_OPTIONS, argc, argv, config, &trouble);
-    if (!trouble.any && config->help) {
-        if (rank == 0)
-            options_help(&ALIGNMENT_OPTIONS, &DEFAULTS);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && config->help)
+        options_help(&ALIGNMENT_OPTIONS, &DEFAULTS, comm);
     if (config->hints_file != NULL)
         add_hints_file(config, &trouble);
     check(config, &trouble);

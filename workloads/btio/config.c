@@ -4,9 +4,8 @@
 #include "input.h"
 #include "store.h"
 #include "two_phase.h"
+#include "writable.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -195,24 +194,14 @@ static void check_combination(const Config *config, Trouble *trouble)
                      "--verify-only goes with runs without a read interval: only those keep every dump");
 }
 
-/* Checked before the run, so that a wrong value is reported at once and not after minutes of computing. */
-static void check_writable(const char *option, const char *path, Trouble *trouble)
-{
-    if (access(path, W_OK | X_OK) != 0)
-        trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
-}
-
 static void check_directories(const Config *config, MPI_Comm comm, Trouble *trouble)
 {
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && !config->verify_only && method_named(config->method)->open != NULL)
-        check_writable("directory", config->directory, trouble);
-    if (rank == 0 && config->json != NULL && strcmp(config->json, "-") != 0) {
-        char *copy = strdup(config->json);
-        check_writable("json", dirname(copy), trouble);
-        free(copy);
-    }
+        writable_folder("directory", config->directory, trouble);
+    if (rank == 0)
+        writable_file("json", config->json, trouble);
 }
 
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
@@ -220,14 +209,8 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     Trouble trouble = {0};
     *config = DEFAULTS;
     options_parse(&BTIO_OPTIONS, argc, argv, config, &trouble);
-    if (!trouble.any && config->help) {
-        int rank;
-        MPI_Comm_rank(comm, &rank);
-        if (rank == 0)
-            options_help(&BTIO_OPTIONS, &DEFAULTS);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && config->help)
+        options_help(&BTIO_OPTIONS, &DEFAULTS, comm);
     if (!trouble.any && config->hints_file != NULL)
         add_hints_file(config, &trouble);
     if (!trouble_shared(&trouble, comm))

@@ -145,12 +145,8 @@ void pattern_config_read(PatternConfig *config, int argc, char **argv, MPI_Comm 
     if (config->input != NULL)
         apply_input(config, comm, &trouble);
     options_parse(&PATTERN_OPTIONS, argc - in_front, argv + in_front, config, &trouble);
-    if (!trouble.any && config->help) {
-        if (rank == 0)
-            options_help(&PATTERN_OPTIONS, &DEFAULTS);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && config->help)
+        options_help(&PATTERN_OPTIONS, &DEFAULTS, comm);
     if (!trouble.any && config->hints_file != NULL)
         apply_hints_file(config, &trouble);
     if (!trouble.any)

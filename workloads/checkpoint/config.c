@@ -182,14 +182,8 @@ void config_read(Config *config, const Program *program, int argc, char **argv, 
     config->problem = PROBLEM_DEFAULTS;
     const Config defaults = *config;
     options_parse(program->options, argc, argv, config, &trouble);
-    if (!trouble.any && config->help) {
-        int rank;
-        MPI_Comm_rank(comm, &rank);
-        if (rank == 0)
-            options_help(program->options, &defaults);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && config->help)
+        options_help(program->options, &defaults, comm);
     if (!trouble_shared(&trouble, comm))
         find_problem(config, program, names_problem(program, argc, argv), comm, &trouble);
     if (!trouble.any)

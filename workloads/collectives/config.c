@@ -1,12 +1,10 @@
 #include "config.h"
 
 #include "fail.h"
+#include "writable.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char USAGE[] =
     "collectives: latency of MPI's collective operations, or of messages between two ranks\n"
@@ -105,20 +103,6 @@ static void check(Config *config, MPI_Comm comm, Trouble *trouble)
         trouble_note(trouble, "--limits goes with --pingpong only");
 }
 
-/* Checked before the run, so that it is reported at once. */
-static void check_json(const Config *config, MPI_Comm comm, Trouble *trouble)
-{
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    if (rank != 0 || config->json == NULL || strcmp(config->json, "-") == 0)
-        return;
-    char *copy = strdup(config->json);
-    const char *folder = dirname(copy);
-    if (access(folder, W_OK | X_OK) != 0)
-        trouble_note(trouble, "--json: cannot write into %s: %s", folder, strerror(errno));
-    free(copy);
-}
-
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
 {
     Trouble trouble = {0};
@@ -126,17 +110,14 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     *config = DEFAULTS;
     MPI_Comm_rank(comm, &rank);
     options_parse(&COLLECTIVES_OPTIONS, argc, argv, config, &trouble);
-    if (!trouble.any && config->help) {
-        if (rank == 0)
-            options_help(&COLLECTIVES_OPTIONS, &DEFAULTS);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && config->help)
+        options_help(&COLLECTIVES_OPTIONS, &DEFAULTS, comm);
     read_names(config, &trouble);
     read_sizes(config, &trouble);
     read_limits(config, &trouble);
     check(config, comm, &trouble);
-    check_json(config, comm, &trouble);
+    if (rank == 0)
+        writable_file("json", config->json, &trouble);
     if (trouble_shared(&trouble, comm))
         fail(EXIT_USAGE, "%s", trouble.text);
 }

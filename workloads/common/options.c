@@ -282,7 +282,7 @@ static void print_default(const Option *option, const void *value)
         printf(" [%s]", *(const char *const *)value);
 }
 
-void options_help(const OptionTable *table, const void *defaults)
+static void print_help(const OptionTable *table, const void *defaults)
 {
     fputs(table->usage, stdout);
     for (int i = 0; i < table->count; i++) {
@@ -296,6 +296,16 @@ void options_help(const OptionTable *table, const void *defaults)
         putchar('\n');
     }
     fputs(table->notes, stdout);
+}
+
+void options_help(const OptionTable *table, const void *defaults, MPI_Comm comm)
+{
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        print_help(table, defaults);
+    MPI_Finalize();
+    exit(EXIT_SUCCESS);
 }
 
 static void json_value(Json *json, const char *key, OptionKind kind, const void *value)

@@ -52,7 +52,8 @@ void options_set(const OptionTable *table, const char *name, const char *value, 
 /* Fills `config`; notes the first thing that is wrong. */
 void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble);
 
-void options_help(const OptionTable *table, const void *defaults);
+/* Called by every rank: rank 0 prints what the options mean, MPI is finalised, all exit with success. */
+_Noreturn void options_help(const OptionTable *table, const void *defaults, MPI_Comm comm);
 
 /* One member for each option, dashes turned to underscores. */
 void options_json(const OptionTable *table, const void *config, Json *json);

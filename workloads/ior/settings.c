@@ -209,12 +209,8 @@ Tests settings_read(int argc, char **argv, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     options_parse(&IOR_OPTIONS, argc, argv, &first, &trouble);
-    if (!trouble.any && first.help) {
-        if (rank == 0)
-            options_help(&IOR_OPTIONS, &DEFAULTS);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && first.help)
+        options_help(&IOR_OPTIONS, &DEFAULTS, comm);
     if (!trouble.any && first.script != NULL) {
         tests = script_read(first.script, &first, &trouble);
     } else {

@@ -1,9 +1,9 @@
 #include "config.h"
 
 #include "fail.h"
+#include "writable.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,23 +100,13 @@ static void check(Config *config, Trouble *trouble)
         trouble_note(trouble, "-w %lld: at most 1g is possible", (long long)config->write_bytes);
 }
 
-static void check_writable(const char *option, const char *path, Trouble *trouble)
-{
-    if (access(path, W_OK | X_OK) != 0)
-        trouble_note(trouble, "--%s: cannot write into %s: %s", option, path, strerror(errno));
-}
-
-/* Checked before the run, so that it is reported at once; on rank 0, whose answer holds for all. */
+/* On rank 0, whose answer holds for all. */
 static void check_folders(const Config *config, Trouble *trouble)
 {
-    check_writable("directory", config->directory, trouble);
+    writable_folder("directory", config->directory, trouble);
     if (config->newer != NULL && access(config->newer, F_OK) != 0)
         trouble_note(trouble, "--newer %s: %s", config->newer, strerror(errno));
-    if (config->json != NULL && strcmp(config->json, "-") != 0) {
-        char *copy = strdup(config->json);
-        check_writable("json", dirname(copy), trouble);
-        free(copy);
-    }
+    writable_file("json", config->json, trouble);
 }
 
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
@@ -126,12 +116,8 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     *config = DEFAULTS;
     options_parse(&METADATA_OPTIONS, argc, argv, config, &trouble);
-    if (!trouble.any && config->help) {
-        if (rank == 0)
-            options_help(&METADATA_OPTIONS, &DEFAULTS);
-        MPI_Finalize();
-        exit(EXIT_SUCCESS);
-    }
+    if (!trouble.any && config->help)
+        options_help(&METADATA_OPTIONS, &DEFAULTS, comm);
     apply_preset(config, &trouble);
     check(config, &trouble);
     if (rank == 0)

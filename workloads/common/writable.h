@@ -1,0 +1,14 @@
+/* Whether what an option names can be written, asked before a run, so that it is reported at once and not
+ * after minutes of computing. */
+#ifndef COMMON_WRITABLE_H
+#define COMMON_WRITABLE_H
+
+#include "fail.h"
+
+/* Notes "--<option>: cannot write into <folder>" and why when files cannot be made in it. */
+void writable_folder(const char *option, const char *folder, Trouble *trouble);
+
+/* The same of the folder of a file; NULL and "-", which is standard output, are always good. */
+void writable_file(const char *option, const char *file, Trouble *trouble);
+
+#endif
