@@ -10,6 +10,8 @@ import pytest
 from iolens.cli.main import main
 from iolens.lab.run import mpi
 from iolens.log import read_log
+from iolens.log.anonymize import program as program_of
+from iolens.log.pseudonyms import Pseudonyms
 from iolens.pages.job_words import facts, title
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
@@ -47,6 +49,36 @@ def test_a_log_says_which_program_each_rank_ran(log: Path, capsys: pytest.Captur
     assert dict(facts(job)[0])["programs"] == "ocean (ranks 0-1), atmos (rank 2)"
     assert main(["show", str(log)]) == 0
     assert "ocean (ranks 0-1), atmos (rank 2)" in capsys.readouterr().out
+
+
+def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path) -> None:
+    """A script, the same by mpi4py, another one and a module; what is behind a compiled program is no part of it."""
+    lines = (
+        "python3 -u models/ocean.py",
+        "python3 -m mpi4py ocean.py",
+        "python3 atmos.py",
+        "python3 -m atmos fast",
+        "ocean a",
+    )
+    words = [word for line in lines for word in (":", "-np", "1", *f"{tmp_path}/{line}".split())]
+    for name in ("python3", "ocean"):
+        shutil.copy(program(), tmp_path / name)
+    done = finish(begin(tmp_path, [mpi.find_launcher(FLAVOUR), *words[1:]]))
+    assert done.returncode == 0, done.stderr
+    (found,) = tmp_path.glob("*.darshan")
+    assert read_log(found).programs == {
+        "python3 ocean.py": (0, 1),
+        "python3 atmos.py": (2,),
+        "python3 -m atmos": (3,),
+        "ocean": (4,),
+    }
+
+
+def test_a_program_that_is_kept_keeps_no_name_of_its_script() -> None:
+    kept = program_of("python a.py", Pseudonyms(b"a secret", frozenset({"program"})))
+    assert kept.startswith("python ")
+    assert "a.py" not in kept
+    assert "python" not in program_of("python a.py", Pseudonyms(b"a secret"))
 
 
 @pytest.mark.parametrize("keep", [(), ("--keep", "program")])

@@ -6,6 +6,7 @@
 
 #include "../compression/compress.h"
 #include "../memory/area.h"
+#include "../job/program_label.h"
 #include "../runtime/context.h"
 #include "../logfile/jobinfo.h"
 #include "../logfile/log_name.h"
@@ -44,10 +45,11 @@ static double zero_of(const struct clock_offsets *offsets)
     return is_measured_time(since) ? since : 0;
 }
 
-/* Of the program's name, so that ranks can compare theirs; a double holds it exactly. */
+/* Of what the program is called, so that ranks can compare theirs; a double holds it exactly. */
 static double program_number(void)
 {
-    const char *program = iolens.identity.program;
+    char program[PROGRAM_BYTES];
+    program_label(&iolens.identity, program);
     return (double)(record_id(program, strlen(program)) >> (64 - DBL_MANT_DIG));
 }
 

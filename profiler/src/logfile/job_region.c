@@ -5,6 +5,7 @@
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "../files/registry.h"
+#include "../job/program_label.h"
 
 enum { NANO = 1000000000, NAME_BYTES = HOST_BYTES, MOST_PROGRAMS = 64 };
 
@@ -187,9 +188,11 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
 {
     const struct identity *self = &iolens.identity;
     struct names hosts = {0}, programs = {0};
+    char program[PROGRAM_BYTES];
+    program_label(self, program);
     gather_names(transport, self->host, &hosts);
     if (iolens.programs_differ)
-        gather_names(transport, iolens.stand_in ? "" : self->program, &programs);
+        gather_names(transport, iolens.stand_in ? "" : program, &programs);
     out->failed |= hosts.all.failed || programs.all.failed;
     if (transport->rank == 0 && !out->failed)
         write_object(transport, &hosts, &programs, out);

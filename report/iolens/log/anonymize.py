@@ -242,8 +242,11 @@ def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
 
 
 def program(name: str, names: Pseudonyms) -> str:
-    """A program's name as the command line has it: as it is where programs are kept."""
-    return name if "program" in names.keep else names.component(name.encode()).decode()
+    """A program's name as the command line has it: as it is where programs are kept, but for an interpreter's script."""
+    if "program" not in names.keep:
+        return names.component(name.encode()).decode()
+    own, blank, script = name.partition(" ")
+    return own + blank + (names.component(script.encode()).decode() if script else "")
 
 
 def setting(name: str, value: str, names: Pseudonyms) -> str:

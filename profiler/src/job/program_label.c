@@ -1,0 +1,74 @@
+#include "program_label.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const INTERPRETERS[] = {"python",  "pypy",  "perl", "ruby", "node",
+                                           "Rscript", "julia", "lua",  "bash", "dash",
+                                           "sh",      "zsh",   "ksh",  "csh",  "tcsh"};
+
+/* One of them, with or without a version behind its name. */
+static bool is_interpreter(const char *program)
+{
+    for (size_t i = 0; i < sizeof INTERPRETERS / sizeof *INTERPRETERS; i++) {
+        size_t length = strlen(INTERPRETERS[i]);
+        const char *version = program + length;
+        if (strncmp(program, INTERPRETERS[i], length) == 0 && version[strspn(version, "0123456789.")] == '\0')
+            return true;
+    }
+    return false;
+}
+
+struct word {
+    const char *at;
+    int length;
+};
+
+/* The word behind this one of a command line; of length 0 at its end. */
+static struct word next(struct word word)
+{
+    const char *at = word.at + word.length;
+    at += strspn(at, " ");
+    return (struct word){at, (int)strcspn(at, " \n")};
+}
+
+static bool is(struct word word, const char *option)
+{
+    return (size_t)word.length == strlen(option) && strncmp(word.at, option, strlen(option)) == 0;
+}
+
+static struct word without_folder(struct word path)
+{
+    int begin = path.length;
+    while (begin > 0 && path.at[begin - 1] != '/')
+        begin--;
+    return (struct word){path.at + begin, path.length - begin};
+}
+
+void program_label(const struct identity *identity, char label[PROGRAM_BYTES])
+{
+    const char *option = "";
+    snprintf(label, PROGRAM_BYTES, "%s", identity->program);
+    if (!is_interpreter(label))
+        return;
+    struct word word = next((struct word){identity->text, (int)strcspn(identity->text, " \n")});
+    for (; word.length > 0 && *word.at == '-'; word = next(word)) {
+        if (is(word, "-c") || is(word, "-e"))
+            break;
+        if (!is(word, "-m"))
+            continue;
+        /* mpi4py as a module runs the script behind it. */
+        if (strncmp(next(word).at, "mpi4py", 6) == 0) {
+            word = next(word);
+            continue;
+        }
+        option = "-m ";
+        word = next(word);
+        break;
+    }
+    if (word.length > 0) {
+        struct word name = without_folder(word);
+        snprintf(label, PROGRAM_BYTES, "%s %s%.*s", identity->program, option, name.length, name.at);
+    }
+}
