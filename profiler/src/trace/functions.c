@@ -25,11 +25,22 @@ struct open {
 
 /* What the thread is in: deeper calls are followed, but not timed. A function that was left by longjmp has no
  * exit. It is told from one that goes on by where the stack is, which grows downward. Not of the model
- * "initial-exec", for which there is no room of this size where an auditor (LD_AUDIT) is loaded. */
-static __thread struct {
+ * "initial-exec", for which there is no room of this size where an auditor (LD_AUDIT) is loaded: each use of
+ * `of_thread` is a call of the loader, so its address is kept where there is room for that. */
+struct stack {
     int depth;
     struct open open[DEEPEST];
-} stack;
+};
+
+static __thread struct stack of_thread;
+static __thread struct stack *known __attribute__((tls_model("initial-exec")));
+
+static inline struct stack *stack_of_thread(void)
+{
+    if (__builtin_expect(!known, 0))
+        known = &of_thread;
+    return known;
+}
 
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
@@ -37,16 +48,16 @@ EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 /* Forget functions whose part of the stack has been given back, and those in the same place: one that the
  * function which begins now is inlined into is given up with them. Not those that a signal interrupted whose
  * handler has a stack of its own. Returns the depth. */
-__attribute__((noinline)) static int without_left(uintptr_t frame)
+__attribute__((noinline)) static int without_left(const struct stack *stack, uintptr_t frame)
 {
     stack_t signals;
-    if (stack.open[DEEPEST - 1].frame > frame ||
+    int depth = DEEPEST;
+    if (stack->open[DEEPEST - 1].frame > frame ||
         (sigaltstack(NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK)))
-        return stack.depth;
-    stack.depth = DEEPEST;
-    while (stack.depth > 0 && stack.open[stack.depth - 1].frame <= frame)
-        stack.depth--;
-    return stack.depth;
+        return stack->depth;
+    while (depth > 0 && stack->open[depth - 1].frame <= frame)
+        depth--;
+    return depth;
 }
 
 __attribute__((noinline)) static void read_counters(struct open *open)
@@ -57,12 +68,13 @@ __attribute__((noinline)) static void read_counters(struct open *open)
 void __cyg_profile_func_enter(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    int at = __builtin_expect(stack.depth < DEEPEST, 1) ? stack.depth : without_left(frame);
+    struct stack *stack = stack_of_thread();
+    int at = __builtin_expect(stack->depth < DEEPEST, 1) ? stack->depth : without_left(stack, frame);
     (void)caller;
-    stack.depth = at + 1;
+    stack->depth = at + 1;
     if (at >= DEEPEST)
         return;
-    struct open *open = &stack.open[at];
+    struct open *open = &stack->open[at];
     *open = (struct open){function, frame, 0, 0};
     if (!iolens_called || !iolens_called_wanted((uintptr_t)function))
         return;
@@ -77,21 +89,21 @@ void __cyg_profile_func_enter(void *function, void *caller)
 /* Where the function was entered that is left with the stack at `frame`: in the same place, or in the
  * outermost one below it, since those farther in have been left before; or above it, where it took more of
  * the stack meanwhile. */
-__attribute__((noinline)) static int place_of(const void *function, uintptr_t frame)
+__attribute__((noinline)) static int place_of(struct stack *stack, const void *function, uintptr_t frame)
 {
     int found = NOWHERE;
-    if (stack.depth > DEEPEST && frame < stack.open[DEEPEST - 1].frame) {
-        stack.depth--;
+    if (stack->depth > DEEPEST && frame < stack->open[DEEPEST - 1].frame) {
+        stack->depth--;
         return NOWHERE;
     }
-    for (int at = (stack.depth < DEEPEST ? stack.depth : DEEPEST) - 1; at >= 0; at--) {
-        bool above = stack.open[at].frame > frame;
+    for (int at = (stack->depth < DEEPEST ? stack->depth : DEEPEST) - 1; at >= 0; at--) {
+        bool above = stack->open[at].frame > frame;
         if (above && found != NOWHERE)
             break;
-        if (stack.open[at].function != function)
+        if (stack->open[at].function != function)
             continue;
         found = at;
-        if (above || stack.open[at].frame == frame)
+        if (above || stack->open[at].frame == frame)
             break;
     }
     return found;
@@ -101,13 +113,14 @@ __attribute__((noinline)) static int place_of(const void *function, uintptr_t fr
 void __cyg_profile_func_exit(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - (__builtin_return_address(0) == caller);
-    int at = stack.depth - 1;
+    struct stack *stack = stack_of_thread();
+    int at = stack->depth - 1;
     bool innermost =
-        at >= 0 && at < DEEPEST && stack.open[at].function == function && stack.open[at].frame == frame;
-    if (!innermost && (at = place_of(function, frame)) == NOWHERE)
+        at >= 0 && at < DEEPEST && stack->open[at].function == function && stack->open[at].frame == frame;
+    if (!innermost && (at = place_of(stack, function, frame)) == NOWHERE)
         return;
-    stack.depth = at;
-    const struct open *open = &stack.open[at];
+    stack->depth = at;
+    const struct open *open = &stack->open[at];
     if (open->begin == 0)
         return;
     double end = iolens_now();
@@ -117,6 +130,6 @@ void __cyg_profile_func_exit(void *function, void *caller)
 }
 
 /* The calls that a child of fork is in began in its parent, by another clock. */
-static void forget_all(void) { stack.depth = 0; }
+static void forget_all(void) { stack_of_thread()->depth = 0; }
 
 __attribute__((constructor)) static void start(void) { pthread_atfork(NULL, NULL, forget_all); }
