@@ -51,6 +51,24 @@ def test_pnetcdf_is_met_in_all_types_and_shapes() -> None:
     assert (blocking | later | several) - listed == set()
 
 
+WAITS = re.compile(
+    r"pthread_(mutex|cond|rwlock|spin)_\w*(lock|wait|signal|broadcast)|pthread_\w*join(_np)?|sem_(\w*wait|post)"
+    r"|mtx_\w*lock|cnd_(\w*wait|signal|broadcast)|thrd_join"
+)
+
+
+def test_no_wait_of_threads_is_missed() -> None:
+    """C++ waits with time limits by a function of its own of each kind, C11 by names of its own."""
+    maps = Path("/proc/self/maps").read_text()
+    libraries = {line.split()[-1] for line in maps.splitlines() if re.search(r"/lib(c|pthread)[.-][^/]*$", line)}
+    exported = subprocess.run(["nm", "-D", "--defined-only", *libraries], capture_output=True, text=True, check=True)
+    names = {line.split()[-1].split("@")[0] for line in exported.stdout.splitlines() if line.strip()}
+    known = set(re.findall(r"TRACED\(WORD, (\w+)\)", (LISTS / "pthreads.def").read_text()))
+    waits = {name for name in names if WAITS.fullmatch(name)}
+    assert len(waits) > 20
+    assert waits - known == set()
+
+
 def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
     library, source = SOURCES / "traced_blas_library.c", SOURCES / "traced_blas.c"
     subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libblas.so", library], cwd=tmp_path, check=True)
@@ -61,6 +79,21 @@ def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
     assert (traced.stdout, traced.stderr, traced.returncode) == (plain.stdout, "", 0)
     calls = {function: row["calls"] for (group, function, _), row in rows(tmp_path).items() if group == "blas"}
     assert calls == {"dgemm_": 10, "cblas_dgemm": 10, "zdotc_": 10, "ddot_": 2, "sdot_": 1}
+
+
+@pytest.mark.parametrize("library", ["GCC", "LLVM"])
+def test_what_openmp_runs_is_the_program(library: str, tmp_path: Path) -> None:
+    """Threads and tasks call as often within a parallel region of OpenMP, and within its barriers; what LLVM's library
+    calls of its own is not counted."""
+    source, beside = SOURCES / "traced_omp.c", SOURCES / "traced_omp_library.c"
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libomp.so", beside], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-c", "-o", "main.o", source], cwd=tmp_path, check=True)
+    link = ["-fopenmp"] if library == "GCC" else ["libomp.so", f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["gcc", "-o", "main", "main.o", *link], cwd=tmp_path, check=True)
+    assert trace("omp", tmp_path / "main", tmp_path).returncode == 0
+    calls = {function: row["calls"] for (_, function, _), row in rows(tmp_path).items()}
+    threads = {"GOMP_single_start": 20, "GOMP_barrier": 20, "GOMP_critical_start": 30}
+    assert calls == {"GOMP_parallel": 10, "GOMP_task": 10, **threads}
 
 
 def test_a_traced_program_without_any_file_has_a_log(tmp_path: Path) -> None:
@@ -75,15 +108,15 @@ def test_heap_math_and_threads_by_region(tmp_path: Path) -> None:
     program = harness.build_program("traced_calls", "-Wl,--no-as-needed", "-lm")
     traced = trace("heap,math,pthreads,system", program, tmp_path)
     assert (traced.returncode, traced.stderr) == (0, "")
-    assert traced.stdout == "1.648721 0.707107 0.479426 0\n"
+    assert traced.stdout == "1.648721 0.707107 0.479426 331.467914 0\n"
     found = rows(tmp_path)
     heap = {function: (row["calls"], row["bytes"]) for (_, function, region), row in found.items() if region == "heap"}
     assert heap == {"malloc": (100, 100_000), "realloc": (100, 200_000), "calloc": (100, 10_000), "free": (200, 0)}
     sums = {function: row["calls"] for (_, function, region), row in found.items() if region == "math"}
-    assert sums == {"exp": 100, "pow": 100, "sinf": 100}
+    assert sums == {"exp": 100, "pow": 100, "sinf": 100, "cexp": 100}
     assert found["pthreads", "pthread_join", "threads"]["calls"] == 1
     assert found["pthreads", "pthread_cond_signal", "threads"]["calls"] == 1
-    assert found["system", "wait", "(outside)"]["calls"] == 1
+    assert [found["system", name, "(outside)"]["calls"] for name in ("fork", "wait")] == [1, 1]
 
 
 def test_the_programs_own_functions(tmp_path: Path) -> None:

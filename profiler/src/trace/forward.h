@@ -40,10 +40,18 @@ struct traced_function {
     uint32_t number; /* in the recorder; 0: not known yet */
 };
 
+/* A call that has begun. */
+struct traced_call {
+    double t0;
+    uint64_t counted; /* its number, where counters are read in it; 0: none */
+    unsigned forks;   /* that this process had come from */
+    bool within;      /* it was called from inside another one that goes on */
+};
+
 /* Before the real function: false when the call is not to be recorded, because nothing is, or because it
- * comes from inside another function of this group. */
-bool trace_enter(struct traced_function *function, double *t0);
-void trace_leave(const struct traced_function *function, double t0, int64_t bytes);
+ * comes from another function of this group. */
+bool trace_enter(struct traced_function *function, struct traced_call *call);
+void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes);
 
 /* The next definition of the function; NULL while it is being looked for, and when there is none. */
 void *trace_real(struct traced_function *function);
@@ -57,13 +65,13 @@ intptr_t trace_missing(const struct traced_function *function);
     result forward_##name PARAMETERS                                                                         \
     {                                                                                                        \
         result(*real) PARAMETERS = (result(*) PARAMETERS)trace_real(&traced_##name);                         \
-        double t0;                                                                                           \
+        struct traced_call call;                                                                             \
         if (!real)                                                                                           \
             return (result)trace_missing(&traced_##name);                                                    \
-        if (!trace_enter(&traced_##name, &t0))                                                               \
+        if (!trace_enter(&traced_##name, &call))                                                             \
             return real ARGUMENTS;                                                                           \
         result got = real ARGUMENTS;                                                                         \
-        trace_leave(&traced_##name, t0, (int64_t)(bytes));                                                   \
+        trace_leave(&traced_##name, &call, (int64_t)(bytes));                                                \
         return got;                                                                                          \
     }
 

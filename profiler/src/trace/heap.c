@@ -30,13 +30,13 @@ static bool is_first(const void *memory)
     void *trace_##name parameters                                                                            \
     {                                                                                                        \
         void *(*real)parameters = (void *(*)parameters)trace_real(&traced_##name);                           \
-        double t0;                                                                                           \
+        struct traced_call call;                                                                             \
         if (!real)                                                                                           \
             return otherwise;                                                                                \
-        if (!trace_enter(&traced_##name, &t0))                                                               \
+        if (!trace_enter(&traced_##name, &call))                                                             \
             return real arguments;                                                                           \
         void *memory = real arguments;                                                                       \
-        trace_leave(&traced_##name, t0, memory ? (int64_t)(bytes) : 0);                                      \
+        trace_leave(&traced_##name, &call, memory ? (int64_t)(bytes) : 0);                                   \
         return memory;                                                                                       \
     }
 
@@ -61,13 +61,13 @@ EXPORT void *trace_realloc(void *memory, size_t size) __asm__("realloc");
 void *trace_realloc(void *memory, size_t size)
 {
     void *(*real)(void *, size_t) = (void *(*)(void *, size_t))trace_real(&traced_realloc);
-    double t0;
+    struct traced_call call;
     if (is_first(memory) || !real)
         return is_first(memory) ? moved(memory, size) : memory ? NULL : give(size);
-    if (!trace_enter(&traced_realloc, &t0))
+    if (!trace_enter(&traced_realloc, &call))
         return real(memory, size);
     void *got = real(memory, size);
-    trace_leave(&traced_realloc, t0, got ? (int64_t)size : 0);
+    trace_leave(&traced_realloc, &call, got ? (int64_t)size : 0);
     return got;
 }
 
@@ -75,15 +75,15 @@ EXPORT void trace_free(void *memory) __asm__("free");
 void trace_free(void *memory)
 {
     void (*real)(void *) = (void (*)(void *))trace_real(&traced_free);
-    double t0;
+    struct traced_call call;
     if (is_first(memory) || !real)
         return;
-    if (!memory || !trace_enter(&traced_free, &t0)) {
+    if (!memory || !trace_enter(&traced_free, &call)) {
         real(memory);
         return;
     }
     real(memory);
-    trace_leave(&traced_free, t0, 0);
+    trace_leave(&traced_free, &call, 0);
 }
 
 EXPORT int trace_posix_memalign(void **place, size_t alignment, size_t size) __asm__("posix_memalign");
@@ -91,13 +91,13 @@ int trace_posix_memalign(void **place, size_t alignment, size_t size)
 {
     int (*real)(void **, size_t, size_t) =
         (int (*)(void **, size_t, size_t))trace_real(&traced_posix_memalign);
-    double t0;
+    struct traced_call call;
     if (!real)
         return ENOMEM;
-    if (!trace_enter(&traced_posix_memalign, &t0))
+    if (!trace_enter(&traced_posix_memalign, &call))
         return real(place, alignment, size);
     int error = real(place, alignment, size);
-    trace_leave(&traced_posix_memalign, t0, error ? 0 : (int64_t)size);
+    trace_leave(&traced_posix_memalign, &call, error ? 0 : (int64_t)size);
     return error;
 }
 

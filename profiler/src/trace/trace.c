@@ -16,10 +16,10 @@
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
-static __thread int depth INITIAL_EXEC;        /* 1: the thread is in a function of this group */
-static __thread bool resolving INITIAL_EXEC;   /* the loader may call malloc */
-static __thread uintptr_t frame INITIAL_EXEC;  /* where the stack was when it was called */
-static __thread uint64_t counted INITIAL_EXEC; /* its number, where counters are read in it; 0: none */
+static __thread bool inside INITIAL_EXEC;     /* the thread is in a function of this group */
+static __thread bool resolving INITIAL_EXEC;  /* the loader may call malloc */
+static __thread uintptr_t frame INITIAL_EXEC; /* where the stack was when it was called */
+static unsigned forks;
 
 struct search {
     const char *name;
@@ -52,7 +52,7 @@ static void *find(const char *name)
         search.found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     if (!search.found)
         search.found = dlsym(RTLD_NEXT, name);
-    if (!search.found && dladdr(&depth, &self) && (search.own = self.dli_fbase))
+    if (!search.found && dladdr(&forks, &self) && (search.own = self.dli_fbase))
         dl_iterate_phdr(search_in, &search);
     return search.found;
 }
@@ -77,35 +77,53 @@ static bool was_left(uintptr_t now)
     return now > frame && !(sigaltstack(NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK));
 }
 
-bool trace_enter(struct traced_function *function, double *t0)
+/* Functions of OpenMP run parts of the program, whose calls are the program's. Of known libraries LLVM's
+ * alone has functions of the list that call another one of it: those for programs of GCC call its own. */
+static bool runs_the_program(void) { return strcmp(TRACE_GROUP, "omp") == 0; }
+static bool is_of_llvm(const struct traced_function *function) { return function->name[0] == '_'; }
+
+static bool is_of_library(const struct traced_function *function, uintptr_t now)
+{
+    if (!inside)
+        return false;
+    return runs_the_program() ? is_of_llvm(function) : !was_left(now);
+}
+
+bool trace_enter(struct traced_function *function, struct traced_call *call)
 {
     uintptr_t now = (uintptr_t)__builtin_frame_address(0);
     unsigned wanted;
-    if ((depth > 0 && !was_left(now)) || !iolens_traced_function || !(wanted = iolens_tracing()))
+    if (is_of_library(function, now) || !iolens_traced_function || !(wanted = iolens_tracing()))
         return false;
     if (!function->number && !(function->number = iolens_traced_function(TRACE_GROUP, function->name)))
         return false;
-    depth = 1;
+    call->within = inside && runs_the_program();
+    inside = !runs_the_program() || !is_of_llvm(function);
     frame = now;
-    counted = 0;
+    call->counted = 0;
+    call->forks = forks;
     if (wanted & IOLENS_TRACE_COUNTERS)
-        counted = iolens_counted_begin(function->number, 0, now);
-    *t0 = iolens_now();
+        call->counted = iolens_counted_begin(function->number, 0, now);
+    call->t0 = iolens_now();
     return true;
 }
 
-void trace_leave(const struct traced_function *function, double t0, int64_t bytes)
+/* The call that a child of fork is in began in its parent, by another clock. */
+void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes)
 {
     double t1 = iolens_now();
-    if (depth == 0)
+    if (call->forks != forks)
         return;
-    if (counted)
-        iolens_counted_end(counted, function->number, 0);
-    iolens_traced(function->number, t0, t1, bytes);
-    depth = 0;
+    if (call->counted)
+        iolens_counted_end(call->counted, function->number, 0);
+    iolens_traced(function->number, call->t0, t1, bytes);
+    inside = call->within;
 }
 
-/* The call that a child of fork is in began in its parent, by another clock. */
-static void forget(void) { depth = 0; }
+static void forget(void)
+{
+    inside = false;
+    forks++;
+}
 
 __attribute__((constructor)) static void start(void) { pthread_atfork(NULL, NULL, forget); }
