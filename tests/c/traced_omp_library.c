@@ -1,5 +1,5 @@
-/* Stands for LLVM's OpenMP library in a test: what programs of GCC call is made of calls of its own functions.
- * One thread that has two parts to do; a task waits for the barrier. */
+/* Stands for LLVM's OpenMP library in a test: what programs of GCC call is made of calls of its own
+ * functions. One thread that has two parts to do; a task waits for the barrier. */
 #include <stdbool.h>
 
 static void (*task)(void *);
