@@ -242,7 +242,7 @@ def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
 
 
 def program(name: str, names: Pseudonyms) -> str:
-    """A program's name as the command line has it: as it is where programs are kept, but for an interpreter's script."""
+    """A program's name as the command line has it: as it is where programs are kept, without the script behind it."""
     if "program" not in names.keep:
         return names.component(name.encode()).decode()
     own, blank, script = name.partition(" ")
