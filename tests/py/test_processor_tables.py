@@ -11,7 +11,7 @@ from iolens.cli.main import main
 from iolens.cli.table import depth_heads
 from iolens.errors import UsageError
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, files, process, profile_time
+from iolens.metrics.processor import balance, files, inclusive, process, profile_time, steps
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.drill import Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
@@ -205,7 +205,7 @@ def waits_and_writes() -> dict[str, pd.DataFrame]:
 def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere() -> None:
     made = job(4, {"POSIX": posix(4)}, **waits_and_writes())
     frame = profile_time.profile_time(made, Ask(threshold=0.0)).frame()
-    end = int(frame.index[frame["name"] == profile_time.INSIDE][0])
+    end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
     found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
     assert found.loc["Total", "time"] == pytest.approx(made.run_time)
     groups = found[found["level"] == "group"]
@@ -220,16 +220,37 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert found.loc["(not traced)", "time"] == pytest.approx(made.run_time - spent)
     assert inside.loc["solve", ["time", "share"]].tolist() == [6.0, 60.0]
     alone = profile_time.profile_time(made, Ask(where=conditions("function=solve"))).frame()
-    assert alone["name"].tolist() == [profile_time.INSIDE, "USER", "solve"]
+    assert alone["name"].tolist() == [inclusive.INSIDE, "USER", "solve"]
     assert alone["share"].tolist()[2] == 60.0  # of all time, not of what the filter leaves
-    assert inside.loc[[profile_time.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
+    assert inside.loc[[inclusive.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
+
+
+def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance() -> None:
+    tables = waits_and_writes()
+    columns = "group function region node calls time bytes throttled"
+    rows = [("hdf5", "H5Dwrite", 0, -1, 2, 4.0, 0, 0), ("heap", "malloc", 0, -1, 9, 0.01, 0, 0)]
+    tables["traced"] = pd.concat([tables["traced"], every_rank(rows, columns)])
+    made = job(4, {"POSIX": posix(4)}, **tables)
+    frame = balance.load_balance(made, Ask(("group", "function"))).frame()
+    end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
+    found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
+    assert set(found.index[found["level"] == "group"]) == {"POSIX", "MPI", "BLAS"}
+    assert found.loc["Total", "time"] == pytest.approx(1.125 + 1.5 + 0.25)  # in files, MPI, dgemm
+    assert inside.loc["H5Dwrite", ["time", "calls", "imbalance"]].tolist() == [4.0, 2.0, 0.0]
+    assert inside["share"].isna().all()  # they are no part of the total
+    assert not {"HEAP", "malloc"} & set(inside.index)  # 0.1 % of the run: neither it nor its group
+    alone = balance.load_balance(made, Ask(("group", "function"), where=conditions("group=HEAP"))).frame()
+    assert alone["name"].tolist() == [inclusive.INSIDE, "HEAP", "malloc"]
+    assert balance.load_balance(made, Ask(("file",), where=conditions("group=HEAP"))).frame().empty
+    assert balance.load_balance(job(4, traced=tables["traced"])).frame()["name"][0] == "Total"
+    assert "H5Dwrite" not in steps.imbalance_step(made).evidence
 
 
 def test_a_profile_by_time_of_single_ranks_and_of_a_program_that_threads_kept_busy() -> None:
     tables = waits_and_writes()
     made = job(4, {"POSIX": posix(4)}, **tables)
     ranks = profile_time.profile_time(made, Ask(levels("group,pe=all"), 0.0)).frame()
-    assert profile_time.INSIDE not in set(ranks["name"])  # such times have no sum over functions
+    assert inclusive.INSIDE not in set(ranks["name"])  # such times have no sum over functions
     each = ranks[ranks["level"] == "pe"].groupby("name")["time"].sum()
     assert each.drop("pe.0").tolist() == pytest.approx([made.run_time] * 3)
     assert each["pe.0"] == pytest.approx(made.run_time)

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
 from iolens.metrics.processor.drill import Levels, Measures, answer
-from iolens.metrics.processor.traced import traced_rows
+from iolens.metrics.processor.imbalance import NOT_KNOWN
+from iolens.metrics.processor.inclusive import INSIDE, with_inclusive
+from iolens.metrics.processor.traced import timed_rows
 
 if TYPE_CHECKING:
     from iolens.log import Job
     from iolens.log.records import Records
 
 LEVELS = Levels(("group", "function", "file", "region"), ("group", "function", PE))
+MEASURES = Measures("time", ("calls",))
 
 
 @once_per_job
 def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Time of calls by group and function with the ranks that took most, median and least: rows of `drill`.
 
-    `time` in seconds and `calls`, from what was traced: I/O (POSIX, STDIO, MPI-IO beyond POSIX), MPI, regions.
+    `time` in seconds and `calls`, from what was timed and overlaps nowhere: I/O (POSIX, STDIO, MPI-IO beyond POSIX),
+    MPI, and BLAS and libm where they were traced. Other traced functions, which hold what they called, follow below a
+    second row of depth 0, without a share, for they are no part of that total; those of less than the threshold of the
+    run time are left out.
     """
-    return answer(job, traced_rows(job), LEVELS, Measures("time", ("calls",)), ask)
+    found = with_inclusive(job, exclusive_balance(job, ask), LEVELS, MEASURES, ask, job.run_time)
+    if found is None:
+        return None
+    inside = np.cumsum(found["name"] == INSIDE) > 0
+    shown = found.beside({"share": np.where(inside, NOT_KNOWN, found["share"])})
+    shown.left_out = found.left_out
+    return shown
+
+
+@once_per_job
+def exclusive_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """`load_balance` without the functions that hold what they called."""
+    return answer(job, timed_rows(job), LEVELS, MEASURES, ask)

@@ -12,7 +12,7 @@ from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask
-from iolens.metrics.processor.balance import load_balance
+from iolens.metrics.processor.balance import exclusive_balance
 from iolens.metrics.processor.counters import WHOLE, counters
 from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
@@ -65,7 +65,7 @@ def imbalance_step(job: Job) -> Step:
     by_io = moved[busiest] - moved.mean() > compute[busiest] - compute.mean()
     does, part = ("is in I/O for", moved) if by_io else ("computes", compute)
     said = f"rank {each['rank'][busiest]} {does} {part[busiest]:.3g} s, an average one {part.mean():.3g} s"
-    table = load_balance(job, Ask(("function",), ALL))
+    table = exclusive_balance(job, Ask(("function",), ALL))
     uneven = None if table is None else table.where(table["imbalance"] > 0)
     if uneven is not None and len(uneven):
         worst = most(uneven, "imbalance", 1).rows("name", "imbalance_percent", "most_rank")
@@ -91,6 +91,8 @@ def hot_step(job: Job) -> Step:
 def communication_step(job: Job) -> Step:
     """3: time in MPI, the function that took most, message sizes, messages between nodes."""
     name = "3. communicate less, and earlier"
+    if job.nprocs < 2 and "mpi_calls" not in job.private:
+        return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
     shares = parts_of(job)
     share = sum(shares.get(part, 0.0) for part in (time.WAITING, time.TRANSFER))
     calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=ALL)), mpi_nodes(job)
@@ -141,6 +143,8 @@ def io_step(job: Job) -> Step:
     """5: time in I/O and how much a call moves."""
     share = parts_of(job).get(time.IO, 0.0)
     said = [f"{share:.1f}% in I/O"]
+    if time.is_of_processors(job):
+        said = [f"{said[0]}, of the processors' time alone, in which no waiting is (time_parts)"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
     said += [f"{one.module} {amount(one.bytes_read + one.bytes_written)}" for one in used]
     return Step("5. write and read at scale", "; ".join(said), "file_output", share)

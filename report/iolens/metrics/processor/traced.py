@@ -8,7 +8,7 @@ import numpy as np
 
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.groups import MPI
+from iolens.metrics.processor.groups import MPI, USER
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
 from iolens.metrics.processor.private import records
@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 OWN = "functions"
 """The group of the program's own functions: their time holds that of all they called, so it is no part of a sum."""
 
+LEAVES = ("blas", "math")
+"""Traced groups whose functions call nothing that has a row of its own: their times overlap no others."""
+
 COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 
 
 @once_per_job
-def traced_rows(job: Job) -> Records | None:
-    """rank, group, function, file, region, calls, time (seconds); None where nothing was timed.
+def timed_rows(job: Job) -> Records | None:
+    """rank, group, function, file, region, calls, time (seconds): no two overlap. None where nothing was timed.
 
-    I/O of the Darshan modules, MPI without its I/O, and the functions of other traced groups but the program's own. An
-    empty file or region: it has none, or none is known.
+    I/O of the Darshan modules, MPI without its I/O, and traced functions of the groups LEAVES. An empty file or region:
+    it has none, or none is known.
     """
     parts = []
     moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
@@ -38,10 +41,15 @@ def traced_rows(job: Job) -> Records | None:
     if messages is not None:
         parts.append(labelled(labelled(messages, "group", MPI), "file", ""))
     if others is not None:
-        others = with_regions(job, others.where((others["group"] != OWN) & (others["function"] != "")))
-        group = np.array([name.upper() for name in others["group"].tolist()], object)
-        parts.append(labelled(others, "file", "").beside({"group": group}))
-    return stacked([part.take(*COLUMNS) for part in parts]) if parts else None
+        parts.append(in_capitals(with_regions(job, others.where(np.isin(others["group"], LEAVES)))))
+    parts = [part.take(*COLUMNS) for part in parts if len(part)]
+    return stacked(parts) if parts else None
+
+
+def in_capitals(rows: Records) -> Records:
+    """Traced functions with their groups in pat_report's words, and no file."""
+    names = [USER if name == OWN else name.upper() for name in rows["group"].tolist()]
+    return labelled(rows, "file", "").beside({"group": np.array(names, object)})
 
 
 @once_per_job

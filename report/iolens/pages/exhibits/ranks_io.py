@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import balance, files, process
+from iolens.metrics.processor import balance, files, inclusive, process
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
@@ -85,13 +85,25 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
     source="a log of iolens",
 )
 
+
+
+def balance_note(job: Job) -> str:
+    """What the rows hold."""
+    said = (
+        "Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
+        "MPI-IO: what its calls took beyond the POSIX time in them."
+    )
+    if inclusive.inclusive_rows(job) is None:
+        return said
+    return f"{said} {inclusive.INSIDE}: functions that hold what they called, so that they overlap the rows above."
+
+
 LOAD_BALANCE: Exhibit[Job] = Exhibit(
     name="load_balance",
     title="Time in calls by the ranks that took most, median and least",
     metric=balance.load_balance,
     columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
-    note="Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
-    "MPI-IO: what its calls took beyond the POSIX time in them.",
+    note=balance_note,
     asked=True,
     drilled=True,
     levels=balance.LEVELS.known,

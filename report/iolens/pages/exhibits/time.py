@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import profile_time, steps, time
+from iolens.metrics.processor import inclusive, profile_time, steps, time
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -115,9 +115,9 @@ def profile_note(job: Job) -> str:
         "" if time.is_traced(job) or job.nprocs < 2 else ", MPI in it, for MPI was not traced (--trace mpi)"
     )
     inside = (
-        f"{profile_time.INSIDE}: the program's own functions, and those of libraries, hold what they called, so that "
+        f"{inclusive.INSIDE}: the program's own functions, and those of libraries, hold what they called, so that "
         "they overlap one another and rows above; Time%: of all time of the ranks."
-        if profile_time.inclusive_rows(job) is not None
+        if inclusive.inclusive_rows(job) is not None
         else ""
     )
     sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""

@@ -1,0 +1,68 @@
+"""Traced functions whose times hold what they called: listed below times that overlap nowhere, and in no sum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import stacked
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import Ask, check_levels, kept, matching_ranks
+from iolens.metrics.processor.drill import Levels, Measures, drill
+from iolens.metrics.processor.imbalance import NOT_KNOWN
+from iolens.metrics.processor.regions import with_regions
+from iolens.metrics.processor.traced import COLUMNS, LEAVES, group_rows, in_capitals
+from iolens.metrics.processor.traced_names import named
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+INSIDE = "Times with what was called, in no sum"
+
+
+@once_per_job
+def inclusive_rows(job: Job) -> Records | None:
+    """The columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES."""
+    rows = group_rows(job)
+    if rows is None or not len(rows := rows.where(~np.isin(rows["group"], LEAVES))):
+        return None
+    return in_capitals(with_regions(job, named(job, rows))).take(*COLUMNS)
+
+
+def with_inclusive(
+    job: Job, found: Records | None, levels: Levels, measures: Measures, ask: Ask, whole: float
+) -> Records | None:
+    """The rows of `drill`, and below a second row of depth 0 those of `inclusive_rows`, where functions are a level.
+
+    Their share is of `whole` seconds of an average rank; their groups have no sum (NaN). What a filter leaves alone is
+    shown however small.
+    """
+    rows, by = inclusive_rows(job), ask.by or levels.default
+    check_levels(ask.by, levels.known)
+    if rows is None or "function" not in by:
+        return found
+    ranks, alone = matching_ranks(ask.where, max(job.nprocs, 1)), found is None or not len(found)
+    threshold = 0.0 if ask.where and alone else ask.threshold
+    below = drill(kept(rows, ask.where), by, measures, ranks, threshold, whole)
+    inside = without_sums(below, measures, 1 + by.index("function"))
+    if len(inside) < 2:
+        return found
+    if found is None:
+        return inside
+    both = stacked([found, inside]) if len(found) else inside
+    both.left_out = found.left_out + below.left_out
+    return both
+
+
+def without_sums(below: Records, measures: Measures, depth: int) -> Records:
+    """What is above functions (at `depth`) has a name, and no numbers, and is there where a function below it is."""
+    followed = np.append(below["depth"][1:], 0) > below["depth"]
+    below, left_out = below.where(followed | (below["depth"] >= depth)), below.left_out
+    sums = below["depth"] < depth
+    numbers = (*measures.sums, "share", "imbalance", "imbalance_percent", "most", "most_rank")
+    unknown = {name: np.where(sums, NOT_KNOWN, below[name]) for name in numbers}
+    inside = below.beside({**unknown, "name": np.where(below["depth"] == 0, INSIDE, below["name"])})
+    inside.left_out = left_out
+    return inside
