@@ -193,6 +193,37 @@ def test_gains_decide_on_words_and_silence() -> None:
     assert verdict(job(8, {"POSIX": slow}, run_time=3000.0)).sentence.startswith("Nothing worth your time")
 
 
+def short_run(io: float, start: float) -> Job:
+    """Four ranks in 10 s: so long in I/O and in MPI_Init, 1 s in a barrier, and the rest computing."""
+    zero = dict.fromkeys(("calls", "sync_time", "bytes_sent", "bytes_received", "messages"), 0)
+    rows = [
+        {"rank": rank, "function": name, "region": 0, "time": spent, "min_time": spent, "max_time": spent, **zero}
+        for rank in range(4)
+        for name, spent in (("MPI_Init", start), ("MPI_Barrier", 1.0))
+    ]
+    return job(4, {"POSIX": own_files([io] * 4)}, run_time=10.0, mpi_calls=pd.DataFrame(rows))
+
+
+def test_a_run_with_too_little_io_to_judge_says_so_with_the_parts_of_its_time() -> None:
+    limits = changed(["least_seconds=20"])
+    assert verdict(short_run(6.0, 2.0), limits).sentence == (
+        "Too short to judge: I/O took at most 60 % of the run: 6.0 s of 10 s; advice begins at 20 s of I/O; "
+        "of an average rank's time: I/O 60 %, MPI start and end 20 %, computing 10 %, MPI waiting 10 %."
+    )
+    assert verdict(short_run(0.1, 7.0), limits).sentence == (
+        "Nothing worth your time: I/O took at most 1.0 % of the run: 0.1 s of 10 s; "
+        "of an average rank's time: MPI start and end 70 %, computing 19 %, MPI waiting 10 %, I/O 1.0 %."
+    )
+    alone = replace(short_run(6.0, 2.0), private={})
+    assert verdict(alone, limits).sentence.endswith("6.0 s of 10 s; advice begins at 20 s of I/O.")
+
+
+def test_a_run_that_starts_mpi_for_most_of_its_time_is_bound_by_that() -> None:
+    found = verdict(short_run(0.1, 7.0))
+    assert found.kind == "mpi"
+    assert found.sentence.startswith("Bound by the start and end of MPI: 70 % of an average rank's time; I/O took")
+
+
 def test_thresholds_come_from_a_file_and_from_words(tmp_path: Path) -> None:
     path = tmp_path / "limits.yaml"
     path.write_text("straggler: 3\nfew_ranks: 2\n")

@@ -246,9 +246,23 @@ def test_io_call_sites() -> None:
 
 def test_regions_by_path(made: Job) -> None:
     found = regions.regions(made).frame()
-    assert rows_of(found, "name", "exclusive_time", "time", "calls") == [
-        *(("Total", 5.5, 6.5, 30.0), ("solve", 4.5, 5.5, 10.0), ("solve/#7", 1.0, 1.0, 20.0)),
+    assert rows_of(found, "name", "exclusive_time", "calls") == [
+        *(("Total", 5.5, 30.0), ("solve", 4.5, 10.0), ("solve/#7", 1.0, 20.0)),
     ]
+    assert found["time"].tolist()[1:] == [5.5, 1.0]
+    assert pd.isna(found["time"][0])  # solve holds #7: a sum would count that twice
+    each = regions.regions(made, Ask(levels("pe=all"))).frame()
+    assert each["time"].isna().all()
+    one = regions.regions(made, Ask(levels("pe=all"), where=conditions("region=solve"))).frame()
+    assert one["time"].tolist()[:2] == [5.5, 7.0]
+
+
+def test_a_region_that_holds_others_is_shown_by_the_time_with_them() -> None:
+    columns = "thread region calls unended time exclusive_time min_time max_time"
+    names = every_rank([(1, 0, 1, "step"), (2, 1, 2, "solve"), (3, 1, 3, "log")], "region parent id label")[:3]
+    rows = [(0, 1, 1, 0, 5.0, 0.001, 5.0, 5.0), (0, 2, 9, 0, 4.998, 4.998, 0.1, 1.0), (0, 3, 9, 0, 1e-3, 1e-3, 0, 0)]
+    made = job(regions=every_rank(rows, columns), region_names=names)
+    assert regions.regions(made).frame()["name"].tolist() == ["Total", "step/solve", "step"]
 
 
 def test_waiting_is_what_only_waits_or_asks() -> None:
@@ -371,6 +385,16 @@ def test_the_recipe_names_a_rank_that_does_all_the_io(monkeypatch: pytest.Monkey
     first = steps.imbalance_step(job(2))
     assert first.evidence == "rank 0 is in I/O for 8 s, an average one 4 s"
     assert first.share == pytest.approx(40.0)
+
+
+def test_the_recipe_of_one_process_and_of_processor_time_claims_nothing_of_messages_and_waiting() -> None:
+    found = tables()
+    del found["mpi_calls"]
+    alone = job(1, **{name: table[table["rank"] == 0] for name, table in found.items()})
+    assert steps.communication_step(alone).evidence == "n/a: one process, and MPI was not traced"
+    used = every_rank([(1, 10**6, 0, 0, 0, 0, 0, 0, 1.5, 0.5)], COLUMNS_OF_USE)
+    worked = job(**found, process=used, sampling=every_rank([("cpu", 100.0)], "timer asked_hz"))
+    assert "of the processors' time alone" in steps.io_step(worked).evidence
 
 
 def test_the_recipe_has_what_the_processor_counted() -> None:

@@ -316,6 +316,7 @@ def test_the_names_of_all_tables(capsys: pytest.CaptureFixture[str]) -> None:
         (["lod_balance", str(LOG)], "no table lod_balance; do you mean load_balance"),
         (["load_balance"], "name a table and a log"),
         (["load_balance", str(LOG), "--by", "frobs"], "no level frobs; this table has group, function, file, region"),
+        (["load_balance", str(LOG), "--by", "group,pe,group"], "the level group is there twice"),
         (["load_balance", str(LOG), "--by", "pe=all,file"], "pe=all is the last level"),
         (["load_balance", str(LOG), "--filter", "pe<<3"], "pe is a number"),
         (["load_balance", str(LOG), "--filter", "pe"], "a condition is a name, one of"),

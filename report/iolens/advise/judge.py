@@ -92,11 +92,11 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
     part = part_of_run(job, share, spent)
     if job.missing and share < limits["worth_gain"]:
         return Verdict("nothing", f"{part}; this log is too incomplete to judge it.", HOW, share)
-    if spent < limits["least_seconds"]:
-        sentence = f"Nothing worth your time: I/O took {say.seconds(spent)} of the slowest rank."
-        return Verdict("nothing", sentence, HOW, share)
     if share < limits["worth_gain"]:
-        return Verdict("nothing", f"Nothing worth your time: {part}.", HOW, share)
+        return Verdict("nothing", f"Nothing worth your time: {part}{all_parts(job)}.", HOW, share)
+    if spent < limits["least_seconds"]:
+        least = f"advice begins at {say.seconds(limits['least_seconds'])} of I/O"
+        return Verdict("nothing", f"Too short to judge: {part}; {least}{all_parts(job)}.", HOW, share)
     kinds = {rule.id: rule.bounds for rule in RULES if not rule.beside_io}
     found = findings(job, limits) if found is None else found
     worth = [one for one in found if one.id in kinds and (one.gain or 0.0) >= limits["worth_gain"]]
@@ -132,28 +132,54 @@ def nothing_found(found: Sequence[Finding]) -> str:
     return "no rule found a fault in it"
 
 
-def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
-    """Bound by computing or MPI, where the log knows their times and more went there than to I/O."""
-    if job.run_time < limits["least_seconds"] or not {"mpi_calls", "samples"} & set(job.private):
-        return None
-    from iolens.metrics.processor.time import COMPUTE, IO, PARTS, TRANSFER, WAITING, is_of_processors, rank_time
+def known_parts(job: Job) -> dict[str, float]:
+    """Shares (0 to 1) of an average rank's time by part; empty where the log does not know them."""
+    if not {"mpi_calls", "samples"} & set(job.private):
+        return {}
+    from iolens.metrics.processor.time import PARTS, is_of_processors, rank_time
 
     times = rank_time(job)
-    if times is None or is_of_processors(job):
+    if times is None or is_of_processors(job) or job.run_time <= 0:
+        return {}
+    return {part: float(times[part].mean()) / job.run_time for part in PARTS}
+
+
+def all_parts(job: Job) -> str:
+    """Where the time went, the largest part first, as far as the log knows; parts below LEAST left out."""
+    parts = {part: share for part, share in known_parts(job).items() if share >= LEAST}
+    largest = sorted(parts, key=lambda part: -parts[part])
+    said = ", ".join(f"{part.replace('compute', 'computing')} {say.percent(parts[part])}" for part in largest)
+    return f"; of {time_of(job)}: {said}" if said else ""
+
+
+def time_of(job: Job) -> str:
+    """Whose time the shares of parts are of."""
+    return "an average rank's time" if job.nprocs > 1 else "the run time"
+
+
+def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
+    """Bound by computing, MPI, or MPI's start and end, where the log knows times and more went there than to I/O."""
+    parts = known_parts(job) if job.run_time >= limits["least_seconds"] else {}
+    if not parts:
         return None
-    parts = {part: times[part].mean() / job.run_time for part in PARTS}
-    inside = float(parts[WAITING] + parts[TRANSFER])
-    if float(parts[IO]) >= max(inside, float(parts[COMPUTE])):
+    from iolens.metrics.processor.time import COMPUTE, IO, START, TRANSFER, WAITING
+
+    computing, inside = parts[COMPUTE], parts[WAITING] + parts[TRANSFER]
+    if parts[IO] >= max(inside, computing):
         return None
     how = (
-        f"Of an average rank's time: computing {say.percent(float(parts[COMPUTE]))}, MPI {say.percent(inside)} (of it "
-        f"{say.percent(float(parts[WAITING]))} in barriers, waits and probes), I/O {say.percent(float(parts[IO]))}."
+        f"Of {time_of(job)}: computing {say.percent(computing)}, MPI {say.percent(inside)} (of it "
+        f"{say.percent(parts[WAITING])} in barriers, waits and probes), I/O {say.percent(parts[IO])}, "
+        f"MPI's start and end {say.percent(parts[START])}."
     )
-    most = "" if share is None else f"; I/O took at most {say.percent(max(share, LEAST))} of the slowest rank's"
-    if inside > float(parts[COMPUTE]):
-        return Verdict("mpi", f"Bound by MPI: {say.percent(inside)} of an average rank's time{most}.", how, share)
-    computing = say.percent(float(parts[COMPUTE]))
-    said = f"Bound by computing: {computing} of an average rank's time{hottest(job)}{most}."
+    whose = "the slowest rank's" if job.nprocs > 1 else "it"
+    most = "" if share is None else f"; I/O took at most {say.percent(max(share, LEAST))} of {whose}"
+    if parts[START] > max(computing, inside):
+        said = f"Bound by the start and end of MPI: {say.percent(parts[START])} of {time_of(job)}{most}."
+        return Verdict("mpi", said, how, share)
+    if inside > computing:
+        return Verdict("mpi", f"Bound by MPI: {say.percent(inside)} of {time_of(job)}{most}.", how, share)
+    said = f"Bound by computing: {say.percent(computing)} of {time_of(job)}{hottest(job)}{most}."
     return Verdict("compute", said, how, share)
 
 

@@ -97,10 +97,13 @@ def levels(text: str) -> tuple[str, ...]:
 
 
 def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
-    """UsageError when a level is not one of the table's."""
+    """UsageError when a level is not one of the table's, or is asked for twice."""
     unknown = [name for name in asked if name not in (*known, PE, EVERY_PE)]
     if unknown:
         raise UsageError(f"no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and {EVERY_PE})")
+    twice = [name for name in dict.fromkeys(asked) if asked.count(name) > 1]
+    if twice:
+        raise UsageError(f"the level {', '.join(twice)} is there twice")
     if EVERY_PE in asked[:-1]:
         raise UsageError(f"{EVERY_PE} is the last level, if it is one")
 

@@ -29,11 +29,13 @@ SUMS_OF_OTHERS = ("total", "group")
 @dataclass(frozen=True)
 class Measures:
     """`first` decides order and threshold, and gets share, imbalance and the rank with the most. `others` are means
-    too. `extremes` are of single calls: a column to `min` or `max`."""
+    too. `extremes` are of single calls: a column to `min` or `max`. `weighed`: one of the others that decides on the
+    threshold in place of `first`."""
 
     first: str
     others: tuple[str, ...] = ()
     extremes: Mapping[str, str] = field(default_factory=dict)
+    weighed: str = ""
 
     @property
     def sums(self) -> list[str]:
@@ -137,6 +139,10 @@ class Tree:
         """The first measure of an average rank."""
         return float(self.nodes[path][self.measures.first].sum()) / self.ranks
 
+    def weight(self, path: tuple[str, ...]) -> float:
+        """What decides on the threshold, of an average rank."""
+        return float(self.nodes[path][self.measures.weighed or self.measures.first].sum()) / self.ranks
+
     def share(self, value: float) -> float:
         """Per cent of the total."""
         return 100.0 * value / self.whole if self.whole else NOT_KNOWN
@@ -144,7 +150,7 @@ class Tree:
     def children(self, path: tuple[str, ...]) -> list[tuple[str, ...]]:
         """The paths below, the largest first, without those under the threshold."""
         found = sorted(self.below.get(path, ()), key=lambda one: (-self.mean(one), one))
-        return [one for one in found if not self.share(self.mean(one)) < self.threshold]
+        return [one for one in found if not self.share(self.weight(one)) < self.threshold]
 
     def walk(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
         """The row of a path, and all below it."""

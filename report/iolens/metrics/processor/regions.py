@@ -9,8 +9,9 @@ import numpy as np
 
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, Ask
+from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.drill import Levels, Measures, answer
+from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.private import records
 
 if TYPE_CHECKING:
@@ -21,22 +22,31 @@ OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Numbers of what is in no region, and of rows that are sums over several."""
 
 LEVELS = Levels(("region", "thread"), ("region",))
-MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time": "min", "max_time": "max"})
+MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time": "min", "max_time": "max"}, "time")
 
 
 @once_per_job
 def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Time in each region, by its path: rows of `drill`.
 
-    `exclusive_time` (seconds, without the regions inside) decides share and imbalance; `time` is with them; `calls`, of
-    which `unended` had no end; `min_time` and `max_time` of a single visit. Threads of a rank are added. None where the
-    program marked none.
+    `exclusive_time` (seconds, without the regions inside) decides order, share and imbalance; `time` is with them, and
+    NaN in sums over several regions, for one may be in another; `calls`, of which `unended` had no end; `min_time` and
+    `max_time` of a single visit. Threads of a rank are added. A region is left out by its time with those inside, so
+    that one that holds large ones is there. None where the program marked none.
     """
     rows = records(job, "regions")
     if rows is None:
         return None
     threads = np.array([f"thread {one}" for one in rows["thread"].tolist()], object)
-    return answer(job, with_regions(job, rows).beside({"thread": threads}), LEVELS, MEASURES, ask)
+    rows = with_regions(job, rows).beside({"thread": threads})
+    found = answer(job, rows, LEVELS, MEASURES, ask)
+    if found is None or len(set(kept(rows, ask.where)["region"].tolist())) < 2:
+        return found
+    by = ask.by or LEVELS.default
+    sums = found["depth"] <= (by.index("region") if "region" in by else len(by))
+    shown = found.beside({"time": np.where(sums, NOT_KNOWN, found["time"])})
+    shown.left_out = found.left_out
+    return shown
 
 
 def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:

@@ -190,7 +190,7 @@ LATE_RECEIVES: Exhibit[Job] = Exhibit(
         Column("late, %", "share", words.points),
     ],
     note="The message was there before its receive; of all ranks.",
-    source="iolens run --trace mpi --late-receives",
+    source="iolens run --trace mpi --late-receives, and a receive that was late",
 )
 
 MPI_COMMUNICATORS: Exhibit[Job] = Exhibit(

@@ -86,7 +86,6 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
 )
 
 
-
 def balance_note(job: Job) -> str:
     """What the rows hold."""
     said = (

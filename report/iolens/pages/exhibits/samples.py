@@ -143,7 +143,7 @@ REGIONS: Exhibit[Job] = Exhibit(
         Column("longest, s", "max_time", guarded_seconds),
     ],
     note="Of an average rank, its threads together. Time: without the regions inside; shortest and longest of a single "
-    "visit, with them.",
+    "visit, with them. No sum with inner ones over regions that hold one another.",
     asked=True,
     drilled=True,
     levels=regions.LEVELS.known,

@@ -30,7 +30,8 @@ COLUMNS = [
 def in_a_call(event: str) -> Column:
     """An event's mean of a call."""
     factor, unit = (1e6, "us") if SCALES.get(event, (1.0, ""))[1] == "s" else (1.0, "")
-    head = f"{event} a call, {unit}" if unit else f"{event} a call"
+    name = event.replace("-", " ")
+    head = f"{name} a call, {unit}" if unit else f"{name} a call"
     return Column(head, event, lambda value: words.GUARD if value != value else words.digits(factor * value))
 
 
