@@ -23,7 +23,8 @@ enum {
     FEW = 100,
     WAIT_US = 10000,
     RANDOM = 8 << 20,
-    ROOM = 64 << 20
+    ROOM = 64 << 20,
+    COPIED = 16 << 20
 };
 
 static char bytes[MANY];
@@ -157,6 +158,28 @@ static void between_pipes(void)
     close(to[1]);
 }
 
+static int unnamed(void)
+{
+    char path[] = "transfers.XXXXXX";
+    int fd = mkstemp(path);
+    unlink(path);
+    return fd;
+}
+
+/* Also when these are known to be regular files. */
+static void between_files(void)
+{
+    int from = unnamed(), to = unnamed();
+    check("ftruncate", ftruncate(from, COPIED), 0);
+    for (int i = 0; i < 3; i++) {
+        off_t begin = 0;
+        check("sendfile to a file", sendfile(to, from, &begin, COPIED), COPIED);
+        check("lseek", lseek(to, 0, SEEK_SET), 0);
+    }
+    close(from);
+    close(to);
+}
+
 static void nothing_waits(void)
 {
     int pair[2];
@@ -235,9 +258,7 @@ static void made(void)
 
 int main(void)
 {
-    char path[] = "transfers.XXXXXX";
-    source = mkstemp(path);
-    unlink(path);
+    source = unnamed();
     check("write to a file", write(source, bytes, MANY), MANY);
     slow_reader("write", write_all, 0);
     slow_reader("write to a socket", write_all, 1);
@@ -253,6 +274,7 @@ int main(void)
     interrupted(0);
     interrupted(SA_RESTART);
     between_pipes();
+    between_files();
     nothing_waits();
     cancelled();
     made();

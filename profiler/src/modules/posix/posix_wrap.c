@@ -31,18 +31,13 @@
     }                                                                                                        \
     static ret_t held_##name params { return ends ? waiting_##name args : sampled_##name args; }
 #define ON_TRANSFER(...) HELD(__VA_ARGS__, !fds_is_regular(fd), fds_learn_kind(fd))
-#define ON_BETWEEN(...)                                                                                      \
-    HELD(__VA_ARGS__, (!fds_is_regular(from) || !fds_is_regular(to)),                                        \
-         (fds_learn_kind(from), fds_learn_kind(to)))
-#define ON_ALWAYS(...) HELD(__VA_ARGS__, true, (void)0)
+#define ON_ALWAYS(...)   HELD(__VA_ARGS__, true, (void)0)
 #include "posix_held.def"
 #undef ON_TRANSFER
-#undef ON_BETWEEN
 #undef ON_ALWAYS
 
 #define HOLD_FROM_NOW(ret_t, name, ...) sampled_##name = REAL(name), real_##name = held_##name;
 #define ON_TRANSFER(...)                HOLD_FROM_NOW(__VA_ARGS__)
-#define ON_BETWEEN(...)                 HOLD_FROM_NOW(__VA_ARGS__)
 #define ON_ALWAYS(...)                  HOLD_FROM_NOW(__VA_ARGS__)
 
 static void hold_waits(void)
