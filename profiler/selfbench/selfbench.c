@@ -8,6 +8,7 @@
  * largest memory, in KiB, where main ends */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,10 +244,18 @@ static void bench_files(const char *folder, int files)
     printf("%.9f\t%ld\n", read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9, peak_kib());
 }
 
+/* The number that all of `text` is; 0 where it is none above 0. */
+static int above_zero(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    return *end == '\0' && number > 0 && number <= INT_MAX ? (int)number : 0;
+}
+
 int main(int count, char **argument)
 {
     const char *what = count == 4 ? argument[1] : "";
-    int number = count == 4 ? atoi(argument[3]) : 0;
+    int number = count == 4 ? above_zero(argument[3]) : 0;
     if (strcmp(what, "calls") == 0 && number > 0 && number <= MAX_PAIRS)
         bench_calls(argument[2], number);
     else if (strcmp(what, "threads") == 0 && number > 0 && number <= MAX_THREADS)

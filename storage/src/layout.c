@@ -78,7 +78,8 @@ static int choose_target(int counter, const struct ost_layout *layout, int targe
     if (counter < 0)
         return 0;
     sys_pread(counter, text, sizeof text - 1);
-    int start = atoi(text) % targets;
+    long turn = strtol(text, NULL, 10);
+    int start = turn > 0 ? (int)(turn % targets) : 0;
     int length = snprintf(text, sizeof text, "%-8d\n", (start + layout->stripe_count) % targets);
     sys_pwrite(counter, text, (size_t)length);
     return start;

@@ -22,6 +22,7 @@
 
 #include "params.h"
 #include "sys.h"
+#include "whole_number.h"
 
 struct step {
     char kind;
@@ -294,11 +295,16 @@ int main(int argc, char **argv)
 {
     static struct replay replay;
     char text[8192], problem[512], line[256];
-    if (argc < 2 || argc > 3 || (argc == 3 && sscanf(argv[2], "%" SCNu64, &replay.chance) != 1)) {
+    int64_t seed = 0;
+    if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: ost-replay CONFIG [SEED] < programs.csv\n");
         return 2;
     }
-    replay.chance *= 0x9e3779b97f4a7c15; /* small seeds make far apart states */
+    if (argc == 3 && !whole_number(argv[2], 0, INT64_MAX, &seed)) {
+        fprintf(stderr, "ost-replay: SEED %s: a whole number from 0 on is needed\n", argv[2]);
+        return 2;
+    }
+    replay.chance = (uint64_t)seed * 0x9e3779b97f4a7c15; /* small seeds make far apart states */
     if (sys_slurp(argv[1], text, sizeof text) < 0) {
         perror(argv[1]);
         return 2;

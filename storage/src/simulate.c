@@ -4,12 +4,15 @@
  * time. A client's next transfer never begins before its previous one returned. Printed: when everything is
  * on the targets, and what each target did. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "params.h"
 #include "sys.h"
+#include "whole_number.h"
 
 #define OBJECTS 4096
 
@@ -42,9 +45,13 @@ static int replay_line(struct replay *replay, const char *line)
     char op;
     uint64_t file;
     int64_t offset, bytes;
-    if (sscanf(line, "%lf,%d,%c,%" SCNu64 ",%" SCNd64 ",%" SCNd64, &time, &client, &op, &file, &offset,
-               &bytes) != 6 ||
-        client < 0 || client >= OST_MAX_CLIENTS || (op != 'r' && op != 'w') || offset < 0 || bytes < 0)
+    int end_of_row = 0;
+    if (sscanf(line, "%lf,%d,%c,%" SCNu64 ",%" SCNd64 ",%" SCNd64 "%n", &time, &client, &op, &file, &offset,
+               &bytes, &end_of_row) != 6 ||
+        line[end_of_row + (int)strspn(line + end_of_row, " \r\n")] != '\0')
+        return -1;
+    if (!isfinite(time) || time < 0 || client < 0 || client >= OST_MAX_CLIENTS || (op != 'r' && op != 'w') ||
+        offset < 0 || bytes < 0 || bytes > INT64_MAX - offset)
         return -1;
     double now = later(time, replay->returned[client]);
     double end = now;
@@ -77,6 +84,24 @@ static void print(struct replay *replay)
                replay->state.targets[target].busy);
 }
 
+/* From stripe count, stripe size and first target. */
+static bool read_layout(char *const *words, int targets, struct ost_layout *layout)
+{
+    int64_t count, size, start;
+    if (!whole_number(words[0], 1, targets, &count))
+        fprintf(stderr, "ost-simulate: STRIPE_COUNT %s: a number from 1 to %d is needed\n", words[0],
+                targets);
+    else if (!whole_number(words[1], 1, INT64_MAX, &size))
+        fprintf(stderr, "ost-simulate: STRIPE_SIZE %s: a number of bytes above 0 is needed\n", words[1]);
+    else if (!whole_number(words[2], 0, targets - 1, &start))
+        fprintf(stderr, "ost-simulate: START %s: a target from 0 to %d is needed\n", words[2], targets - 1);
+    else {
+        *layout = (struct ost_layout){size, (int)count, (int)start};
+        return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static struct replay replay;
@@ -93,14 +118,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "ost-simulate: %s: %s\n", argv[1], problem);
         return 2;
     }
-    replay.layout = (struct ost_layout){atoll(argv[3]), atoi(argv[2]), atoi(argv[4])};
-    if (replay.layout.stripe_size < 1 || replay.layout.stripe_count < 1 ||
-        replay.layout.stripe_count > replay.params.targets || replay.layout.start < 0) {
-        fprintf(stderr,
-                "ost-simulate: stripe count 1 to %d, a stripe size in bytes, and a first target are needed\n",
-                replay.params.targets);
+    if (!read_layout(argv + 2, replay.params.targets, &replay.layout))
         return 2;
-    }
     for (int number = 1; fgets(line, sizeof line, stdin); number++)
         if (!strstr(line, "time") && replay_line(&replay, line) != 0) {
             fprintf(stderr, "ost-simulate: line %d is not time,client,r|w,file,offset,bytes\n", number);

@@ -120,3 +120,37 @@ def test_a_wrong_trace_names_its_line() -> None:
     )
     assert done.returncode == 1
     assert "line 2" in done.stderr
+
+
+WRONG = {
+    ("two", "1", "0"): "STRIPE_COUNT two: a number from 1 to 12 is needed",
+    ("13", "1", "0"): "STRIPE_COUNT 13: a number from 1 to 12 is needed",
+    ("2", "1M", "0"): "STRIPE_SIZE 1M: a number of bytes above 0 is needed",
+    ("2", "99999999999999999999", "0"): "STRIPE_SIZE 99999999999999999999: a number of bytes above 0 is needed",
+    ("2", "1048576", "-1"): "START -1: a target from 0 to 11 is needed",
+    ("2", "1048576", ""): "START : a target from 0 to 11 is needed",
+}
+"""Stripe count, stripe size and first target, and what is said of them."""
+
+
+@pytest.mark.parametrize("layout", WRONG)
+def test_a_layout_that_is_none_is_refused(layout: tuple[str, ...]) -> None:
+    done = subprocess.run([SIMULATE, CONFIG, *layout], input="", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"ost-simulate: {WRONG[layout]}\n")
+
+
+@pytest.mark.parametrize(
+    "row", ["0,0,w,1,0,1M", "nan,0,w,1,0,1", "-1,0,w,1,0,1", f"0,0,w,1,{2**63 - 1},1", "0,0,w,1,0"]
+)
+def test_a_row_that_is_no_transfer_is_refused(row: str) -> None:
+    command = [SIMULATE, CONFIG, "1", "1048576", "0"]
+    done = subprocess.run(command, input=f"0,0,w,1,0,1\r\n{row}\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ost-simulate: line 2 is not time,client,r|w,file,offset,bytes\n"
+
+
+@pytest.mark.parametrize("seed", ["1x", "-1", ""])
+def test_a_seed_that_is_no_number_is_refused(seed: str) -> None:
+    command = [SIMULATE.with_name("ost-replay"), CONFIG, seed]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"ost-replay: SEED {seed}: a whole number from 0 on is needed\n")

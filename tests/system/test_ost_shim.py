@@ -99,6 +99,13 @@ def test_files_take_their_first_targets_in_turn(mount: Path) -> None:
     assert [get_stripes(path).targets[0] for path in paths] == [0, 5, 10]
 
 
+def test_a_turn_that_is_none_begins_anew(mount: Path) -> None:
+    (mount / ".ost" / "next").write_text("-5")
+    set_stripes(mount, Layout(1, MIB))
+    python_writes(mount, "turn", f"open({str(mount)!r} + '/a', 'wb').write(b'x')")
+    assert (mount / ".ost" / "next").read_text().strip() == "1"
+
+
 def test_a_folder_does_not_inherit_from_one_that_is_gone(mount: Path) -> None:
     for name in ("gone", "new"):
         folder = mount / name
