@@ -214,6 +214,10 @@ def test_a_run_with_too_little_io_to_judge_says_so_with_the_parts_of_its_time() 
         "Nothing worth your time: I/O took at most 1.0 % of the run: 0.1 s of 10 s; "
         "of an average rank's time: MPI start and end 70 %, computing 19 %, MPI waiting 10 %, I/O 1.0 %."
     )
+    fileless = job(4, {}, run_time=10.0, mpi_calls=short_run(0.0, 2.0).private["mpi_calls"])
+    assert verdict(fileless, limits).sentence.endswith(
+        "; of an average rank's time: computing 70 %, MPI start and end 20 %, MPI waiting 10 %."
+    )
     alone = replace(short_run(6.0, 2.0), private={})
     assert verdict(alone, limits).sentence.endswith("6.0 s of 10 s; advice begins at 20 s of I/O.")
 

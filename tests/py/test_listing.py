@@ -50,6 +50,7 @@ def test_what_gcc_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "V" in {remark.letter for remark in remarks if remark.line in (3, 4)}
     missed = [remark for remark in remarks if remark.letter == "m" and remark.line in (6, 7)]
     assert missed
+    assert not any(remark.reason.endswith((":", " ")) for remark in read_remarks(tmp_path))
     assert any("number of iterations" in remark.reason for remark in missed)
 
 

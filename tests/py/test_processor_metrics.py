@@ -16,6 +16,8 @@ from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regio
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import called_name, group_of, mpi_name
 from iolens.metrics.processor.regions import SEVERAL
+from iolens.metrics.subject_values import EFFICIENT, WENT, values_of
+from iolens.metrics.subjects import Trial
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.time import how
 from iolens.pages.job import write_job
@@ -359,6 +361,18 @@ def test_efficiencies_multiply(made: Job) -> None:
     )
     assert found.set_index("name").loc["computational scaling", "unknown"].startswith("not known")
     assert time.efficiencies(job(1, **tables())) is None
+
+
+def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) -> None:
+    found = {(one.group, one.name): one.value for one in values_of(Trial(Path("made"), made))}
+    times = time.rank_time(made)
+    assert times is not None
+    assert {part: found[WENT, part] for part in time.PARTS} == {
+        part: pytest.approx(times[part].mean()) for part in time.PARTS
+    }
+    assert found[EFFICIENT, "load balance"] == pytest.approx(7.0 / 8.5)
+    assert (EFFICIENT, "computational scaling") not in found  # one run does not tell
+    assert WENT not in {one.group for one in values_of(Trial(Path("files"), job()))}
 
 
 def test_what_bounds_a_run_by_computing_names_the_hottest_function(made: Job) -> None:

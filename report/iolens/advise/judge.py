@@ -88,7 +88,8 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
     if elsewhere is not None:
         return elsewhere
     if share is None or spent is None:
-        return Verdict("nothing", no_records(job), "No module recorded a transfer.", None)
+        sentence = f"{no_records(job)}{all_parts(job)}."
+        return Verdict("nothing", sentence, "No module recorded a transfer.", None)
     part = part_of_run(job, share, spent)
     if job.missing and share < limits["worth_gain"]:
         return Verdict("nothing", f"{part}; this log is too incomplete to judge it.", HOW, share)
@@ -109,10 +110,10 @@ def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None
 
 
 def no_records(job: Job) -> str:
-    """What to say of a log without a record of I/O."""
+    """What to say of a log without a record of I/O, without the full stop."""
     if job.records:
-        return "Nothing to judge: this log has no time spent in I/O."
-    return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none."
+        return "Nothing to judge: this log has no time spent in I/O"
+    return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none"
 
 
 def part_of_run(job: Job, share: float, spent: float) -> str:

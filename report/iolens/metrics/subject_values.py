@@ -9,10 +9,13 @@ from iolens.metrics.cost import all_performance, io_cost
 from iolens.metrics.files import file_counts
 from iolens.metrics.gauges import gauges
 from iolens.metrics.operations import access_sizes, operation_counts, sized_layers
+from iolens.metrics.processor.time import PARTS as PARTS_OF_TIME
+from iolens.metrics.processor.time import efficiencies, is_of_processors, rank_time
 from iolens.metrics.share import io_seconds, io_share
 from iolens.metrics.subjects import Trial, Value
 
 RUN, SPENT, FILES = "Run", "Average process", "Files"
+WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
 """Groups of values."""
 
 GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
@@ -56,6 +59,22 @@ def of_time(job: Job) -> Iterator[Value]:
             yield Value(SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
 
 
+def of_parts(job: Job) -> Iterator[Value]:
+    """Seconds of an average rank by part, and POP's efficiencies, where MPI was traced or the run sampled.
+
+    None from samples by the processors' time, which knows no waiting.
+    """
+    times = None if is_of_processors(job) else rank_time(job)
+    if times is None:
+        return
+    for part in PARTS_OF_TIME:
+        yield Value(WENT, part, "s", float(times[part].mean()), -1)
+    found = efficiencies(job)
+    for name, value in () if found is None else found.rows("name", "value"):
+        if value == value:
+            yield Value(EFFICIENT, name, "", value, 1)
+
+
 def of_operations(job: Job) -> Iterator[Value]:
     """Calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
@@ -78,4 +97,4 @@ def of_files(job: Job) -> Iterator[Value]:
         yield Value(FILES, str(row["category"]), "files", float(row["files"]))
 
 
-PARTS = (of_run, of_layers, of_time, of_operations, of_sizes, of_files)
+PARTS = (of_run, of_parts, of_layers, of_time, of_operations, of_sizes, of_files)

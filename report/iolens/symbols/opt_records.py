@@ -103,7 +103,7 @@ def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
         letter = PASSES[name]
         return Remark(source, line, function, letter, "", letter in "ub" or text.startswith("loop vectorized"))
     if record["kind"] == "failure" and name == "vect":
-        reason = text.strip().removeprefix("not vectorized: ")
+        reason = text.strip().removeprefix("not vectorized: ").rstrip(": ")
         return Remark(source, line, function, MISSED, reason, reason.startswith(OF_A_LOOP))
     return None
 

@@ -34,7 +34,7 @@ def read_apa(path: Path) -> Apa:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read ({error})") from error
+        raise UsageError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
     groups: list[str] = []
     functions: list[str] = []
     counters = ""
