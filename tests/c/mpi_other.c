@@ -56,6 +56,10 @@ int main(int argc, char **argv)
     need(MPI_File_delete(gone, MPI_INFO_NULL), "delete");
     if (MPI_File_delete(gone, MPI_INFO_NULL) == MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    snprintf(gone, sizeof gone, "%s/fleeting.%d", argv[1], rank);
+    int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE;
+    need(MPI_File_open(MPI_COMM_SELF, gone, mode, MPI_INFO_NULL, &file), "open");
+    need(MPI_File_close(&file), "close");
     if (rank == 0)
         printf("EXTRA set_sizes 1\nEXTRA preallocates 1\nEXTRA get_sizes 1\nEXTRA atomicities 1\n"
                "EXTRA seeks 3\nEXTRA split_ends 6\n");

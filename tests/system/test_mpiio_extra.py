@@ -34,7 +34,10 @@ def test_each_call_is_counted_on_each_rank(programs: Path, tmp_path: Path) -> No
     assert shown["deletes"] == "2"
     below = job.private["posix_extra"]  # what it is to delete and resize: MPI-IO's records have no time of that
     among_both = below[below["file"].isin(job.records["MPI-IO"]["id"])]
-    assert among_both["seconds"].sum() > 0
+    unlinks = among_both[among_both["unlinks"] == 1]
+    names = [job.names[key].rpartition("/")[2] for key in unlinks["file"]]
+    timed = dict(zip(names, unlinks["seconds"] > 0, strict=True))
+    assert timed == {"gone.0": True, "gone.1": True, "fleeting.0": False, "fleeting.1": False}  # in the close's time
     mine, common = extra_seconds(job)
     assert mine.sum() + common == pytest.approx(below["seconds"].sum())
 

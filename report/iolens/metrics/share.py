@@ -58,7 +58,7 @@ def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
     """Seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and unlink.
 
     Those on files that MPI-IO knows, too: its records have no time of MPI_File_delete, set_size and preallocate, nor of
-    a program's own unlink. Only the unlink of MPI_MODE_DELETE_ON_CLOSE is in the time of a close as well.
+    a program's own unlink. They have that of the unlink of MPI_MODE_DELETE_ON_CLOSE, which is not in `posix_extra`.
     """
     extra, own = job.tables.get("posix_extra"), np.zeros(max(job.nprocs, 1))
     if extra is None or not len(extra):

@@ -10,6 +10,7 @@ struct extra_counts {
     struct spin lock;
     int64_t counts[EXTRAS];
     double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
+    double latest;            /* of which the latest call's */
 };
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)
@@ -19,8 +20,24 @@ static void count(const struct call *c, struct file *file, enum extra which, boo
         return;
     spin_lock(&counts->lock);
     counts->counts[which]++;
-    if (timed)
+    double before = counts->seconds;
+    if (timed) {
         timer_add(&counts->seconds, &counts->last_end, c->t0, c->t1);
+        counts->latest = counts->seconds - before;
+    }
+    spin_unlock(&counts->lock);
+}
+
+void extra_leave_out(const struct file *file, double t0, double t1)
+{
+    struct extra_counts *counts = file ? table_file_state_known(TABLE_posix_extra, file) : NULL;
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    if (counts->last_end >= t0 && counts->last_end <= t1) {
+        counts->seconds -= counts->latest;
+        counts->latest = 0;
+    }
     spin_unlock(&counts->lock);
 }
 
@@ -66,7 +83,9 @@ static const struct column COLUMNS[] = {
 #define EXTRA(name, meaning) ELEMENT(counts, EXTRA_##name, name, "<i8", "calls", meaning),
 #include "extra.def"
 #undef EXTRA
-    COLUMN(seconds, "<f8", "s", "time in the calls of this row that move no bytes, overlap counted once"),
+    COLUMN(seconds, "<f8", "s",
+           "time in the calls of this row that move no bytes, overlap counted once; that of an unlink inside "
+           "MPI_File_close is in the MPI-IO record alone"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)

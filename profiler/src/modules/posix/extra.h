@@ -28,6 +28,10 @@ void extra_on_fd(const struct call *c, int fd, enum extra which);
 void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
                    int64_t bytes, enum extra which);
 
+/* The latest call on the file is timed elsewhere, too, if it ended in [t0, t1]: its time is taken away here.
+ */
+void extra_leave_out(const struct file *file, double t0, double t1);
+
 /* The offset behind a pointer, or POSIX_AT_POSITION for NULL. */
 int64_t extra_place(const off_t *offset);
 
