@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -87,11 +88,10 @@ def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collec
     for operation, chosen in rows.groupby("operation", sort=False):
         groups = {key: list(part) for key, part in chosen.groupby(["variant", "bytes"], sort=False)["seconds"]}
         places = {key: i for i, key in enumerate(groups)}
-        together = family(list(groups.values()))
-        held = sum(name != variants[0] and (variants[0], size) in places for name, size in places)
+        timed = Timed(str(operation), family(list(groups.values())), places, variants[0])
         for variant in variants:
             sizes = sorted(size for name, size in places if name == variant)
-            cells += [cell(together, places, str(operation), variants[0], variant, size, held) for size in sizes]
+            cells += [cell(timed, variant, size) for size in sizes]
             if variant != variants[0]:
                 overall += over_sizes(chosen, str(operation), variants[0], variant)
     columns = ["operation", "variant", "ratio", "low", "high", "sizes"]
@@ -127,19 +127,27 @@ def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> l
     return [{"operation": operation, "variant": variant, **line}]
 
 
-def cell(
-    together: Family,
-    places: Mapping[tuple[str, int], int],
-    operation: str,
-    base: str,
-    variant: str,
-    size: int,
-    comparisons: int,
-) -> dict[str, Any]:
-    """One row of `LatencyComparison.cells`, which is one of so many `comparisons` of its operation."""
-    place, against = places[variant, size], places.get((base, size))
+@dataclass(frozen=True)
+class Timed:
+    """An operation's times as one family, in which each variant and size has its place; `base`: the baseline."""
+
+    operation: str
+    together: Family
+    places: Mapping[tuple[str, int], int]
+    base: str
+
+    @cached_property
+    def comparisons(self) -> int:
+        """How many of the places are held against the baseline's of their size."""
+        return sum(variant != self.base and (self.base, size) in self.places for variant, size in self.places)
+
+
+def cell(timed: Timed, variant: str, size: int) -> dict[str, Any]:
+    """One row of `LatencyComparison.cells`."""
+    together, base = timed.together, timed.base
+    place, against = timed.places[variant, size], timed.places.get((base, size))
     typical = together.typical(place)
-    row: dict[str, Any] = {"operation": operation, "variant": variant, "bytes": size, "seconds": typical.value}
+    row: dict[str, Any] = {"operation": timed.operation, "variant": variant, "bytes": size, "seconds": typical.value}
     row |= {"low": typical.low, "high": typical.high, "count": typical.count}
     if against is None:
         return row | {"improvement": None, "improvement_low": None, "improvement_high": None, "clear": False}
@@ -148,5 +156,5 @@ def cell(
         "improvement": 100 * (1 - ratio.value),
         "improvement_low": None if ratio.high is None else 100 * (1 - ratio.high),
         "improvement_high": None if ratio.low is None else 100 * (1 - ratio.low),
-        "clear": variant != base and together.against(place, against, comparisons=comparisons).is_clear,
+        "clear": variant != base and together.against(place, against, comparisons=timed.comparisons).is_clear,
     }
