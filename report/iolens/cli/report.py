@@ -62,7 +62,7 @@ def report_log(path: Path, document: Path) -> Tables:
 
 
 def report_folder(path: Path, document: Path) -> Tables:
-    """The same for all logs of a folder as one job."""
+    """The document of all logs of a folder as one job, and how to get its tables."""
     from iolens.forest.forest import read_forest
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.forest import FOREST_EXHIBITS

@@ -132,7 +132,7 @@ def how_to_build() -> str:
 
 
 def how_to_get_libraries() -> str:
-    """The same for the profiler's libraries, which an installed package brings along."""
+    """What to do where the profiler's libraries are missing, which an installed package brings along."""
     if (CHECKOUT / "setup.sh").is_file():
         return "run `make build`"
     return "install iolens again, for what was installed brings it along"

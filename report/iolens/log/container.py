@@ -166,7 +166,7 @@ def inflate(log: Container, region: Region) -> bytes:
 
 
 def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
-    """The same in pieces, for a region that should not lie in memory beside what is made of it."""
+    """A region's content in pieces, for a region that should not lie in memory beside what is made of it."""
     stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
         yield from (bytes(stored[at : at + PIECE]) for at in range(0, len(stored), PIECE))

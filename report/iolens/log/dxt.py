@@ -80,7 +80,7 @@ def segment_type(log: Container, region: Region) -> np.dtype[np.void]:
 
 
 def fields_of(region: Region) -> dict[str, str]:
-    """Those in a DXT region: offset, length, start, end, and in newer versions the thread."""
+    """The fields of an access and their types: offset, length, start, end, in newer versions the thread."""
     return {**SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else SEGMENT
 
 

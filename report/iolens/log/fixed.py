@@ -82,7 +82,7 @@ def native(values: np.ndarray) -> np.ndarray:
 
 
 def across(values: np.ndarray) -> np.ndarray:
-    """The same of values of records: a row for each counter, whose values lie side by side."""
+    """Values of records as a contiguous copy with a row for each counter, whose values lie side by side."""
     return native(values.T)
 
 

@@ -92,7 +92,7 @@ def ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
 
 
 def counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], bool]:
-    """The same for texts behind their length in 4 bytes: log format 3.0."""
+    """Pairs of 8-byte ids and texts behind their 4-byte length (log format 3.0), and whether the last one is whole."""
     pairs: list[tuple[bytes, bytes]] = []
     at, length = 0, struct.Struct(f"{order}I")
     while at + 8 < len(data):

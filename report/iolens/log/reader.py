@@ -41,7 +41,7 @@ def read_log(path: Path | str) -> Job:
 
 
 def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_ones: Iterable[Entry]) -> Job:
-    """The same of a log in memory, of which the job, the names, and the directory of private regions were read."""
+    """A log in memory as a Job; the job region, the names, and the directory of private regions were read before."""
     tables: dict[str, Found] = {}
     modules = []
     for region in log.modules:

@@ -85,7 +85,7 @@ class Records:
         )
 
     def beside(self, columns: Mapping[str, np.ndarray]) -> Records:
-        """The same with more columns."""
+        """The rows with more columns, or with others for those of the same names."""
         return Records({**self.single, **columns}, self.blocks, self.coded)
 
     def take(self, *names: str) -> Records:
@@ -97,7 +97,7 @@ class Records:
         return zip(*(self[name].tolist() for name in names or self.names), strict=True)
 
     def frame(self) -> pd.DataFrame:
-        """The same as a frame, made once; coded columns are categories."""
+        """The rows as a frame, made once; coded columns are categories."""
         if self.framed is None:
             self.framed = self.as_frame()
         return self.framed

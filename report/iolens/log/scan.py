@@ -81,7 +81,7 @@ def scan(path: Path) -> Scan:
 
 
 def scan_of(log: Container) -> Scan:
-    """The same of a log in memory."""
+    """The essence of a log in memory."""
     facts = read_job(log)
     regions = {region.name: region for region in log.modules if region.length}
     records = {name: read_records(log, regions[name], facts.nprocs) for name in DATA if known(regions.get(name))}
@@ -97,7 +97,7 @@ def known(region: Region | None) -> bool:
 
 
 def known_heat(region: Region | None) -> bool:
-    """The same for bytes over time."""
+    """Whether the heat maps of this region are read here."""
     return region is not None and region.version == 1
 
 

@@ -34,7 +34,7 @@ def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
 
 @once_per_job
 def rank_bytes(job: Job) -> pd.DataFrame | None:
-    """`heat_bytes` as a frame with a row a rank."""
+    """`heat_bytes` as a frame with a row for each rank, also for those that moved nothing; None without heat maps."""
     import pandas as pd
 
     found = heat_bytes(job)

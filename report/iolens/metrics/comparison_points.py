@@ -13,7 +13,7 @@ from iolens.metrics.settings import describe
 
 
 def measured(runs: pd.DataFrame, column: str) -> list[float]:
-    """The values of the usable runs."""
+    """What is known of a column of the usable runs, in the order of the runs; runs without a value are left out."""
     return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
 
 

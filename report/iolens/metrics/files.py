@@ -96,7 +96,7 @@ def paths(job: Job, ids: Iterable[int]) -> list[str]:
 
 
 def path_column(job: Job, ids: np.ndarray) -> np.ndarray:
-    """The same as an array."""
+    """`paths` as a column: an object array in the order of `ids`."""
     return np.array(paths(job, ids.tolist()), object)
 
 
@@ -139,7 +139,7 @@ def top_files(job: Job, by: str, limit: int = 15) -> Records:
 
 
 def with_bytes(found: Records) -> Records:
-    """Files with all of their bytes."""
+    """The rows with one more column, `bytes`: `bytes_read` and `bytes_written` together."""
     return found.beside({"bytes": found["bytes_read"] + found["bytes_written"]})
 
 

@@ -60,7 +60,7 @@ def gauges(job: Job) -> Records:
 
 
 def number(value: float | None) -> float:
-    """NaN for what is not known."""
+    """A value as a float for a column of numbers; None, which stands for what is not known, as NaN."""
     return float("nan") if value is None else float(value)
 
 

@@ -123,11 +123,11 @@ def total(frame: Table, *columns: str) -> int | None:
 
 
 def seconds(frame: Table, column: str) -> float:
-    """Sum of a time over all records; what was not recorded (-1) counts as none."""
+    """Sum of a column of times over all records, in seconds; what was not recorded (-1) counts as 0."""
     return float(np.maximum(np.asarray(frame[column]), 0).sum())
 
 
 def io_time(frame: Table, prefix: str) -> np.ndarray:
-    """Read, write and metadata time of each record, in seconds."""
+    """Read, write and metadata time of each record together, in seconds; what was not recorded (-1) counts as 0."""
     times = [np.maximum(np.asarray(frame[f"{prefix}_F_{kind}_TIME"]), 0.0) for kind in ("READ", "WRITE", "META")]
     return np.asarray(times[0] + times[1] + times[2])

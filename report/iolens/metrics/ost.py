@@ -302,7 +302,7 @@ def stripe_writers(job: Job) -> Records | None:
 
 
 def begins(values: np.ndarray) -> np.ndarray:
-    """Where another value begins."""
+    """Whether each value differs from the one before it; True for the first."""
     found = np.ones(len(values), bool)
     found[1:] = values[1:] != values[:-1]
     return found

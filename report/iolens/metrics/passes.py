@@ -41,7 +41,7 @@ def cold_and_warm(job: Job) -> Records | None:
 
 
 def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
-    """The rows of whole records, of some together."""
+    """The places of the rows of whole records, of several together until they are `PIECE` rows or more."""
     held: list[np.ndarray] = []
     count = 0
     for slices in found.values():

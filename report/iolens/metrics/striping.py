@@ -55,7 +55,7 @@ def known_layouts(job: Job) -> Records | None:
 
 
 def file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
-    """Bytes that were moved to and from files."""
+    """Bytes read and written of each of these files, in the order of `ids`; 0 of files without transfers."""
     moved = dict(with_bytes(all_files(job)).rows("id", "bytes"))
     return np.array([moved.get(key, 0) for key in ids.tolist()], "i8")
 

@@ -240,7 +240,7 @@ def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
 
 
 def bounded(cells: Timeline) -> Timeline:
-    """The same with no more than MOST_CELLS."""
+    """The time line with no more than MOST_CELLS cells: bins are added up, then fewer files told apart."""
     while len(cells.bin) > MOST_CELLS and cells.bins > 1:
         fewer = [most for most in MOST_FILES if most + 1 < len(cells.files)]
         if cells.bins >= 2 * FEWEST_BINS or not fewer:
@@ -251,7 +251,7 @@ def bounded(cells: Timeline) -> Timeline:
 
 
 def with_files(cells: Timeline, most: int) -> Timeline:
-    """The same with `most` files told apart; `cells.files` has one more for all others."""
+    """The time line with `most` files told apart; `cells.files` has one more for all others."""
     single = cells.single
     return replace(
         cells,
@@ -267,7 +267,7 @@ def others(count: int, most: int) -> str:
 
 
 def merged(cells: Timeline, group: int) -> Timeline:
-    """The same with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
+    """The time line with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
     bins = -(-cells.bins // group)
     shape = (len(KINDS), max(1, len(cells.files)), -(-cells.ranks // cells.each), bins)
     place = np.ravel_multi_index((cells.kind, cells.file, cells.row, cells.bin // group), shape)

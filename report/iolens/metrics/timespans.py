@@ -125,7 +125,7 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
 
 
 def traced_activity(cells: Timeline, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """`activity` from the cells of traced calls."""
+    """`activity` of traced calls: bytes written and read, at most `rows` by `columns`, and the seconds of a column."""
     grids = np.zeros((len(KINDS), -(-cells.ranks // cells.each), cells.bins))
     np.add.at(grids, (cells.kind, cells.row, cells.bin), cells.moved)
     written, read = (grouped(grouped(grid, rows, 0), columns, 1) for grid in grids)

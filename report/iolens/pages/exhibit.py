@@ -92,7 +92,7 @@ class Exhibit(Generic[S]):
         return found
 
     def frame(self, subject: S) -> pd.DataFrame | None:
-        """The same as a frame."""
+        """`rows` as a frame; None when there is nothing to show."""
         return as_frame(self.rows(subject))
 
     def every(self, subject: S) -> pd.DataFrame | None:

@@ -68,7 +68,7 @@ def read_remarks(folder: Path) -> list[Remark]:
 
 
 def remarks_of(file: Path) -> list[Remark]:
-    """Those of one file."""
+    """The remarks of one record file; IolensError when it cannot be read."""
     try:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             _, passes, records = json.load(stream)

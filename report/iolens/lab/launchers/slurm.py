@@ -148,7 +148,7 @@ def handed_before(task: Task) -> Handed | None:
 
 
 def look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
-    """Those that have ended. A job that Slurm cannot be asked about now is asked about again later."""
+    """The tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again later."""
     found = {handed.task.folder: read_outcome(handed.task.folder) for handed in under_way}
     known = states({handed.job for handed in under_way if not found[handed.task.folder]}) or {}
     for handed in under_way:

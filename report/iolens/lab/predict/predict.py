@@ -47,7 +47,7 @@ class Prediction:
 
 
 def recorded_times(recorded: Recorded) -> Times:
-    """As measured."""
+    """The measured times of the recorded run, in seconds: I/O of the rank that spent most in it, opens left out."""
     timed = [[call for call in calls if call.kind != OPEN] for calls in recorded.ranks.values()]
     io = max((sum(call.end - call.start for call in calls) for calls in timed), default=0.0)
     return Times(io, recorded.run_time, io, io)

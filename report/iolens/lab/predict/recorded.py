@@ -302,7 +302,7 @@ def put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Acc
 
 
 def numbered(calls: Iterable[Call]) -> list[Call]:
-    """The same calls, those of each kind and file counted from 0."""
+    """The calls with their numbers: those of each kind and file are counted from 0."""
     from dataclasses import replace
 
     counts: dict[tuple[int, str], int] = defaultdict(int)

@@ -209,7 +209,7 @@ def add_inner(program: Program, call: Call) -> None:
 
 
 def add_together(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
-    """A call of several ranks."""
+    """A call that ranks make together: an open, a close, or a collective transfer, with or without aggregators."""
     first = group.calls[0]
     program.meet(group.ranks)
     if first.kind == OPEN:
@@ -259,6 +259,6 @@ def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Grou
 
 
 def wait_all(program: Program, group: Group, seconds: float) -> None:
-    """The same time for all ranks."""
+    """All ranks of the group spend so many seconds."""
     for rank in group.ranks:
         program.wait(rank, seconds)

@@ -13,7 +13,7 @@ SYNCED = ("fsync", "fsyncPerWrite", "sync")
 """Parameters of the bundled workloads that have written data flushed before their clock stops."""
 
 FORGOTTEN = ("cold_read", "coldRead")
-"""Those that have the nodes forget the data before it is read."""
+"""Parameters that have the nodes forget the data before it is read."""
 
 DIRECT = "useO_DIRECT"
 

@@ -46,7 +46,7 @@ Latency comes from the result's `latency` table instead and has a comparison of 
 log (`observe.compute_seconds`), and run time is that of the command."""
 
 OF_ANY = ("compute_time", "run_time")
-"""Those that any program has."""
+"""The metrics that runs of any program have."""
 
 
 FACTS = (

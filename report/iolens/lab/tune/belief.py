@@ -20,7 +20,7 @@ NOISE = 0.03
 """Standard deviation of the logarithm of a run's bandwidth, runs of one setting."""
 
 DEPARTURE = 0.25
-"""The same of what a setting departs from the machine that describes the others best."""
+"""Standard deviation of the logarithm by which a setting departs from the machine that describes the others best."""
 
 REACH = 1.0
 """How far settings are alike in that: doublings of a number over which the correlation falls to 0.6."""

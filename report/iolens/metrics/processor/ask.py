@@ -54,7 +54,7 @@ class Condition:
         return equal if self.relation == "=" else ~equal
 
     def number(self, values: np.ndarray) -> np.ndarray:
-        """The same for numbers."""
+        """Which of these numbers fulfil the condition."""
         try:
             wanted = float(self.value)
         except ValueError:

@@ -33,7 +33,7 @@ META = {
 """Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
 
 EXTRA_META = ("unlinks", "links", "truncates", "allocates", "mkdirs", "rmdirs")
-"""The same of the private table `posix_extra`."""
+"""Calls of the private table `posix_extra` that are metadata too."""
 
 TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
 
@@ -63,7 +63,7 @@ def rank_io(job: Job) -> Records | None:
 
 
 def layer_rows(name: str, job: Job) -> Iterator[Records]:
-    """A layer at which bytes reach a file: rows of each kind."""
+    """Calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
     known, apart = job.records[name], records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))
@@ -83,7 +83,7 @@ def layer_rows(name: str, job: Job) -> Iterator[Records]:
 
 
 def apart_rows(apart: Records, kind: str) -> Records:
-    """The same from `file_ranks`."""
+    """The rows of one kind from the private table `file_ranks`, which keeps ranks apart in shared files."""
     calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
     return rows_of(
         rank=apart["rank"],
@@ -110,7 +110,7 @@ def folder_rows(job: Job) -> list[Records]:
 
 
 def exchange_rows(job: Job) -> list[Records]:
-    """MPI-IO beyond POSIX."""
+    """Seconds of each rank and file in MPI-IO and not in POSIX calls below it, as function `exchange`."""
     known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), records(job, "mpiio_collectives")
     if known is None:
         return []

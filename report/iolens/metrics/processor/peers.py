@@ -39,7 +39,7 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def shares(moved: np.ndarray) -> np.ndarray:
-    """Per cent of all; NaN of nothing."""
+    """Each value as per cent of their sum; NaN where that is 0."""
     return np.asarray(100.0 * moved / (moved.sum() or np.nan))
 
 
@@ -78,7 +78,7 @@ def mpi_nodes(job: Job) -> Records | None:
 
 
 def added_by(rows: Records, name: str, values: np.ndarray) -> Records:
-    """Messages and bytes by these values, and their share."""
+    """Messages and bytes of rows with equal `values` (the column `name`), and their `share` of all bytes, per cent."""
     same = Groups(values)
     messages, moved = same.sum(rows["messages"]), same.sum(rows["bytes"])
     return Records({name: values[same.first], "messages": messages, "bytes": moved, "share": shares(moved)})

@@ -18,6 +18,6 @@ def records(job: Job, name: str) -> Records | None:
 
 
 def table(job: Job, name: str) -> pd.DataFrame | None:
-    """The same as a frame."""
+    """`records` as a frame; None where the log lacks the table."""
     found = records(job, name)
     return None if found is None else found.frame()

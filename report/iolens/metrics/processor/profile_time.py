@@ -84,7 +84,7 @@ def start_of(job: Job) -> list[Records]:
 
 
 def rest(job: Job, spent: Records | None) -> Records:
-    """What is left of the run time of each rank."""
+    """Seconds of each rank's run time that were not traced; 0 where more was traced, as of several threads."""
     ranks = max(job.nprocs, 1)
     used = np.zeros(ranks) if spent is None else by_rank(spent, "time", ranks)
     group = USER if ranks == 1 or mpi_rows(job) is not None else OTHER
@@ -92,7 +92,7 @@ def rest(job: Job, spent: Records | None) -> Records:
 
 
 def made(rank: np.ndarray, group: str, function: str, time: np.ndarray) -> Records:
-    """A row a rank, which counted no calls."""
+    """A row for each of these ranks with its seconds (`time`) and no calls."""
     texts = {"group": group, "function": function, "file": "", "region": ""}
     columns = {name: np.full(len(rank), text, object) for name, text in texts.items()}
     return Records({"rank": rank, **columns, "calls": np.zeros(len(rank), np.int64), "time": time})

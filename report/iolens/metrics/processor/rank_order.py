@@ -98,7 +98,7 @@ def capacities(ranks: int, each: int) -> list[int]:
 
 
 def smp(ranks: int, room: Sequence[int]) -> list[int]:
-    """One node after the other is filled."""
+    """The node of each rank where one node after the other is filled; `room` has how many ranks each takes."""
     return [node for node, size in enumerate(room) for _ in range(size)]
 
 
@@ -121,7 +121,7 @@ def round_robin(ranks: int, room: Sequence[int]) -> list[int]:
 
 
 def folded(ranks: int, room: Sequence[int]) -> list[int]:
-    """The same, there and back."""
+    """The same, but every second turn goes from the last node to the first."""
     return dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
 
 
@@ -154,7 +154,7 @@ def collective_bytes(job: Job) -> float:
 
 
 def on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
-    """Bytes between ranks on the same node."""
+    """Bytes between ranks on the same node, where `nodes` has the node of each rank; each message counts once."""
     both = sum(
         moved for rank, row in traffic.weight.items() for peer, moved in row.items() if nodes[rank] == nodes[peer]
     )
@@ -244,7 +244,7 @@ def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]]
 
 
 def tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
-    """Bytes to each node."""
+    """By node, the bytes that a rank exchanges with the ranks on it: `row` has those with each peer."""
     found: dict[int, float] = {}
     for peer, moved in row.items():
         found[nodes[peer]] = found.get(nodes[peer], 0.0) + moved

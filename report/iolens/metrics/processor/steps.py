@@ -48,7 +48,7 @@ def steps(job: Job) -> Records | None:
 
 
 def parts_of(job: Job) -> dict[str, float]:
-    """Shares of the time by part, per cent."""
+    """The share of each part in the time of the average rank, in per cent; empty where the log does not tell."""
     found = time.time_parts(job)
     return {} if found is None else dict(found.rows("part", "share"))
 

@@ -76,13 +76,13 @@ def is_of_processors(job: Job) -> bool:
 
 
 def mpi_part(functions: np.ndarray) -> np.ndarray:
-    """The part that each MPI function belongs to."""
+    """For each call, by the name of its MPI function, the part of the time that it belongs to: one of `PARTS`."""
     parts = {name: part_of(name) for name in set(functions.tolist())}
     return np.array([parts[name] for name in functions.tolist()], object)
 
 
 def part_of(function: str) -> str:
-    """The same of one."""
+    """The part of the time that a call of this MPI function belongs to: its start, waiting, or moving messages."""
     return START if re.fullmatch(STARTS, function) else WAITING if re.fullmatch(WAITS, function) else TRANSFER
 
 
@@ -94,7 +94,11 @@ def has_timed_barriers(job: Job) -> bool:
 
 
 def from_calls(run_time: float, ranks: int, mpi: Records, moved: Records | None, places: Records | None) -> Records:
-    """`rank_time` of timed calls."""
+    """`rank_time` of calls that were timed, `mpi` and those of I/O, `moved`; `places` has the start of MPI. Seconds.
+
+    Where threads call at the same time, their times may add up to more than the run time: then all parts are scaled so
+    that they fit, and nothing is left for computing.
+    """
     part = mpi_part(mpi["function"])
     found = {name: by_rank(mpi.where(part == name), "time", ranks) for name in (WAITING, TRANSFER, START)}
     if "sync_time" in mpi:
@@ -123,7 +127,7 @@ def of_first_threads(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def from_samples(rows: pd.DataFrame, seconds: np.ndarray) -> Records:
-    """`rank_time` of samples, which stand for so many seconds of each rank."""
+    """`rank_time` of samples: each rank's `seconds` are shared out to the parts as its samples are."""
     rows = rows[rows["rank"].between(0, len(seconds) - 1)]
     calls = mpi_part(rows["function"].to_numpy(dtype=object))
     part = np.where(rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, calls, COMPUTE))
@@ -134,7 +138,7 @@ def from_samples(rows: pd.DataFrame, seconds: np.ndarray) -> Records:
 
 
 def whole_time(each: Records) -> np.ndarray:
-    """All parts of each rank."""
+    """The sum of all parts of each rank's time, in seconds."""
     return np.asarray(np.sum([each[part] for part in PARTS], axis=0))
 
 

@@ -55,7 +55,7 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def longest(rows: Records) -> float:
-    """The time in which the event was to be counted, of all ranks together."""
+    """The seconds in which an event was to be counted, of all ranks and calls together."""
     return float(rows["time_enabled"].sum())
 
 

@@ -177,7 +177,7 @@ def points_columns(comparison: Comparison) -> list[Column]:
 
 
 def brief_columns(comparison: Comparison) -> list[Column]:
-    """The same, narrow enough for a terminal."""
+    """The columns of points for a terminal, which is narrow: what varies, and what it gave."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
     against = Column(against_head(comparison), AGAINST, against_baseline)
     return [*levels(comparison.factors), COUNT, value_column(comparison), against, reason]

@@ -47,7 +47,7 @@ def answer(question: str) -> Callable[[Store], pd.DataFrame]:
 
 
 def first(question: str) -> Callable[[Store], pd.DataFrame]:
-    """The same, as many rows as a page has room for."""
+    """A metric that asks one of the questions, with as many rows as a page has room for."""
 
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question).head(MOST)

@@ -144,7 +144,7 @@ UNKNOWN: Exhibit[Job] = Exhibit(
 
 
 def unknown_words(job: Job) -> list[Block]:
-    """The same in one paragraph."""
+    """What the log cannot tell, in one paragraph."""
     found = UNKNOWN.frame(job)
     if found is None:
         return []
