@@ -9,6 +9,7 @@ float sdot_(int *, float *, int *, float *, int *);
 double complex zdotc_(int *, double complex *, int *, double complex *, int *);
 void cblas_dgemm(int, int, int, int, int, int, double, double *, int, double *, int, double, double *, int),
     dgesv_(int *);
+double scipy_cblas_ddot64_(long, const double *, long, const double *, long);
 int main(void)
 {
     int i = 3;
@@ -22,7 +23,7 @@ int main(void)
         z = zdotc_(&i, &z, &i, &z, &i);
     }
     dgesv_(&i);
-    printf("%g %g %g %g %g%+gi %d\n", c, d, ddot_(&i, &x, &i, &x, &i), sdot_(&i, &f, &i, &f, &i), creal(z),
-           cimag(z), i);
+    printf("%g %g %g %g %g %g%+gi %d\n", c, d, ddot_(&i, &x, &i, &x, &i), sdot_(&i, &f, &i, &f, &i),
+           scipy_cblas_ddot64_(2, &x, 3, &x, 4), creal(z), cimag(z), i);
     return 0;
 }

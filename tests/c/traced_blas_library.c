@@ -23,3 +23,9 @@ void dgesv_(int *n)
     double x = 2;
     *n = (int)ddot_(&one, &x, &one, &x, &one);
 }
+
+/* As NumPy's build names it. */
+double scipy_cblas_ddot64_(long n, const double *x, long ix, const double *y, long iy)
+{
+    return (double)n * *x * *y + (double)ix + (double)iy;
+}

@@ -63,6 +63,7 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
         ("__memcpy_avx_unaligned_erms", "/lib/libc.so.6", "STRING"),
         ("sin", "/lib/libm.so.6", "MATH"),
         ("dgemm_", "/home/me/app", "BLAS"),
+        ("inner_thread", "/venv/numpy.libs/libscipy_openblas64_-4b78795a.so", "BLAS"),
         ("GOMP_parallel", "/lib/libgomp.so.1", "OMP"),
         ("H5Dwrite", "/lib/libhdf5.so.103", "ETC"),
         ("epoll_wait", "", "ETC"),  # what a wrapper of the profiler stands for has no file

@@ -21,7 +21,7 @@ CALLS: Mapping[str, str] = {
     r"|malloc_consolidate|sysmalloc|unlink_chunk",
     STRING: r"(__)?(mem|str)(cpy|set|move|cmp|len|chr|cat|dup|ncpy|ncmp)(_\w+)?",
     OMP: r"(GOMP|omp|gomp|__kmpc?|kmp)_\w+",
-    BLAS: r"(cblas_)?[sdcz](gemm|gemv|trsm|trmm|syrk|axpy|dotu?c?|scal|nrm2|copy|swap|ger)_?",
+    BLAS: r"(scipy_)?(cblas_)?[sdcz](gemm|gemv|trsm|trmm|syrk|axpy|dotu?c?|scal|nrm2|copy|swap|ger)_?(64_)?",
 }
 """Names of functions whose library says nothing, for the C library holds several groups and programs may link it
 statically."""
@@ -31,7 +31,7 @@ OBJECTS: Mapping[str, str] = {
     MPIIO: r"mca_(io|fcoll|fbtl|fs|sharedfp)_.*|libmca_common_ompio.*|libromio.*",
     MPI: r"lib(mpi|mpich|open-pal|open-rte|mca_common|pmix|prrte|psm|fabric|uc[pstm]|ibverbs|hwloc|event).*"
     r"|(mca|pmix)_.*",
-    BLAS: r"lib(open)?blas.*|liblapack.*|libmkl.*|libblis.*|libscalapack.*|libatlas.*",
+    BLAS: r"lib(scipy_)?(open)?blas.*|liblapack.*|libmkl.*|libblis.*|libscalapack.*|libatlas.*",
     FFT: r"libfftw.*",
     MATH: r"libm[-.].*|libmvec.*|libquadmath.*",
     OMP: r"lib(gomp|iomp|omp)\d?.*",
