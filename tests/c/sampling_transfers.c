@@ -114,26 +114,33 @@ static void slow_reader(const char *name, long (*move)(int), int is_socket)
 
 static void on_signal(int number) { (void)number; }
 
-/* A signal of the program's own ends the call when the pipe is full. */
+/* A signal of the program's own ends the call when the pipe is full; nothing is read before it has ended. */
 static void interrupted(int flags)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
-    int pair[2];
+    int pair[2], ended[2];
+    char none;
     sigaction(SIGUSR1, &action, NULL);
     make_pair(pair, 0);
+    make_pair(ended, 0);
     pid_t reader = fork();
     if (reader == 0) {
         close(pair[1]);
+        close(ended[1]);
         until_full(pair[0]);
         usleep(WAIT_US);
         kill(getppid(), SIGUSR1);
-        usleep(WAIT_US);
+        read(ended[0], &none, 1);
         _exit(drain(pair[0]) != FULL);
     }
     close(pair[0]);
+    close(ended[0]);
     check("write with a signal", write(pair[1], bytes, MANY), FULL);
     close(pair[1]);
-    waitpid(reader, NULL, 0);
+    close(ended[1]);
+    int status = 1;
+    waitpid(reader, &status, 0);
+    check("its reader", status, 0);
 }
 
 /* The first waits until there is something to copy. */
