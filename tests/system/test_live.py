@@ -91,8 +91,10 @@ def test_a_signal_to_iolens_run_makes_a_snapshot(tmp_path: Path) -> None:
         "IOLENS_INCLUDE": str(tmp_path),
     }
     words = [mpi.find_launcher(FLAVOUR), "-np", "3", str(program), "wait"]
-    command = [sys.executable, "-m", "iolens.cli.main", "run", "--trace", "mpi,io", "--output", "out", "--", *words]
-    running = subprocess.Popen(command, cwd=tmp_path, env=os.environ | settings, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "iolens.cli.main", "run", "--trace", "mpi,io", "--sample", "--output", "out", "--"]
+    running = subprocess.Popen(
+        [*command, *words], cwd=tmp_path, env=os.environ | settings, stderr=subprocess.PIPE, text=True
+    )
     wait_until(lambda: (tmp_path / "ready").exists())
     listed = next(line.split() for line in live(tmp_path).stdout.splitlines() if "mpi_killed" in line)
     look = live(tmp_path, listed[1], "--once", "--interval", "0.1").stdout
@@ -110,6 +112,7 @@ def test_a_signal_to_iolens_run_makes_a_snapshot(tmp_path: Path) -> None:
     assert partial[1] == ""
     barriers = [line.split()[1] for line in look.splitlines() if line.strip().startswith("MPI_Barrier")]
     assert barriers == ["1"], look
+    assert "Where ranks are now" in look
     for log in (first, last):
         counters = darshan.DarshanReport(str(log), read_all=True).records["POSIX"].to_df()["counters"]
         assert counters["POSIX_BYTES_WRITTEN"].sum() == 48

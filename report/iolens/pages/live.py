@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iolens.metrics.files import top_files
+from iolens.metrics.mpiio import rank_list
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi import mpi_calls
-from iolens.metrics.progress import layers_since
+from iolens.metrics.progress import layers_since, standing
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.ranks import RANK_BALANCE
 from iolens.pages.text import table_text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 8
 MOST_FUNCTIONS = 8
+NO_SAMPLE = "(no sample: waits in the system, or is stopped)"
 
 
 def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
@@ -41,9 +43,10 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
     """One look, for a terminal of that width."""
     from rich.text import Text
 
-    tables = [layers_table(job, before), RANK_BALANCE.table(job), mpi_table(job), files_table(job)]
+    tables = [layers_table(job, before), RANK_BALANCE.table(job), places_table(job, before)]
     marks = [Text(sentence, style="bold") for sentence in [*incomplete(job), *job.unfollowed]]
     head = Text(headline(spools, job), style="bold")
+    tables += [mpi_table(job), files_table(job)]
     shown = [line for one in tables if one and one.rows for line in ("", *table_text(one, width))]
     return [head, *marks, *map(Text, shown)]
 
@@ -81,6 +84,19 @@ def mpi_table(job: Job) -> Table | None:
     ]
     columns = ["function", "calls", "time (s)", "slowest rank (s)", "sent", "received"]
     return Table("MPI calls that took most time", columns, rows, "Of an average rank; calls that have returned.")
+
+
+def places_table(job: Job, before: Job | None) -> Table | None:
+    """In which function ranks stand; None where they are not sampled."""
+    found = standing(job, before)
+    if found is None:
+        return None
+    rows = [
+        [one.function or NO_SAMPLE, one.group, rank_list(one.ranks), f"{one.share:.0f} %" if one.function else NONE]
+        for one in found[:MOST_FUNCTIONS]
+    ]
+    note = "Samples of their first threads since the look before; of a system call that waits there are none yet."
+    return Table("Where ranks are now", ["mostly in", "group", "ranks", "of their samples"], rows, note)
 
 
 def files_table(job: Job) -> Table:
