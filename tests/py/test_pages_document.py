@@ -65,6 +65,15 @@ def test_no_sheet_holds_but_the_last_rows_of_a_table(rows: int, sheets: int, tmp
     assert min(each) >= 6
 
 
+@pytest.mark.parametrize(("lines", "sheets"), [(16, 1), (30, 2)])
+def test_a_sheet_for_a_few_lines_is_saved(lines: int, sheets: int, tmp_path: Path) -> None:
+    """Where smaller figures make room for them; more than a fifth of a sheet has one of its own."""
+    blocks = [*(FigureBlock(chart()) for _ in range(3)), *(Text(f"line {number}") for number in range(lines))]
+    write_document(tmp_path / "x.pdf", "Title", "below", [Page("One", blocks)])
+    found = (tmp_path / "x.pdf").read_bytes()
+    assert len(re.findall(rb"/Type /Page\b", found)) == sheets
+
+
 def test_the_language_is_told(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
     write_document(path, "The title", "the subtitle", [Page("Only", [Text("Words.")])])

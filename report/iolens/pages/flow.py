@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -16,12 +17,23 @@ from iolens.pages.fonts import BOLD, MONO, PLAIN, font
 from iolens.pages.grid import grid
 from iolens.pages.vector import draw_figure
 
-GAP, BELOW = 12.0, 11.0
+GAP = 12.0
 LONG, ROOM = 16, 110.0
 """A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
 BELONGING = ("small", "code")
 """Styles of what belongs to the finding above it."""
 INK, QUIET = HexColor("#222222"), HexColor("#555555")
+
+
+@dataclass(frozen=True)
+class Spacing:
+    """How much room blocks take: the scale of figures, and the points below each block."""
+
+    figures: float = 1.0
+    below: float = 11.0
+
+
+USUAL, CLOSE = Spacing(), Spacing(figures=0.88, below=5.0)
 
 STYLES: dict[str, dict[str, Any]] = {
     "body": {"fontName": PLAIN, "fontSize": 8.5, "leading": 12, "textColor": INK, "spaceAfter": 5},
@@ -87,12 +99,12 @@ def heading(title: str) -> Flowable:
 
 
 class Drawing(Flowable):  # type: ignore[misc]
-    """A matplotlib figure of `width` points."""
+    """A matplotlib figure of `width` points, then scaled."""
 
-    def __init__(self, figure: Any, width: float) -> None:
+    def __init__(self, figure: Any, width: float, scale: float) -> None:
         super().__init__()
         size = 72 * figure.get_size_inches()
-        self.figure, self.factor = figure, min(1.0, width / size[0])
+        self.figure, self.factor = figure, scale * min(1.0, width / size[0])
         self.width, self.height = (float(self.factor * length) for length in size)
 
     def wrap(self, *available: float) -> tuple[float, float]:
@@ -121,37 +133,37 @@ def heads(block: Block) -> bool:
     return isinstance(block, Text) and block.style == "finding"
 
 
-def flowables(group: Sequence[Block], width: float) -> list[Flowable]:
+def flowables(group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
     """What a group becomes in a column of `width` points: whole, except that a long table may be split."""
     block = group[0]
     if isinstance(block, Table) and len(block.rows) > LONG:
-        return [CondPageBreak(ROOM), *parts(block, width)]
-    return [KeepTogether([flow for one in group for flow in parts(one, width)])]
+        return [CondPageBreak(ROOM), *parts(block, width, spacing)]
+    return [KeepTogether([flow for one in group for flow in parts(one, width, spacing)])]
 
 
-def headed(title: str, group: Sequence[Block], width: float) -> list[Flowable]:
+def headed(title: str, group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
     """A page's title and its first group, on one sheet."""
     block = group[0]
     if isinstance(block, Table) and len(block.rows) > LONG:
-        return [CondPageBreak(ROOM), heading(title), *parts(block, width)]
-    return [KeepTogether([heading(title), *(flow for one in group for flow in parts(one, width))])]
+        return [CondPageBreak(ROOM), heading(title), *parts(block, width, spacing)]
+    return [KeepTogether([heading(title), *(flow for one in group for flow in parts(one, width, spacing))])]
 
 
-def parts(block: Block, width: float) -> list[Flowable]:
+def parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
     """The pieces of a block, from top to bottom."""
     if isinstance(block, Text):
         return [paragraph(block.text, block.style)]
     if isinstance(block, FigureBlock):
-        figure = Drawing(block.figure, min(width, block.width or width))
-        return spaced([*titled(block.title), figure, *noted(block.caption)])
+        figure = Drawing(block.figure, min(width, block.width or width), spacing.figures)
+        return spaced([*titled(block.title), figure, *noted(block.caption)], spacing)
     if isinstance(block, Table):
-        return spaced([*titled(block.title), grid(block, width, noted(block.note))])
-    return [side_by_side(block, width)]
+        return spaced([*titled(block.title), grid(block, width, noted(block.note))], spacing)
+    return [side_by_side(block, width, spacing)]
 
 
-def spaced(flow: list[Flowable]) -> list[Flowable]:
+def spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
     """Leave room below the last piece, unless a page ends there."""
-    flow[-1].spaceAfter = BELOW
+    flow[-1].spaceAfter = spacing.below
     return flow
 
 
@@ -165,12 +177,12 @@ def noted(note: str) -> list[Flowable]:
     return [paragraph(note, "note")] if note else []
 
 
-def side_by_side(row: Row, width: float) -> Flowable:
+def side_by_side(row: Row, width: float, spacing: Spacing = USUAL) -> Flowable:
     """Blocks in columns, tops aligned."""
     shares = row.shares or [1.0] * len(row.blocks)
     room = width - GAP * (len(row.blocks) - 1)
     widths = [room * share / sum(shares) for share in shares]
-    cells = [parts(block, wide) for block, wide in zip(row.blocks, widths, strict=True)]
+    cells = [parts(block, wide, spacing) for block, wide in zip(row.blocks, widths, strict=True)]
     columns = [wide + (GAP if i < len(widths) - 1 else 0) for i, wide in enumerate(widths)]
     style = [
         ("FONTNAME", (0, 0), (-1, -1), font(PLAIN)),
@@ -179,4 +191,4 @@ def side_by_side(row: Row, width: float) -> Flowable:
         ("RIGHTPADDING", (0, 0), (-2, -1), GAP),
     ]
     found = Grid([cells], colWidths=columns, style=style, hAlign="LEFT")
-    return spaced([found])[0]
+    return spaced([found], spacing)[0]

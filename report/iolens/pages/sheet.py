@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from reportlab.lib.colors import HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, Frame, NextPageTemplate, PageBreak, PageTemplate
+from reportlab.platypus import BaseDocTemplate, Flowable, Frame, NextPageTemplate, PageBreak, PageTemplate
 
 from iolens.pages.blocks import Page
-from iolens.pages.flow import flowables, headed, together
+from iolens.pages.flow import CLOSE, USUAL, Spacing, flowables, headed, together
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import shorten
 
 MARGIN = 48.0
 HEADER, FOOTER = 46.0, 30.0
-WIDTH = A4[0] - 2 * MARGIN
+WIDTH, HEIGHT = A4[0] - 2 * MARGIN, A4[1] - MARGIN - FOOTER - HEADER
+NEARLY_EMPTY = 0.2
+"""Part of the last sheet; one that has less is saved where the others take it up."""
 INK, QUIET, LINE, ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
 
 def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
-    """Lay out the pages and write the PDF; a page may have a subtitle and labels of its own."""
+    """Lay out the pages and write the PDF; a page may have a subtitle and labels of its own.
+
+    Where the last sheet would be nearly empty, figures and spaces are made smaller if that saves it.
+    """
+    content, sheets, used = laid_out(title, subtitle, pages, labels, USUAL)
+    if sheets > 1 and used < NEARLY_EMPTY:
+        closer, fewer, _ = laid_out(title, subtitle, pages, labels, CLOSE)
+        content = closer if fewer < sheets else content
+    path.write_bytes(content)
+
+
+def laid_out(
+    title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str], spacing: Spacing
+) -> tuple[bytes, int, float]:
+    """The PDF, how many sheets it has, and which part of the last one is in use."""
+    content = BytesIO()
     document = BaseDocTemplate(
-        str(path),
+        content,
         pagesize=A4,
         title=title,
         author="iolens",
@@ -42,11 +60,13 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
         if not (page.joined and number):
             story += [NextPageTemplate(f"sheet{number}"), *([PageBreak()] if number else [])]
         first, *others = together(page.blocks)
-        story += headed(page.title, first, WIDTH)
+        story += headed(page.title, first, WIDTH, spacing)
         for group in others:
-            story += flowables(group, WIDTH)
+            story += flowables(group, WIDTH, spacing)
     document.addPageTemplates(templates)
-    document.build(story, canvasmaker=NumberedCanvas)
+    end = End()
+    document.build([*story, end], canvasmaker=NumberedCanvas)
+    return content.getvalue(), document.page, 1 - end.left / HEIGHT
 
 
 def template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> PageTemplate:
@@ -55,7 +75,7 @@ def template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> Pag
         MARGIN,
         MARGIN / 2 + FOOTER,
         WIDTH,
-        A4[1] - MARGIN - FOOTER - HEADER,
+        HEIGHT,
         leftPadding=0,
         rightPadding=0,
         topPadding=0,
@@ -98,6 +118,20 @@ def draw_footer(canvas: Any, labels: Sequence[str]) -> None:
         canvas.setFont(font(BOLD), 7)
         canvas.drawString(x + 4, base, label)
         x += wide + 6
+
+
+class End(Flowable):  # type: ignore[misc]
+    """Takes no room, and knows how much of the last sheet is left, in points."""
+
+    left = 0.0
+
+    def wrap(self, width: float, height: float) -> tuple[float, float]:
+        """Nothing."""
+        self.left = height
+        return 0.0, 0.0
+
+    def draw(self) -> None:
+        """Nothing."""
 
 
 class NumberedCanvas(Canvas):  # type: ignore[misc]
