@@ -58,16 +58,6 @@ static void check_places(const Config *config, Trouble *trouble)
     writable_file("log", config->log, trouble);
 }
 
-/* Hints of the file first, so that --hint can change one. */
-static void add_hints_file(Config *config, Trouble *trouble)
-{
-    Hints given = config->hints;
-    config->hints = (Hints){0};
-    hints_read(&config->hints, config->hints_file, trouble);
-    for (int i = 0; i < given.count; i++)
-        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
-}
-
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
 {
     int rank;
@@ -78,7 +68,7 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     if (!trouble.any && config->help)
         options_help(&ALIGNMENT_OPTIONS, &DEFAULTS, comm);
     if (config->hints_file != NULL)
-        add_hints_file(config, &trouble);
+        hints_read_below(&config->hints, config->hints_file, &trouble);
     check(config, &trouble);
     if (rank == 0)
         check_places(config, &trouble);

@@ -95,16 +95,6 @@ static void add_collbuf_hints(Config *config, Trouble *trouble)
         hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
 }
 
-/* Hints of the file first, so that --hint can change one. */
-static void add_hints_file(Config *config, Trouble *trouble)
-{
-    Hints given = config->hints;
-    config->hints = (Hints){0};
-    hints_read(&config->hints, config->hints_file, trouble);
-    for (int i = 0; i < given.count; i++)
-        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
-}
-
 /* Where grid, steps and dt come from: a class, --grid, an input file. */
 static void find_problem(Config *config, MPI_Comm comm, Trouble *trouble)
 {
@@ -212,7 +202,7 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     if (!trouble.any && config->help)
         options_help(&BTIO_OPTIONS, &DEFAULTS, comm);
     if (!trouble.any && config->hints_file != NULL)
-        add_hints_file(config, &trouble);
+        hints_read_below(&config->hints, config->hints_file, &trouble);
     if (!trouble_shared(&trouble, comm))
         find_problem(config, comm, &trouble);
     if (!trouble.any) {

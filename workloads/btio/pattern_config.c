@@ -90,15 +90,6 @@ static void apply_input(PatternConfig *config, MPI_Comm comm, Trouble *trouble)
     config->directory = input.directory;
 }
 
-static void apply_hints_file(PatternConfig *config, Trouble *trouble)
-{
-    Hints given = config->hints;
-    config->hints = (Hints){0};
-    hints_read(&config->hints, config->hints_file, trouble);
-    for (int i = 0; i < given.count; i++)
-        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
-}
-
 static void check_ranks(const PatternConfig *config, MPI_Comm comm, Trouble *trouble)
 {
     int ranks;
@@ -148,7 +139,7 @@ void pattern_config_read(PatternConfig *config, int argc, char **argv, MPI_Comm 
     if (!trouble.any && config->help)
         options_help(&PATTERN_OPTIONS, &DEFAULTS, comm);
     if (!trouble.any && config->hints_file != NULL)
-        apply_hints_file(config, &trouble);
+        hints_read_below(&config->hints, config->hints_file, &trouble);
     if (!trouble.any)
         settle(config, comm, &trouble);
     if (trouble_shared(&trouble, comm))

@@ -72,8 +72,7 @@ static void add_hints(Config *config, Trouble *trouble)
     }
     if (config->hints_file != NULL)
         hints_read(&config->hints, config->hints_file, trouble);
-    for (int i = 0; i < given.count; i++)
-        hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
+    hints_put_all(&config->hints, &given, trouble);
 }
 
 static void check_writers(const Problem *problem, const char *name, Trouble *trouble)

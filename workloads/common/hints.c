@@ -86,6 +86,20 @@ void hints_read(Hints *hints, const char *path, Trouble *trouble)
     fclose(file);
 }
 
+void hints_put_all(Hints *hints, const Hints *more, Trouble *trouble)
+{
+    for (int i = 0; i < more->count; i++)
+        hints_put(hints, more->list[i].key, more->list[i].value, trouble);
+}
+
+void hints_read_below(Hints *hints, const char *path, Trouble *trouble)
+{
+    Hints given = *hints;
+    *hints = (Hints){0};
+    hints_read(hints, path, trouble);
+    hints_put_all(hints, &given, trouble);
+}
+
 MPI_Info hints_info(const Hints *hints)
 {
     MPI_Info info = MPI_INFO_NULL;

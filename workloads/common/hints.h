@@ -27,6 +27,12 @@ void hints_put(Hints *hints, const char *key, const char *value, Trouble *troubl
 /* A hints file: `key=value` or `key value` on each line, # begins a comment. */
 void hints_read(Hints *hints, const char *path, Trouble *trouble);
 
+/* Those of `more`, over the ones of the same keys that are there. */
+void hints_put_all(Hints *hints, const Hints *more, Trouble *trouble);
+
+/* A hints file below the hints that are there, so that --hint can change one of the file. */
+void hints_read_below(Hints *hints, const char *path, Trouble *trouble);
+
 /* MPI_INFO_NULL when there are none. */
 MPI_Info hints_info(const Hints *hints);
 

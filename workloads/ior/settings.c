@@ -196,8 +196,7 @@ static void complete(Settings *s, int ranks, Trouble *trouble)
         size_t skip = strncmp(file.list[i].key, prefix, sizeof prefix - 1) == 0 ? sizeof prefix - 1 : 0;
         hints_put(&s->hints, file.list[i].key + skip, file.list[i].value, trouble);
     }
-    for (int i = 0; i < given.count; i++)
-        hints_put(&s->hints, given.list[i].key, given.list[i].value, trouble);
+    hints_put_all(&s->hints, &given, trouble);
 }
 
 Tests settings_read(int argc, char **argv, MPI_Comm comm)
