@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from iolens.metrics.processor.samples import place_of
-from iolens.symbols.chains import RECORDER, call_chains, of_a_wait
+from iolens.symbols.chains import RECORDER, SOME_CALL, call_chains, of_a_wait
 from iolens.symbols.elf import read_elf
 from iolens.symbols.resolve import resolve
 
@@ -168,6 +168,23 @@ def test_calls_of_mpi_by_the_profiler_are_inside_the_call_that_the_program_made(
     assert names[5] == ["main", "PMPI_Recv", "opal_progress"]
     assert names[8] == ["main", "PMPI_Init", "MPI_Send"]
     assert (place_of(chains[0, 3], False).function, place_of(chains[0, 8], True).function) == ("MPI_Recv", "MPI_Init")
+
+
+def test_a_call_of_mpi_stays_one_when_the_profiler_was_built_anew_since() -> None:
+    rows = [
+        (0, -1, "main", "/x/program"),
+        (1, 0, "0x8e94 (libiolens-openmpi.so)", "/x/libiolens-openmpi.so"),
+        (2, 1, "PMPI_Recv", "/lib/libmpi.so.40"),
+        (3, 0, "0x99 (libiolens-trace-heap.so)", "/x/libiolens-trace-heap.so"),
+        (4, 1, "snprintf", "/lib/libc.so.6"),
+    ]
+    frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
+    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * len(rows)))
+    waits, inside, other, helper = (place_of(chains[0, node], True) for node in (1, 2, 3, 4))
+    assert (waits.group, waits.function) == ("MPI", SOME_CALL)
+    assert (inside.group, inside.function) == ("MPI", "MPI_Recv")
+    assert other.group != "MPI"
+    assert helper.function == SOME_CALL
 
 
 def test_ranks_share_nodes_and_objects_and_have_their_own_behind_them(program: Path) -> None:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 WRAPPERS = "libiolens"
 """How the names of the profiler's own libraries begin."""
 
+ADAPTERS, TRACERS = "libiolens-", "libiolens-trace-"
+"""The same of those that wrap MPI, and of those that wrap other libraries."""
+
+SOME_CALL = "(MPI call; iolens was updated since)"
+"""Stands for a function of MPI whose wrapper has no name, for the profiler's library is another one now."""
+
 RECORDER = "[iolens]"
 """Stands for the profiler's own work."""
 
@@ -100,20 +106,28 @@ def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
             wrapper = wrapper or part[0]
             continue
         if wrapper and calls_for_itself(wrapper, part[0]):
-            frames.append(Frame(wrapper.function, "", 0, ""))
+            frames.append(wrapped(wrapper))
         wrapper = None
         frames += part
     if wrapper is None:
         return tuple(frames)
-    return (*frames, Frame(wrapper.function, "", 0, ""), Frame(RECORDER, "", 0, wrapper.object))
+    return (*frames, wrapped(wrapper), Frame(RECORDER, "", 0, wrapper.object))
+
+
+def wrapped(wrapper: Frame) -> Frame:
+    """The function that a wrapper stands for."""
+    of_mpi = wrapper.module.startswith(ADAPTERS) and not wrapper.module.startswith(TRACERS)
+    return Frame(SOME_CALL if of_mpi and wrapper.function.startswith("0x") else wrapper.function, "", 0, "")
 
 
 def calls_for_itself(wrapper: Frame, called: Frame) -> bool:
     """Whether what a wrapper of MPI calls is another function than the wrapped one: a probe before a receive, a barrier
     before a collective call, the comparison of clocks. The program did not call it, and its time is that of the call
     that it called."""
-    wrapped = wrapper.function.removeprefix("P")
-    return wrapped.startswith("MPI_") and called.function.removeprefix("P") != wrapped
+    asked, made = (frame.function.removeprefix("P") for frame in (wrapped(wrapper), called))
+    if asked == SOME_CALL:
+        return not made.startswith("MPI_")
+    return asked.startswith("MPI_") and made != asked
 
 
 def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:

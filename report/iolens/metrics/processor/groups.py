@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from iolens.symbols.chains import SOME_CALL
+
 USER, MPI, MPIIO, POSIX, STDIO, BLAS, FFT, MATH, OMP, HEAP, STRING, TOOL, ETC = (
     *("USER", "MPI", "MPI-IO", "POSIX", "STDIO", "BLAS", "FFT", "MATH", "OMP", "HEAP", "STRING", "IOLENS", "ETC"),
 )
@@ -45,6 +47,8 @@ OBJECTS: Mapping[str, str] = {
 def group_of(function: str, path: str) -> str:
     """The group of a function in the object file `path` (a program or a library; empty: not known)."""
     name = mpi_name(function, path)
+    if function == SOME_CALL:
+        return MPI
     if name:
         return MPIIO if name.startswith("MPI_File_") else MPI
     owner = library_of(path)
