@@ -162,6 +162,16 @@ def test_a_log_is_its_owners_unless_asked_otherwise(tmp_path: Path) -> None:
         assert log.stat().st_mode & 0o7777 == (0o440 if name == "group" else 0o400)
 
 
+def test_a_setting_that_is_no_number_is_said_with_what_is_used_instead(tmp_path: Path) -> None:
+    wrong = {"MPI_PEERS": "two", "TIMELINE": "1k", "CALLERS": "3x", "DXT_MEMORY": f"{2**60}"}
+    settings = {f"IOLENS_{name}": value for name, value in wrong.items()}
+    done = harness.run("/bin/true", folder=tmp_path, IOLENS_DXT="1", IOLENS_SAMPLE="10", **settings)
+    assert done.returncode == 0
+    for name, value in settings.items():
+        assert done.stderr.count(f"iolens: {name}={value} is not a ") == 1, done.stderr
+    assert len(done.stderr.splitlines()) == len(wrong)
+
+
 def test_logs_by_date_in_folders_like_the_one_above(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs").chmod(0o1777)

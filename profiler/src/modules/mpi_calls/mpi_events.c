@@ -62,6 +62,9 @@ static void start(void)
     long long asked = strtoll(iolens.settings.timeline, &end, 10);
     bool valid = errno == 0 && *end == '\0' && end != iolens.settings.timeline && asked >= 0;
     most = valid ? asked : 0;
+    if (!valid)
+        iolens_say("IOLENS_TIMELINE=%s is not a number of samples and calls; none is kept with its time",
+                   iolens.settings.timeline);
 }
 
 bool mpi_events_wanted(void) { return most > 0; }

@@ -43,7 +43,11 @@ static void start(void)
     char *end;
     errno = 0;
     long long most = strtoll(iolens.settings.mpi_peers, &end, 10);
-    shape.most = most > 0 && errno == 0 && *end == '\0' ? (uint64_t)most : DEFAULT_PEERS;
+    if (most > 0 && errno == 0 && *end == '\0')
+        shape.most = (uint64_t)most;
+    else
+        iolens_say("IOLENS_MPI_PEERS=%s is not a positive number of ranks; %d is used",
+                   iolens.settings.mpi_peers, DEFAULT_PEERS);
 }
 
 static struct counts *find(struct keyed *store, int32_t peer)

@@ -45,7 +45,7 @@ void dxt_start(void)
     filter->small = share("IOLENS_DXT_SMALL_IO_TRIGGER", settings->dxt_small);
     filter->unaligned = share("IOLENS_DXT_UNALIGNED_IO_TRIGGER", settings->dxt_unaligned);
     unsigned long long memory = strtoull(settings->dxt_memory, &end, 10);
-    if (*end != '\0' || settings->dxt_memory[0] == '-') {
+    if (*end != '\0' || settings->dxt_memory[0] == '-' || memory > SIZE_MAX / MIB) {
         iolens_say("IOLENS_DXT_MEMORY=%s is not a number of MiB; 64 is used", settings->dxt_memory);
         memory = 64;
     }
