@@ -25,11 +25,17 @@ static struct {
 
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
+/* Once it is noted what is counted, migrations have a counter, or a reason why not. */
+static bool is_noted(const struct counters_state *state)
+{
+    return state->counted || *state->reasons.of[SET_MIGRATIONS];
+}
+
 /* What is counted is noted where a recovery finds it. */
 static struct counters_state *noted_state(void)
 {
     struct counters_state *state = table_state(TABLE_counters);
-    if (!state || state->events > 0)
+    if (!state || is_noted(state))
         return state;
     for (size_t i = 0; i < iolens_counters.choice.count; i++)
         state->event[i] = iolens_counters.choice.event[i];
