@@ -75,3 +75,52 @@ def test_chains_of_several_callers_are_told_apart(program: Path, tmp_path: Path)
 def test_without_being_asked_nothing_is_kept(program: Path, tmp_path: Path) -> None:
     assert harness.run(program, folder=tmp_path).returncode == 0
     assert "io_sites" not in read_log(harness.logs(tmp_path)[0]).private
+
+
+LIBRARY = """
+void pass_on(void (*on)(void)) {
+    volatile char room[ROOM];
+    for (int i = 0; i < ROOM; i++) room[i] = i;
+    on();
+    room[0] = 1;
+}
+"""
+
+LOADS = """
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+static int fd;
+static void store(void) { write(fd, "x", 1); }
+__attribute__((noinline)) static int through_small(void (*pass_on)(void (*)(void))) { pass_on(store); return fd; }
+__attribute__((noinline)) static int through_large(void (*pass_on)(void (*)(void))) { pass_on(store); return fd + 1; }
+int main(void) {
+    int done = 0;
+    fd = open("data", O_CREAT | O_RDWR, 0600);
+    for (int i = 0; i < 10; i++) {
+        void *library = dlopen(i % 2 ? "./large.so" : "./small.so", RTLD_NOW);
+        void *pass_on = dlsym(library, "pass_on");
+        done += i % 2 ? through_large(pass_on) : through_small(pass_on);
+        dlclose(library);
+    }
+    return done == 0;
+}
+"""
+
+
+def test_callers_through_libraries_that_take_one_anothers_place(tmp_path: Path) -> None:
+    """The same instructions but for the size of the frame, at one address after the other."""
+    harness.build_library()
+    (tmp_path / "library.c").write_text(LIBRARY)
+    (tmp_path / "loads.c").write_text(LOADS)
+    compile_it = ["gcc", "-O1", "-g", "-fomit-frame-pointer", "-fno-stack-protector"]
+    for name, room in (("small", 40), ("large", 80)):
+        library = [*compile_it, "-shared", "-fPIC", f"-DROOM={room}", "-o", f"{name}.so", "library.c"]
+        subprocess.run(library, cwd=tmp_path, check=True)
+    subprocess.run([*compile_it, "-o", "loads", "loads.c", "-ldl"], cwd=tmp_path, check=True)
+    assert harness.run(tmp_path / "loads", folder=tmp_path, IOLENS_IO_CALLERS="5").returncode == 0
+    private = read_log(harness.logs(tmp_path)[0]).private
+    chains = call_chains(resolve(private["call_nodes"], private["objects"]))
+    writes = [row for row in private["io_sites"].itertuples() if row.function == "write"]
+    found = Counter({[place.function for place in chains[row.rank, row.node]][-3]: int(row.calls) for row in writes})
+    assert found == {"through_small": 5, "through_large": 5}

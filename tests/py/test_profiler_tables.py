@@ -32,6 +32,7 @@ BY_HAND = {
         "pthread_sigmask",
         "sigpending",
         "setsockopt",
+        "dlclose",
     ),
     *("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"),
 }

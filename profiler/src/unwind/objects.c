@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 enum { MOST = 512 };
@@ -19,7 +20,15 @@ static struct {
     int (*find)(void *address, struct found *found);
     struct unwind_object object[MOST];
     size_t count;
+    atomic_uint gone;
 } iolens_objects;
+
+void unwind_objects_unloaded(void) { iolens_objects.gone++; }
+
+unsigned unwind_objects_gone(void)
+{
+    return atomic_load_explicit(&iolens_objects.gone, memory_order_relaxed);
+}
 
 static int keep(struct dl_phdr_info *info, size_t size, void *context)
 {

@@ -18,4 +18,9 @@ void unwind_objects_start(void);
  * those are never unloaded. */
 bool unwind_object_at(uintptr_t address, struct unwind_object *object);
 
+/* An object may be gone. The number of times that this was said tells whether what is known of an address may
+ * be of another object than the one that is there now. */
+void unwind_objects_unloaded(void);
+unsigned unwind_objects_gone(void);
+
 #endif

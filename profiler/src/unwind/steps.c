@@ -16,6 +16,7 @@ struct step {
     bool by_frame;             /* ... the frame pointer, else the stack pointer */
     bool outermost;            /* nothing called it */
     int16_t saved[KEPT];       /* distance of each from the caller's stack pointer; 0: it is as it was */
+    unsigned gone;             /* unwind_objects_gone, when this was read */
 };
 
 static struct thread_rooms iolens_steps = {.bytes = STEPS * sizeof(struct step)};
@@ -49,9 +50,10 @@ static const struct step *step_at(const struct unwind_object *object, uintptr_t 
     if (!steps)
         return NULL;
     struct step *step = &steps[(address ^ address >> 8) % STEPS];
-    if (step->address == address && step->object == object->begin)
+    unsigned gone = unwind_objects_gone();
+    if (step->address == address && step->object == object->begin && step->gone == gone)
         return step;
-    struct step found = {.address = address, .object = object->begin};
+    struct step found = {.address = address, .object = object->begin, .gone = gone};
     struct cfi_row row;
     if (!cfi_row_at(object, address, &row) || !read_rules(&row, &found))
         return NULL;
