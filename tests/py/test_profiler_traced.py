@@ -84,6 +84,21 @@ def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
     assert calls == {"dgemm_": 10, "cblas_dgemm": 10, "zdotc_": 10, "ddot_": 2, **once}
 
 
+def test_libraries_of_the_same_names_are_told_apart_by_their_callers(tmp_path: Path) -> None:
+    """As h5py and netCDF4 bring an HDF5 each: one of the functions is the recorder's, too, and one is not."""
+    source, shared = SOURCES / "traced_twins.c", ["gcc", "-O1", "-shared", "-fPIC"]
+    for number, module in enumerate(["one", "other"], 1):
+        library = f"libhdf5-{module}.so"
+        subprocess.run([*shared, f"-DANSWER={number}", "-o", library, source], cwd=tmp_path, check=True)
+        link = [library, f"-Wl,-rpath,{tmp_path}"]
+        subprocess.run([*shared, "-DMODULE", "-o", f"{module}.so", source, *link], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-DMAIN", "-o", "main", source, "-ldl"], cwd=tmp_path, check=True)
+    traced = trace("hdf5", tmp_path / "main", tmp_path)
+    assert (traced.stdout, traced.stderr, traced.returncode) == ("-11\n-22\n" * 2, "", 0)
+    calls = {function: row["calls"] for (_, function, _), row in rows(tmp_path).items()}
+    assert calls == {"H5Fflush": 4, "H5Pcreate": 4}
+
+
 @pytest.mark.parametrize("library", ["GCC", "LLVM"])
 def test_what_openmp_runs_is_the_program(library: str, tmp_path: Path) -> None:
     """Threads and tasks call as often within a parallel region of OpenMP, and within its barriers; what LLVM's library

@@ -4,6 +4,7 @@
 #ifndef IOLENS_TRACE_FORWARD_H
 #define IOLENS_TRACE_FORWARD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,10 +35,21 @@ typedef intptr_t WORD;
 typedef double REAL;
 typedef double _Complex COMPLEX;
 
+/* What code in [begin, end) means by the name. */
+struct traced_real {
+    atomic_uintptr_t begin;
+    uintptr_t end;
+    _Atomic(void *) real;
+};
+
+enum { TRACE_CALLERS = 4 };
+
 struct traced_function {
-    const char *name;
-    void *real;
+    const char *symbol;
     uint32_t number; /* in the recorder; 0: not known yet */
+    bool of_core;    /* `real` is a wrapper of the recorder's */
+    void *real;      /* what all mean by the name; NULL: none, or not known yet */
+    struct traced_real of[TRACE_CALLERS];
 };
 
 /* A call that has begun. */
@@ -53,18 +65,20 @@ struct traced_call {
 bool trace_enter(struct traced_function *function, struct traced_call *call);
 void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes);
 
-/* The next definition of the function; NULL while it is being looked for, and when there is none. */
-void *trace_real(struct traced_function *function);
+/* The next definition of the function for code at `caller`; NULL while it is being looked for, and when there
+ * is none. */
+void *trace_real(struct traced_function *function, const void *caller);
 
 /* What a call does that has no real function to go to. */
 intptr_t trace_missing(const struct traced_function *function);
 
 #define FORWARD(result, name, bytes)                                                                         \
-    static struct traced_function traced_##name = {#name, NULL, 0};                                          \
+    static struct traced_function traced_##name = {.symbol = #name};                                         \
     __attribute__((visibility("default"))) result forward_##name PARAMETERS __asm__(#name);                  \
     result forward_##name PARAMETERS                                                                         \
     {                                                                                                        \
-        result(*real) PARAMETERS = (result(*) PARAMETERS)trace_real(&traced_##name);                         \
+        result(*real) PARAMETERS =                                                                           \
+            (result(*) PARAMETERS)trace_real(&traced_##name, __builtin_return_address(0));                   \
         struct traced_call call;                                                                             \
         if (!real)                                                                                           \
             return (result)trace_missing(&traced_##name);                                                    \

@@ -25,11 +25,11 @@ static bool is_first(const void *memory)
 #define EXPORT __attribute__((visibility("default")))
 
 #define ALLOCATES(name, parameters, arguments, bytes, otherwise)                                             \
-    static struct traced_function traced_##name = {#name, NULL, 0};                                          \
+    static struct traced_function traced_##name = {.symbol = #name};                                         \
     EXPORT void *trace_##name parameters __asm__(#name);                                                     \
     void *trace_##name parameters                                                                            \
     {                                                                                                        \
-        void *(*real)parameters = (void *(*)parameters)trace_real(&traced_##name);                           \
+        void *(*real)parameters = (void *(*)parameters)trace_real(&traced_##name, NULL);                     \
         struct traced_call call;                                                                             \
         if (!real)                                                                                           \
             return otherwise;                                                                                \
@@ -46,13 +46,13 @@ ALLOCATES(aligned_alloc, (size_t alignment, size_t size), (alignment, size), siz
 ALLOCATES(memalign, (size_t alignment, size_t size), (alignment, size), size, NULL)
 ALLOCATES(valloc, (size_t size), (size), size, NULL)
 
-static struct traced_function traced_realloc = {"realloc", NULL, 0}, traced_free = {"free", NULL, 0},
-                              traced_posix_memalign = {"posix_memalign", NULL, 0};
+static struct traced_function traced_realloc = {.symbol = "realloc"}, traced_free = {.symbol = "free"},
+                              traced_posix_memalign = {.symbol = "posix_memalign"};
 
 static void *moved(void *memory, size_t size)
 {
     size_t left = (size_t)(first + FIRST_BYTES - (char *)memory);
-    void *(*real)(size_t) = (void *(*)(size_t))trace_real(&traced_malloc);
+    void *(*real)(size_t) = (void *(*)(size_t))trace_real(&traced_malloc, NULL);
     void *copy = real ? real(size) : give(size);
     return copy ? memcpy(copy, memory, size < left ? size : left) : NULL;
 }
@@ -60,7 +60,7 @@ static void *moved(void *memory, size_t size)
 EXPORT void *trace_realloc(void *memory, size_t size) __asm__("realloc");
 void *trace_realloc(void *memory, size_t size)
 {
-    void *(*real)(void *, size_t) = (void *(*)(void *, size_t))trace_real(&traced_realloc);
+    void *(*real)(void *, size_t) = (void *(*)(void *, size_t))trace_real(&traced_realloc, NULL);
     struct traced_call call;
     if (is_first(memory) || !real)
         return is_first(memory) ? moved(memory, size) : memory ? NULL : give(size);
@@ -74,7 +74,7 @@ void *trace_realloc(void *memory, size_t size)
 EXPORT void trace_free(void *memory) __asm__("free");
 void trace_free(void *memory)
 {
-    void (*real)(void *) = (void (*)(void *))trace_real(&traced_free);
+    void (*real)(void *) = (void (*)(void *))trace_real(&traced_free, NULL);
     struct traced_call call;
     if (is_first(memory) || !real)
         return;
@@ -90,7 +90,7 @@ EXPORT int trace_posix_memalign(void **place, size_t alignment, size_t size) __a
 int trace_posix_memalign(void **place, size_t alignment, size_t size)
 {
     int (*real)(void **, size_t, size_t) =
-        (int (*)(void **, size_t, size_t))trace_real(&traced_posix_memalign);
+        (int (*)(void **, size_t, size_t))trace_real(&traced_posix_memalign, NULL);
     struct traced_call call;
     if (!real)
         return ENOMEM;
@@ -107,5 +107,5 @@ __attribute__((constructor)) static void resolve(void)
     struct traced_function *const all[] = {&traced_malloc, &traced_calloc,        &traced_realloc,
                                            &traced_free,   &traced_aligned_alloc, &traced_posix_memalign};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        trace_real(all[i]);
+        trace_real(all[i], NULL);
 }

@@ -43,30 +43,117 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
+/* Of all that the program sees. */
 static void *find(const char *name)
+{
+    void *found = NULL;
+    /* Of these there is an older version too, which dlsym may take. */
+    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0)
+        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+/* The object that code lies in. */
+struct object {
+    uintptr_t at, begin, end;
+    const char *name;
+};
+
+static int holds(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct object *object = context;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD)
+            continue;
+        uintptr_t first = info->dlpi_addr + part->p_vaddr, last = first + part->p_memsz;
+        begin = first < begin ? first : begin;
+        end = last > end ? last : end;
+    }
+    if (object->at < begin || object->at >= end)
+        return 0;
+    object->begin = begin;
+    object->end = end;
+    object->name = info->dlpi_name;
+    return 1;
+}
+
+/* Modules of Python may have libraries of one kind each of its own, which no other sees: first where the
+ * caller's object looks. */
+static void *find_for(const char *name, struct object *caller)
 {
     Dl_info self;
     struct search search = {.name = name};
-    /* Of these there is an older version too, which dlsym may take. */
-    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0)
-        search.found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    if (!dladdr(&forks, &self))
+        return NULL;
+    search.own = self.dli_fbase;
+    if (dl_iterate_phdr(holds, caller)) {
+        struct dl_phdr_info info = {.dlpi_name = caller->name};
+        search_in(&info, sizeof info, &search);
+    }
     if (!search.found)
-        search.found = dlsym(RTLD_NEXT, name);
-    if (!search.found && dladdr(&forks, &self) && (search.own = self.dli_fbase))
         dl_iterate_phdr(search_in, &search);
     return search.found;
 }
 
-void *trace_real(struct traced_function *function)
+/* `begin` takes the place, `real` says that it is filled. */
+static void keep(struct traced_function *function, const struct object *caller, void *real)
 {
-    if (function->real || resolving)
-        return function->real;
+    for (int i = 0; i < TRACE_CALLERS; i++) {
+        struct traced_real *place = &function->of[i];
+        uintptr_t none = 0;
+        if (!atomic_compare_exchange_strong(&place->begin, &none, caller->begin))
+            continue;
+        place->end = caller->end;
+        atomic_store_explicit(&place->real, real, memory_order_release);
+        return;
+    }
+}
+
+static void *kept(struct traced_function *function, uintptr_t caller)
+{
+    for (int i = 0; i < TRACE_CALLERS; i++) {
+        struct traced_real *place = &function->of[i];
+        void *real = atomic_load_explicit(&place->real, memory_order_acquire);
+        if (real && caller >= place->begin && caller < place->end)
+            return real;
+    }
+    return NULL;
+}
+
+/* The core stands before HDF5 too, and tells its libraries apart by their callers. */
+static bool is_of_core(const void *found)
+{
+    Dl_info core, object;
+    return strcmp(TRACE_GROUP, "hdf5") == 0 && iolens_calls_for && dladdr((void *)iolens_calls_for, &core) &&
+           dladdr(found, &object) && core.dli_fbase == object.dli_fbase;
+}
+
+static void *look(struct traced_function *function, uintptr_t caller)
+{
+    struct object object = {.at = caller};
     resolving = true;
     int error = errno;
-    function->real = find(function->name);
+    void *found = find(function->symbol);
+    function->of_core = found && is_of_core(found);
+    function->real = found;
+    if (!found && (found = find_for(function->symbol, &object)) && object.begin)
+        keep(function, &object, found);
     errno = error;
     resolving = false;
-    return function->real;
+    return found;
+}
+
+void *trace_real(struct traced_function *function, const void *caller)
+{
+    void *found = function->real;
+    if (!found && !resolving && !(found = kept(function, (uintptr_t)caller)))
+        found = look(function, (uintptr_t)caller);
+    if (function->of_core)
+        iolens_calls_for(caller);
+    return found;
 }
 
 /* By longjmp or an exception: the function's part of the stack, which grows downward, has been given back. A
@@ -80,7 +167,7 @@ static bool was_left(uintptr_t now)
 /* Functions of OpenMP run parts of the program, whose calls are the program's. Of known libraries LLVM's
  * alone has functions of the list that call another one of it: those for programs of GCC call its own. */
 static bool runs_the_program(void) { return strcmp(TRACE_GROUP, "omp") == 0; }
-static bool is_of_llvm(const struct traced_function *function) { return function->name[0] == '_'; }
+static bool is_of_llvm(const struct traced_function *function) { return function->symbol[0] == '_'; }
 
 static bool is_of_library(const struct traced_function *function, uintptr_t now)
 {
@@ -95,7 +182,7 @@ bool trace_enter(struct traced_function *function, struct traced_call *call)
     unsigned wanted;
     if (is_of_library(function, now) || !iolens_traced_function || !(wanted = iolens_tracing()))
         return false;
-    if (!function->number && !(function->number = iolens_traced_function(TRACE_GROUP, function->name)))
+    if (!function->number && !(function->number = iolens_traced_function(TRACE_GROUP, function->symbol)))
         return false;
     call->within = inside && runs_the_program();
     inside = !runs_the_program() || !is_of_llvm(function);
