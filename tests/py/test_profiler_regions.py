@@ -11,6 +11,7 @@ from typing import Any
 
 import profiler_harness as harness
 import pytest
+from iolens.lab.run.groups import libraries
 from iolens.log import Job, read_log
 
 INCLUDE = harness.ROOT / "profiler/include"
@@ -126,6 +127,25 @@ def test_a_killed_process_leaves_its_regions(tmp_path: Path) -> None:
         (0, "killed"): (1, 1),
     }
     assert found[0, "killed"]["time"] > 0.001
+
+
+@pytest.mark.parametrize("words", [(), ("first",)])
+def test_a_region_ends_with_its_thread(words: tuple[str, ...], tmp_path: Path) -> None:
+    """With its counters, whichever of them a thread needed first."""
+    preload = ":".join([*map(str, libraries(["pthreads"])), harness.PRELOAD])
+    done = harness.run(
+        harness.build_program("region_left"), *words, folder=tmp_path, LD_PRELOAD=preload, IOLENS_HWPC="0"
+    )
+    seconds, pages = map(float, done.stdout.split())
+    job = read_log(harness.logs(tmp_path)[0])
+    found = [row for (thread, path), row in rows(job).items() if path == "outer/inner"]
+    assert [(row["calls"], row["unended"]) for row in found] == [(1, 1)] * 3
+    assert 0 < sum(row["time"] for row in found) <= seconds
+    assert sum(row["time"] for (thread, path), row in rows(job).items() if path == "outer") <= seconds
+    named, counters = paths(job), job.private["counters"].to_dict("records")
+    inner = {row["event"]: row for row in counters if named.get(row["region"]) == "outer/inner"}
+    assert pages <= inner["minor-faults"]["value"] < pages + 100
+    assert all(row["value"] >= 0 or row["unavailable"] for row in inner.values()), inner
 
 
 @pytest.mark.parametrize(

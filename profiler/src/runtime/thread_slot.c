@@ -12,10 +12,15 @@ static struct {
 } iolens_slots = {.once = PTHREAD_ONCE_INIT};
 
 static __thread uint32_t own __attribute__((tls_model("initial-exec"))); /* 1 + the number; 0: none yet */
+static __thread bool ends;
 
+/* At the second call, behind what else ends with the thread and may still use its number. */
 static void give_back(void *number)
 {
     uint32_t mine = (uint32_t)(uintptr_t)number;
+    ends = !ends && pthread_setspecific(iolens_slots.key, number) == 0;
+    if (ends)
+        return;
     own = 0;
     atomic_store_explicit(&iolens_slots.taken[mine - 1], false, memory_order_release);
 }

@@ -10,6 +10,7 @@
 
 struct thread_counters {
     struct thread_counters *next; /* of those whose threads have ended */
+    bool ends;                    /* its thread does */
     struct counter_set set;
 };
 
@@ -23,10 +24,16 @@ static struct {
     struct thread_counters *free;
 } iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
 
-/* Without this a program that starts a thread after the other would run out of descriptors. */
+/* Without this a program that starts a thread after the other would run out of descriptors. Called a second
+ * time, behind what else ends with the thread: regions that it is still in read the counters once more. */
 static void thread_ends(void *memory)
 {
     struct thread_counters *ended = memory;
+    if (!ended->ends) {
+        ended->ends = pthread_setspecific(iolens_thread_counters.key, ended) == 0;
+        if (ended->ends)
+            return;
+    }
     counter_set_close(&ended->set);
     of_thread = NULL;
     spin_lock(&iolens_thread_counters.lock);
@@ -63,6 +70,7 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
         of_thread = arena_alloc(&iolens.scratch, sizeof *of_thread);
     if (!of_thread)
         return NULL;
+    of_thread->ends = false;
     counter_set_open(&of_thread->set, choice, false, &unused);
     pthread_setspecific(iolens_thread_counters.key, of_thread);
     return of_thread;

@@ -1,8 +1,11 @@
 #include "regions.h"
 
+#include <pthread.h>
+
 #include "../../runtime/context.h"
 #include "../../runtime/region.h"
 #include "../../runtime/thread_number.h"
+#include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"
 #include "../counters/region_counters.h"
 #include "../region_names.h"
@@ -17,31 +20,13 @@ const struct keyed_shape region_visits_shape = {.key_bytes = sizeof(struct regio
 static __thread struct keyed_row *innermost;
 static __thread int64_t uncounted; /* regions begun without room for them, and not ended yet */
 static __thread int64_t of_parent; /* begun in the process that this one was forked from */
+static __thread bool end_is_known; /* thread_ends is called then */
 
-void region_begin(int64_t id, const char *label)
-{
-    struct regions_state *state = table_state(TABLE_regions);
-    uint32_t region = state ? region_number(iolens_region, id, label) : REGION_OTHER;
-    const struct region_visits_key key = {thread_number(), region};
-    struct keyed_row *row =
-        region != REGION_OTHER ? keyed_find(&state->rows, &region_visits_shape, &key) : NULL;
-    if (!row) {
-        uncounted++;
-        if (state)
-            state->troubles.crowded++;
-        return;
-    }
-    struct region_visits *visits = region_visits_of(row);
-    visits->id = id;
-    visits->outer = innermost;
-    visits->region_before = iolens_region;
-    visits->since = iolens_paused() ? 0 : clock_now(&iolens.clock);
-    visits->held = 0;
-    visits->counted = iolens_paused() ? NULL : counters_enter(region);
-    visits->open = 1;
-    innermost = row;
-    iolens_region = region;
-}
+static struct {
+    pthread_once_t once;
+    pthread_key_t key;
+    bool has_key; /* a program may have taken all there are */
+} iolens_region_ends = {.once = PTHREAD_ONCE_INIT};
 
 static void leave(double now, bool ended)
 {
@@ -57,6 +42,63 @@ static void leave(double now, bool ended)
     visits->open = 0;
     iolens_region = visits->region_before;
     innermost = visits->outer;
+}
+
+static void leave_all(void)
+{
+    double now = clock_now(&iolens.clock);
+    while (innermost)
+        leave(now, false);
+}
+
+/* And with it the regions that it is still in. */
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    end_is_known = false;
+    uncounted = 0;
+    if (iolens_active())
+        RECORDER(leave_all());
+}
+
+static void make_key(void)
+{
+    iolens_region_ends.has_key = pthread_key_create(&iolens_region_ends.key, thread_ends) == 0;
+}
+
+static void learn_of_end(void)
+{
+    pthread_once(&iolens_region_ends.once, make_key);
+    end_is_known = true;
+    if (iolens_region_ends.has_key)
+        pthread_setspecific(iolens_region_ends.key, &iolens_region_ends);
+}
+
+void region_begin(int64_t id, const char *label)
+{
+    struct regions_state *state = table_state(TABLE_regions);
+    uint32_t region = state ? region_number(iolens_region, id, label) : REGION_OTHER;
+    const struct region_visits_key key = {thread_number(), region};
+    struct keyed_row *row =
+        region != REGION_OTHER ? keyed_find(&state->rows, &region_visits_shape, &key) : NULL;
+    if (!row) {
+        uncounted++;
+        if (state)
+            state->troubles.crowded++;
+        return;
+    }
+    if (!end_is_known)
+        learn_of_end();
+    struct region_visits *visits = region_visits_of(row);
+    visits->id = id;
+    visits->outer = innermost;
+    visits->region_before = iolens_region;
+    visits->since = iolens_paused() ? 0 : clock_now(&iolens.clock);
+    visits->held = 0;
+    visits->counted = iolens_paused() ? NULL : counters_enter(region);
+    visits->open = 1;
+    innermost = row;
+    iolens_region = region;
 }
 
 static bool is_in(int64_t id)
