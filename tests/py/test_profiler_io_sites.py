@@ -124,3 +124,17 @@ def test_callers_through_libraries_that_take_one_anothers_place(tmp_path: Path) 
     writes = [row for row in private["io_sites"].itertuples() if row.function == "write"]
     found = Counter({[place.function for place in chains[row.rank, row.node]][-3]: int(row.calls) for row in writes})
     assert found == {"through_small": 5, "through_large": 5}
+
+
+def test_places_without_room_are_said(program: Path, tmp_path: Path) -> None:
+    """The chains have more than three places; what the calls sum to is as before."""
+    assert harness.run(program, folder=tmp_path, IOLENS_IO_CALLERS="3", IOLENS_CALL_NODES="3").returncode == 0
+    job = read_log(harness.logs(tmp_path)[0])
+    (lacks,) = job.partial
+    assert lacks == (
+        "Call chains had more places than there is room for on 1 rank(s); those that came later are not told apart. "
+        "Raise IOLENS_CALL_NODES."
+    )
+    rows = job.private["io_sites"]
+    assert int(rows["calls"][rows["function"] == "write"].sum()) == 6
+    assert (rows["node"] == -2).any()

@@ -1,6 +1,7 @@
 #include "call_nodes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../runtime/context.h"
@@ -9,11 +10,17 @@
 #include "chain_numbers.h"
 #include "objects.h"
 
-enum { DEFAULT_NODES = 65536 };
+enum { DEFAULT_NODES = 65536, LACKING_BYTES = 320 };
 
 struct key {
     uint64_t address;
     uint32_t parent, leaf;
+};
+
+/* The state of the table. */
+struct state {
+    struct keyed nodes;      /* first: what validates a state of nodes knows nothing else */
+    _Atomic int64_t crowded; /* places that there was no room for, each as often as it was met */
 };
 
 struct row {
@@ -39,7 +46,11 @@ static const struct column COLUMNS[] = {
 static struct keyed_shape shape = {
     .key_bytes = sizeof(struct key), .most = DEFAULT_NODES, .in_handlers = true};
 
-static int64_t iolens_nodes_of_all;
+/* Of all ranks: nodes, and ranks without room for all of theirs. */
+enum { NODES, CROWDED_RANKS, SUMS };
+
+static int64_t iolens_node_sums[SUMS];
+static char iolens_nodes_lacking[LACKING_BYTES];
 static struct buffer iolens_own_nodes; /* of this rank's nodes, by their numbers */
 
 static void start(void)
@@ -56,9 +67,11 @@ static void start(void)
 
 uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf)
 {
-    struct keyed *nodes = table_state(TABLE_call_nodes);
+    struct state *state = table_state(TABLE_call_nodes);
     const struct key key = {.address = address, .parent = parent, .leaf = leaf};
-    const struct keyed_row *row = nodes ? keyed_find(nodes, &shape, &key) : NULL;
+    const struct keyed_row *row = state ? keyed_find(&state->nodes, &shape, &key) : NULL;
+    if (state && !row)
+        state->crowded++;
     return row ? (uint32_t)row->index : CALL_NODE_OTHER;
 }
 
@@ -66,8 +79,10 @@ int32_t call_node_written(uint32_t node) { return chain_number(node); }
 
 static void count(int rank)
 {
+    const struct state *state = table_state_known(TABLE_call_nodes);
     (void)rank;
-    iolens_nodes_of_all = keyed_made(table_state_known(TABLE_call_nodes));
+    iolens_node_sums[NODES] = state ? keyed_made(&state->nodes) : 0;
+    iolens_node_sums[CROWDED_RANKS] = state && state->crowded > 0;
 }
 
 static size_t called_count(void) { return iolens_own_nodes.used / sizeof(struct called); }
@@ -77,7 +92,8 @@ static struct called *called_first(void) { return (struct called *)iolens_own_no
 /* The store lists the newest first; numbers are in the order of making. */
 static void list_called(void)
 {
-    const struct keyed *nodes = table_state_known(TABLE_call_nodes);
+    const struct state *state = table_state_known(TABLE_call_nodes);
+    const struct keyed *nodes = state ? &state->nodes : NULL;
     size_t made = (size_t)keyed_made(nodes);
     buffer_free(&iolens_own_nodes);
     if (!buffer_add(&iolens_own_nodes, made * sizeof(struct called)))
@@ -133,7 +149,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 {
     list_called();
     const struct chains_called called = {called_first(), called_count(), (size_t)objects_known()};
-    const struct chains_of_all all = {tables_most_rows(false), iolens_nodes_of_all, objects_of_all()};
+    const struct chains_of_all all = {tables_most_rows(false), iolens_node_sums[NODES], objects_of_all()};
     int result = chain_numbers_agree(transport, &called, &all);
     rows->failed |= iolens_own_nodes.failed || result != 0;
     if (result == 0 && transport->rank == 0)
@@ -148,12 +164,21 @@ static void reset(void)
     chain_numbers_forget();
 }
 
+/* Of the process, of all processes together, or of both. */
 static const char *left_out(void)
 {
-    return chain_numbers_cut()
-               ? "There are more call chains on all ranks together than the table of them has "
-                 "rows for; it leaves some out. Raise IOLENS_FILE_RANKS."
-               : NULL;
+    char *at = iolens_nodes_lacking, *end = at + LACKING_BYTES;
+    *at = '\0';
+    if (iolens_node_sums[CROWDED_RANKS] > 0)
+        at += snprintf(at, (size_t)(end - at),
+                       "Call chains had more places than there is room for on %lld rank(s); those that came "
+                       "later are not told apart. Raise IOLENS_CALL_NODES.%s",
+                       (long long)iolens_node_sums[CROWDED_RANKS], chain_numbers_cut() ? " " : "");
+    if (chain_numbers_cut())
+        snprintf(at, (size_t)(end - at),
+                 "There are more call chains on all ranks together than the table of them has rows for; it "
+                 "leaves some out. Raise IOLENS_FILE_RANKS.");
+    return *iolens_nodes_lacking ? iolens_nodes_lacking : NULL;
 }
 
 const struct process_table table_call_nodes = {
@@ -164,15 +189,15 @@ const struct process_table table_call_nodes = {
         "in common is numbered once, from 0 on, with rank -1; a rank's own numbers lie behind those: a "
         "rank's node is the row of its number with this rank, else with rank -1. Likewise in `objects`",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct keyed),
+    .state_bytes = sizeof(struct state),
     .keyed = &shape,
     .start = start,
     .reset = reset,
     .on_demand = true,
     .state_of = TABLE_call_nodes,
     .count = count,
-    .sums = &iolens_nodes_of_all,
-    .sum_count = 1,
+    .sums = iolens_node_sums,
+    .sum_count = SUMS,
     .collect = collect,
     .left_out = left_out,
 };
