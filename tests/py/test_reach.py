@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 from iolens.lab.run.command_line import take_apart, with_environment
+from iolens.lab.run.mpi import head_of, is_static
 from iolens.lab.run.reach import beyond_reach, out_of_reach
 
 ENV = "is started by env without LD_PRELOAD"
@@ -50,6 +52,18 @@ def test_a_program_of_another_kind(at: int, bytes_there: bytes, why: str | None,
     program.write_bytes(content)
     program.chmod(0o755)
     assert out_of_reach([str(program)]) == why
+
+
+def test_a_program_that_may_not_be_read_may_be_run(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(Path("/bin/true").read_bytes())
+    program.chmod(0o711 if os.geteuid() == 0 else 0o111)
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    try:
+        assert (head_of(program, 4), is_static(program)) == (b"", False)
+    finally:
+        os.seteuid(user)
 
 
 def test_only_the_programs_in_reach_get_the_library() -> None:

@@ -31,7 +31,8 @@ static void add_names(struct buffer *out, const char *list, const char *each, co
 {
     const char(*name)[NAME_BYTES] = (const char(*)[NAME_BYTES])names->all.data;
     struct buffer index = {0};
-    int *first = buffer_add(&index, (size_t)names->ranks * 2 * sizeof(int)), *place = first + names->ranks;
+    int *first = buffer_add(&index, (size_t)names->ranks * 2 * sizeof(int)),
+        *place = first ? first + names->ranks : NULL;
     int count = 0;
     buffer_format(out, "\"%s\": [", list);
     for (int rank = 0; first && rank < names->ranks; rank++) {

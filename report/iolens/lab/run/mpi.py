@@ -67,12 +67,20 @@ def libraries_of(path: Path) -> list[Path]:
     return [Path(found) for found in re.findall(r"=> (/.+?) \(0x", output_of("ldd", str(path)))]
 
 
+def head_of(program: Path, size: int) -> bytes:
+    """The first bytes of a program; none of one that may be executed and not read."""
+    try:
+        with program.open("rb") as file:
+            return file.read(size)
+    except PermissionError:
+        return b""
+
+
 def is_static(path: Path) -> bool:
-    """True for an executable that no preload library can reach."""
-    with path.open("rb") as file:
-        if file.read(4) != b"\x7fELF":
-            return False
-    return bool(re.search(r"not a dynamic executable|statically linked", output_of("ldd", str(path))))
+    """True for an executable that no preload library can reach; False where it cannot be read."""
+    return head_of(path, 4) == b"\x7fELF" and bool(
+        re.search(r"not a dynamic executable|statically linked", output_of("ldd", str(path)))
+    )
 
 
 @cache

@@ -61,12 +61,10 @@ def behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
 def foreign(program: Path) -> str | None:
     """Why a program cannot be of the kind that our library is; None for scripts, and where there is no library."""
     library = find_library("libiolens.so")
-    with program.open("rb") as file:
-        head = file.read(HEAD)
+    head = mpi.head_of(program, HEAD)
     if library is None or head[:4] != b"\x7fELF":
         return None
-    with library.open("rb") as file:
-        ours = file.read(HEAD)
+    ours = mpi.head_of(library, HEAD)
     if (head[4:6], head[18:20]) != (ours[4:6], ours[18:20]):
         return "is built for another kind of processor"
     return "is built for another C library (musl)" if b"/ld-musl-" in head else None
