@@ -26,21 +26,15 @@ struct open {
 /* What the thread is in: deeper calls are followed, but not timed. A function that was left by longjmp has no
  * exit. It is told from one that goes on by where the stack is, which grows downward. Not of the model
  * "initial-exec", for which there is no room of this size where an auditor (LD_AUDIT) is loaded: each use of
- * `of_thread` is a call of the loader, so its address is kept where there is room for that. */
+ * `of_thread` is a call of the loader, so a hook asks once for its address. */
 struct stack {
     int depth;
     struct open open[DEEPEST];
 };
 
 static __thread struct stack of_thread;
-static __thread struct stack *known __attribute__((tls_model("initial-exec")));
 
-static inline struct stack *stack_of_thread(void)
-{
-    if (__builtin_expect(!known, 0))
-        known = &of_thread;
-    return known;
-}
+__attribute__((noinline)) static struct stack *stack_of_thread(void) { return &of_thread; }
 
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
