@@ -45,7 +45,9 @@ def started(folder: Path) -> subprocess.Popen[str]:
 def records(folder: Path) -> dict[str, dict[str, object]]:
     paths = sorted((folder / "class-S" / "points").glob("*/rep-*/run.json"))
     found = {str(path.parent.relative_to(folder / "class-S" / "points")): read_record(path.parent) for path in paths}
-    return {name: record for name, record in found.items() if record}  # a run that was lost may be put aside meanwhile
+    return {
+        name: vars(record) for name, record in found.items() if record
+    }  # a run that was lost may be put aside meanwhile
 
 
 def good(folder: Path) -> dict[str, str]:
