@@ -191,6 +191,13 @@ def test_three_digits(value: float, said: str) -> None:
     assert words.ratio(value) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.25, "0.25"), (4.75, "4.75"), (23, "23.0"), (23.5, "23.5"), (1234, "1,234.0"), (None, "--")]
+)
+def test_numbers_of_one_column_have_points_of_their_own(value: float | None, said: str) -> None:
+    assert words.guarded(value) == said
+
+
 def test_percent_of_nothing_is_not_a_number() -> None:
     assert words.percent(1, 0) == "n/a"
     assert words.percent(1, 8) == "12.5 %"

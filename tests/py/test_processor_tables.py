@@ -100,6 +100,20 @@ def test_a_level_of_several_columns_and_a_path_that_ends() -> None:
     assert found["imbalance_percent"].isna().all()  # one rank
 
 
+def test_what_has_no_name_beside_what_has_one_is_a_row_too() -> None:
+    """Parts add up to what they are parts of; where nothing below has a name there is no row."""
+    rows = pd.DataFrame(
+        [(0, "write", "data", 3.0), (0, "write", "", 1.0), (0, "MPI_Send", "", 2.0)],
+        columns=["rank", "function", "file", "time"],
+    )
+    found = drill(as_records(rows), ("function", "file"), Measures("time"), 1, 0)
+    assert list(found.rows("depth", "name", "time")) == [
+        *((0, "Total", 6.0), (1, "write", 4.0), (2, "data", 3.0), (2, "(no file)", 1.0), (1, "MPI_Send", 2.0)),
+    ]
+    found = drill(as_records(rows), ("file",), Measures("time"), 1, 0)
+    assert list(found.rows("depth", "name", "time")) == [(0, "Total", 6.0), (1, "(no file)", 3.0), (1, "data", 3.0)]
+
+
 def test_ranks_known_together_have_no_imbalance() -> None:
     rows = pd.DataFrame([(0, "f", 1.0), (-1, "f", 5.0)], columns=["rank", "function", "time"])
     found = drill(as_records(rows), ("function", "pe"), Measures("time"), 4, 0).frame().set_index("name")

@@ -113,8 +113,10 @@ def points(value: float | None) -> str:
 
 
 def guarded(value: float | None) -> str:
-    """A plain number with three digits; `--` where it says nothing."""
-    return GUARD if value is None or value != value else f"{value:,.1f}" if abs(value) >= 100 else digits(value)
+    """A plain number with three digits, one of them behind the point; `--` where it says nothing."""
+    if value is None or value != value:
+        return GUARD
+    return f"{value:,.1f}" if abs(value) >= 100 or value == int(value) else digits(value)
 
 
 def moment(value: float) -> str:

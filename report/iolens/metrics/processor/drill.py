@@ -67,15 +67,16 @@ def drill(
 ) -> Records:
     """`rows` have `rank`, the levels as text and the measures; a level may be spread over columns `name 1`, `name 2` …
 
-    An empty text ends a row's path. Columns of the result: depth (0: the total), level, name, the measures (means over
-    `ranks`; extremes as they are), and of the first: share (per cent of the total), imbalance, imbalance_percent, most
-    and most_rank. NaN: it says nothing here, or ranks are known together only (rank -1). Rows of less than `threshold`
-    per cent are left out, with all below them; how many are (those below them apart) is `left_out`. Per cent: of
-    `whole` (of an average rank), else of the total.
+    An empty text ends a row's path; beside others that have a name it is called (no LEVEL), and in a first level.
+    Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes as they are),
+    and of the first: share (per cent of the total), imbalance, imbalance_percent, most and most_rank. NaN: it says
+    nothing here, or ranks are known together only (rank -1). Rows of less than `threshold` per cent are left out, with
+    all below them; how many are (those below them apart) is `left_out`. Per cent: of `whole` (of an average rank), else
+    of the total.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
     keys = ["total", *wanted]
-    rows = labelled(rows, "total", "Total")
+    rows = without_gaps(labelled(rows, "total", "Total"), keys, by)
     rows = rows.beside({PE: np.array([f"pe.{rank}" for rank in rows["rank"].tolist()], object)})
     each = [per_rank(rows, keys[: depth + 1], measures) for depth in range(len(keys))]
     if whole is None:
@@ -98,6 +99,19 @@ def spread(by: Sequence[str], rows: Records) -> list[str]:
         else:
             columns += [column for column in rows.names if column.rpartition(" ")[0] == name]
     return columns
+
+
+def without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Records:
+    """The rows with a name in the `named` columns where others of the same path have one, so that they add up."""
+    for depth in range(1, len(keys)):
+        key, path = keys[depth], keys[:depth]
+        if key not in named or key not in rows or not (rows[key] == "").any():
+            continue
+        same = Groups(*(rows[above] for above in path))
+        some = (same.sum((rows[key] != "").astype(int)) > 0)[same.place]
+        lacking = (rows[key] == "") & (rows[path[-1]] != "") & (some | (depth == 1))
+        rows = rows.beside({key: np.where(lacking, f"(no {key})", rows[key])})
+    return rows
 
 
 def per_rank(rows: Records, keys: list[str], measures: Measures) -> Records:

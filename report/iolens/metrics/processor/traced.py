@@ -31,13 +31,13 @@ COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 def timed_rows(job: Job) -> Records | None:
     """rank, group, function, file, region, calls, time (seconds): no two overlap. None where nothing was timed.
 
-    I/O of the Darshan modules, MPI without its I/O, and traced functions of the groups LEAVES. An empty file or region:
-    it has none, or none is known.
+    I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and traced functions of the groups
+    LEAVES. An empty file: it has none.
     """
     parts = []
     moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
     if moved is not None:
-        parts.append(labelled(moved, "region", ""))
+        parts.append(labelled(moved, "region", "(not recorded)"))
     if messages is not None:
         parts.append(labelled(labelled(messages, "group", MPI), "file", ""))
     if others is not None:
