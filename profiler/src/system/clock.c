@@ -7,7 +7,7 @@
 #include <cpuid.h>
 #endif
 
-enum { CALIBRATION_NS = 20000, CALIBRATIONS = 5, SHORTEST_CORRECTION_NS = 1000000 };
+enum { CALIBRATION_NS = 20000, LOOKS = 5, SHORTEST_CORRECTION_NS = 1000000 };
 
 #define SECONDS_PER_NS 1e-9
 
@@ -27,6 +27,21 @@ uint64_t clock_monotonic_ns(const struct clock *clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Both clocks at one moment: of a few looks the shortest, which nothing interrupted. */
+static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
+{
+    uint64_t shortest = UINT64_MAX;
+    for (int look = 0; look < LOOKS; look++) {
+        uint64_t before = clock_ticks(clock), now = clock_monotonic_ns(clock),
+                 took = clock_ticks(clock) - before;
+        if (took >= shortest)
+            continue;
+        shortest = took;
+        *ns = now;
+        *ticks = before + took / 2;
+    }
+}
+
 #if defined(__x86_64__)
 /* Intel SDM vol. 3, 18.17.1 and AMD APM vol. 3: CPUID.80000007H:EDX[8] = the counter runs at a constant rate.
  */
@@ -36,18 +51,14 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
-/* Again where it took much longer than asked for: an interruption may have come between the two sources. */
+/* An interruption between the begin and the end does no harm: both sources go on meanwhile. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {
     uint64_t ns0, ns1, ticks0, ticks1;
-    for (int look = 0; look < CALIBRATIONS; look++) {
-        ns0 = clock_monotonic_ns(clock), ticks0 = __rdtsc();
-        do {
-            ns1 = clock_monotonic_ns(clock), ticks1 = __rdtsc();
-        } while (ns1 - ns0 < CALIBRATION_NS);
-        if (clock_monotonic_ns(clock) - ns0 < 2 * CALIBRATION_NS)
-            break;
-    }
+    read_both(clock, &ns0, &ticks0);
+    do
+        read_both(clock, &ns1, &ticks1);
+    while (ns1 - ns0 < CALIBRATION_NS);
     return (double)(ns1 - ns0) * SECONDS_PER_NS / (double)(ticks1 - ticks0);
 }
 
@@ -62,21 +73,6 @@ static void choose_source(struct clock *clock)
         clock->seconds_per_tick = estimate_seconds_per_tick(clock);
 }
 #endif
-
-/* Both clocks at one moment: of a few looks the shortest, which nothing interrupted. */
-static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
-{
-    uint64_t shortest = UINT64_MAX;
-    for (int look = 0; look < 5; look++) {
-        uint64_t before = clock_ticks(clock), now = clock_monotonic_ns(clock),
-                 took = clock_ticks(clock) - before;
-        if (took >= shortest)
-            continue;
-        shortest = took;
-        *ns = now;
-        *ticks = before + took / 2;
-    }
-}
 
 void clock_start(struct clock *clock)
 {
