@@ -40,8 +40,9 @@ def test_the_unwinder_finds_the_callers_that_functions_know(level: str, tmp_path
     source, program = harness.ROOT / "tests/c/unwind_units.c", tmp_path / "unwind_units"
     command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-w", "-fno-builtin", level, str(source), *UNWINDER]
     subprocess.run([*command, "-o", str(program), "-ldl", "-lpthread", "-lrt"], check=True)
-    done = subprocess.run([program], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.returncode) == ("", 0)
+    for words in ([], ["remember"]):
+        done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+        assert (done.stdout, done.returncode) == ("", 0)
 
 
 def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 #include "../runtime/context.h"
 #include "../unwind/unwind.h"
 
-#define NS_PER_SECOND 1e9
+static const int64_t NS_PER_SECOND = 1000000000;
 
 /* sigev_notify_thread_id, which glibc does not name. */
 #define THREAD_ID(event) ((event)._sigev_un._tid)
@@ -23,7 +23,7 @@ double thread_now(const struct sampling *sampling, const struct sampled_thread *
     if (!sampling->by_processor)
         return clock_now(&iolens.clock);
     syscall(SYS_clock_gettime, processor_clock(thread->kernel_id), &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / NS_PER_SECOND;
+    return (double)now.tv_sec + (double)now.tv_nsec / (double)NS_PER_SECOND;
 }
 
 static struct sampled_thread *take_place_of(struct sampling *sampling, int32_t life)
@@ -41,14 +41,22 @@ static struct sampled_thread *take_place_of(struct sampling *sampling, int32_t l
     return NULL;
 }
 
-/* The first signal comes after a part of the interval that differs among threads, so that they are not all
- * interrupted at once. */
-static struct itimerspec interval(const struct sampling *sampling, int32_t kernel_id)
+static struct timespec span_of(int64_t ns)
 {
-    long long ns = (long long)(NS_PER_SECOND / sampling->hz);
-    long long first = 1 + (long long)((uint32_t)kernel_id * UINT32_C(2654435769) / 4294967296.0 * (double)ns);
-    struct itimerspec times = {{ns / 1000000000, ns % 1000000000}, {first / 1000000000, first % 1000000000}};
-    return times;
+    return (struct timespec){ns / NS_PER_SECOND, ns % NS_PER_SECOND};
+}
+
+/* All ranks and threads of a node are interrupted at the same moments: where they wait for one another, what
+ * a sample takes from each would else be lost by all of them, one after the other. The moments lie between
+ * the kernel's ticks, at which threads take turns. */
+static struct itimerspec interval(const struct sampling *sampling)
+{
+    const double between_ticks = 0.618;
+    int64_t ns = (int64_t)((double)NS_PER_SECOND / sampling->hz), since;
+    struct timespec now = {0, 0};
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    since = now.tv_sec * NS_PER_SECOND + now.tv_nsec - (int64_t)(between_ticks * (double)ns);
+    return (struct itimerspec){span_of(ns), span_of(ns - since % ns)};
 }
 
 /* By system calls: before glibc 2.34 these functions are in a library of their own. */
@@ -56,7 +64,7 @@ static bool start_timer(const struct sampling *sampling, struct sampled_thread *
 {
     clockid_t clock = sampling->by_processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
     struct sigevent event;
-    struct itimerspec times = interval(sampling, thread->kernel_id);
+    struct itimerspec times = interval(sampling);
     memset(&event, 0, sizeof event);
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = number;
@@ -75,6 +83,7 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
         return NULL;
     thread->kernel_id = (int32_t)syscall(SYS_gettid);
     thread->stack = unwind_stack();
+    unwind_prepare();
     if (start_timer(sampling, thread, number)) {
         thread->begin = thread->last = thread_now(sampling, thread);
         return thread;

@@ -19,8 +19,23 @@ struct step {
     unsigned gone;             /* unwind_objects_gone, when this was read */
 };
 
-static struct thread_rooms iolens_steps = {.bytes = STEPS * sizeof(struct step)};
-static __thread void *own __attribute__((tls_model("initial-exec"))); /* steps of this thread, in a room */
+struct steps {
+    struct step step[STEPS];
+};
+
+static struct thread_rooms iolens_steps = {.bytes = sizeof(struct steps)};
+static __thread void *of_calls __attribute__((tls_model("initial-exec")));
+static __thread void *of_handlers __attribute__((tls_model("initial-exec")));
+
+struct steps *steps_of_calls(void) { return of_calls ? of_calls : thread_room(&iolens_steps, &of_calls); }
+
+void steps_prepare(void)
+{
+    if (!of_handlers)
+        thread_room(&iolens_steps, &of_handlers);
+}
+
+struct steps *steps_of_handlers(void) { return of_handlers; }
 
 /* False where the rules do not have this form. */
 static bool read_rules(const struct cfi_row *row, struct step *step)
@@ -44,12 +59,9 @@ static bool read_rules(const struct cfi_row *row, struct step *step)
     return step->by_frame || row->frame.from == REGISTER_STACK;
 }
 
-static const struct step *step_at(const struct unwind_object *object, uintptr_t address)
+static const struct step *step_at(struct steps *steps, const struct unwind_object *object, uintptr_t address)
 {
-    struct step *steps = own ? own : thread_room(&iolens_steps, &own);
-    if (!steps)
-        return NULL;
-    struct step *step = &steps[(address ^ address >> 8) % STEPS];
+    struct step *step = &steps->step[(address ^ address >> 8) % STEPS];
     unsigned gone = unwind_objects_gone();
     if (step->address == address && step->object == object->begin && step->gone == gone)
         return step;
@@ -61,10 +73,10 @@ static const struct step *step_at(const struct unwind_object *object, uintptr_t 
     return step;
 }
 
-enum step_result step_out(const struct unwind_object *object, uintptr_t address, struct registers *registers,
-                          const struct stack_span *stack)
+enum step_result step_out(struct steps *steps, const struct unwind_object *object, uintptr_t address,
+                          struct registers *registers, const struct stack_span *stack)
 {
-    const struct step *step = step_at(object, address);
+    const struct step *step = step_at(steps, object, address);
     if (step && step->outermost)
         return STEP_OUTERMOST;
     unsigned base = step && step->by_frame ? REGISTER_FRAME : REGISTER_STACK;

@@ -41,6 +41,8 @@ static struct stack_span main_stack(void)
     return (struct stack_span){stack_end - (limited ? limit.rlim_cur : LARGEST_STACK), stack_end};
 }
 
+void unwind_prepare(void) { steps_prepare(); }
+
 struct stack_span unwind_stack(void)
 {
     pthread_attr_t attributes;
@@ -133,15 +135,16 @@ static bool leave_by_tables(struct unwinding *at, const struct unwind_object *ob
     return !at->called || at->registers.value[REGISTER_STACK] > before;
 }
 
-static bool leave_frame(struct unwinding *at, bool remember)
+/* `steps` NULL: nothing is remembered. */
+static bool leave_frame(struct unwinding *at, struct steps *steps)
 {
     struct unwind_object object;
     uintptr_t before = at->registers.value[REGISTER_STACK];
     uintptr_t address = at->registers.value[REGISTER_RETURN] - at->called;
     bool inside = has_tables && unwind_object_at(address, &object);
     enum step_result step = STEP_UNUSUAL;
-    if (remember && inside && at->called)
-        step = step_out(&object, address, &at->registers, &at->stack);
+    if (steps && inside && at->called)
+        step = step_out(steps, &object, address, &at->registers, &at->stack);
     at->whole = step == STEP_OUTERMOST;
     if (step != STEP_UNUSUAL)
         return !at->whole && at->registers.value[REGISTER_STACK] > before;
@@ -150,7 +153,7 @@ static bool leave_frame(struct unwinding *at, bool remember)
     return leave_by_tables(at, inside ? &object : NULL, address);
 }
 
-static bool next(struct unwinding *at, bool remember, uintptr_t *frame)
+static bool next(struct unwinding *at, struct steps *steps, uintptr_t *frame)
 {
     if (at->ended)
         return false;
@@ -158,14 +161,14 @@ static bool next(struct unwinding *at, bool remember, uintptr_t *frame)
     if (*frame == 0)
         at->ended = at->whole = true;
     else
-        at->ended = !leave_frame(at, remember);
+        at->ended = !leave_frame(at, steps);
     return *frame != 0;
 }
 
-static struct unwound walk(struct unwinding *at, uintptr_t *frames, size_t most)
+static struct unwound walk(struct unwinding *at, struct steps *steps, uintptr_t *frames, size_t most)
 {
     struct unwound unwound = {0};
-    while (unwound.count < most && next(at, false, &frames[unwound.count]))
+    while (unwound.count < most && next(at, steps, &frames[unwound.count]))
         unwound.count++;
     unwound.whole = at->whole;
     return unwound;
@@ -181,7 +184,7 @@ struct unwound unwind_context(const ucontext_t *context, struct stack_span stack
     struct unwinding at = {.registers.known = (1u << REGISTER_COUNT) - 1, .stack = stack};
     for (int r = 0; r < REGISTER_COUNT; r++)
         at.registers.value[r] = (uintptr_t)context->uc_mcontext.gregs[order[r]];
-    return walk(&at, frames, most);
+    return walk(&at, steps_of_handlers(), frames, most);
 }
 #elif defined(__aarch64__)
 /* By frame pointers alone, which its compilers keep. */
@@ -194,7 +197,7 @@ struct unwound unwind_context(const ucontext_t *context, struct stack_span stack
     at.registers.value[REGISTER_FRAME] = (uintptr_t)context->uc_mcontext.regs[FRAME_POINTER];
     at.registers.value[REGISTER_STACK] = (uintptr_t)context->uc_mcontext.sp;
     at.registers.value[REGISTER_RETURN] = (uintptr_t)context->uc_mcontext.pc;
-    return walk(&at, frames, most);
+    return walk(&at, steps_of_handlers(), frames, most);
 }
 #endif
 
@@ -209,11 +212,11 @@ struct unwinding unwind_begin(uintptr_t here, uintptr_t frame, struct stack_span
     return at;
 }
 
-bool unwind_next(struct unwinding *at, uintptr_t *frame) { return next(at, true, frame); }
+bool unwind_next(struct unwinding *at, uintptr_t *frame) { return next(at, steps_of_calls(), frame); }
 
 struct unwound unwind_callers(uintptr_t here, uintptr_t frame, struct stack_span stack, uintptr_t *frames,
                               size_t most)
 {
     struct unwinding at = unwind_begin(here, frame, stack);
-    return walk(&at, frames, most);
+    return walk(&at, NULL, frames, most);
 }

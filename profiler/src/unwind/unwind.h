@@ -18,6 +18,9 @@ struct unwound {
 /* Once, when the library is loaded. */
 void unwind_start(void);
 
+/* Has unwind_context in this thread remember what the tables said; not from a signal handler. */
+void unwind_prepare(void);
+
 /* The stack of the calling thread; not from a signal handler. */
 struct stack_span unwind_stack(void);
 
