@@ -1,5 +1,6 @@
 /* marked_ranks: regions that all ranks mark, one that the last rank alone does, and ends of regions that
- * the last two ranks never began. Every rank is busy for about a fifth of a second. */
+ * the last two ranks never began. Every rank is busy for about a fifth of a second. The first rank switches
+ * recording off for a moment, so that it does not know the run's migrations. */
 #include <mpi.h>
 #include <time.h>
 
@@ -31,6 +32,8 @@ int main(int count, char **argument)
     if (rank >= ranks - 2)
         iolens_region_end(90 + rank);
     be_busy();
+    iolens_record(rank > 0);
+    iolens_record(1);
     MPI_Finalize();
     return 0;
 }

@@ -145,6 +145,11 @@ def test_beyond_their_room_tables_keep_the_largest_rows_and_the_sum_of_the_other
     assert whole["value"].sum() > RANKS * 0.2e9
     assert len(whole) < RANKS + 1
     assert (counters["rank"] >= 0).sum() == 4
+    moved = counters[(counters["event"] == "cpu-migrations") & (counters["region"] == 0xFFFFFFFF)]
+    counted, missing = moved[moved["unavailable"] == ""], moved[moved["unavailable"] != ""]
+    assert list(missing["rank"]) == [-1], "that of rank 0 is no part of the others' sum"
+    assert (missing["value"] < 0).all()
+    assert (counted["value"] >= 0).all()
     assert any("call chains" in reason for reason in job.partial)
     assert len(job.private["call_nodes"]) <= 4
     assert len(job.private["objects"]) <= 4

@@ -32,7 +32,7 @@ static const struct column COLUMNS[] = {
      COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(value, "<i8", "",
            "the count, to be multiplied with time_enabled / time_running where counters took turns; ns of "
-           "task-clock, B of peak-memory; -1: none",
+           "task-clock, B of peak-memory; below 0: none",
            COLUMN_SUM),
     MERGED(time_enabled, "<f8", "s", "time in which it was to be counted", COLUMN_SUM),
     MERGED(time_running, "<f8", "s", "time in which it was", COLUMN_SUM),
@@ -107,14 +107,14 @@ static int64_t weight(const void *row)
     return counted->region == REGION_RUN ? INT64_MAX : counted->value > 0 ? counted->value : 0;
 }
 
+/* What was counted is apart from what was not. */
 static size_t rest(void *row)
 {
     struct row *merged = row;
-    bool run = merged->region == REGION_RUN;
-    size_t place = counter_place(merged->event);
+    bool run = merged->region == REGION_RUN, missing = *merged->unavailable;
     merged->rank = -1;
     merged->region = run ? REGION_RUN : REGION_OTHER;
-    return run ? place : COUNTER_PLACES + place;
+    return counter_place(merged->event) + COUNTER_PLACES * (run + 2 * missing);
 }
 
 static bool validate(const void *memory, const struct area *area)
@@ -166,6 +166,6 @@ const struct process_table table_counters = {
     .collect = collect,
     .weight = weight,
     .rest = rest,
-    .rest_slots = 2 * COUNTER_PLACES,
+    .rest_slots = 4 * COUNTER_PLACES,
     .most_rows = most_rows,
 };
