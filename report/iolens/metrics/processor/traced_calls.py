@@ -12,7 +12,7 @@ from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced import group_rows
-from iolens.metrics.processor.traced_counters import events_in_calls, traced_counters
+from iolens.metrics.processor.traced_counters import events_in_calls, stopped, traced_counters
 from iolens.metrics.processor.traced_names import named
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
     rows = kept(with_regions(job, named(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["rank"])
     each = rows.take(*KEYS, "rank").where(same.first).beside({name: same.sum(rows[name]) for name in SUMS})
+    each = each.beside({"throttled": stopped(each["rank"], each["throttled"])})
     each = ordered(ordered(each, *KEYS, "rank"), "-time")
     functions = Groups(each["group"], each["function"])
     sums = {name: functions.sum(each[name]) for name in SUMS}

@@ -67,9 +67,15 @@ def of_event(job: Job, rows: Records) -> Row:
     enabled, running = rows["time_enabled"], rows["time_running"]
     value = factor * float((rows["value"] * (enabled / running)).sum())
     calls, ranks = float(rows["calls"].sum()), max(1, job.nprocs)
-    first = int(rows["throttled"].sum())
+    same = Groups(rows["rank"])
+    first = int(stopped(rows["rank"][same.first], same.sum(rows["throttled"])).sum())
     ran = 100 * float(running.sum() / enabled.sum())
     return group, function, event, value / calls, value / ranks, unit, calls / ranks, ran, first, ""
+
+
+def stopped(rank: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """How many ranks stopped, from rows that say so of each rank, one for each region; -1: of ranks known together."""
+    return np.asarray(np.where(rank >= 0, np.minimum(rows, 1), rows))
 
 
 def absent(event: str, why: str) -> Row:
