@@ -56,7 +56,7 @@ def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path) -> None:
     lines = (
         "python3 -u models/ocean.py",
         "python3 -m mpi4py ocean.py",
-        "python3 atmos.py",
+        "python3 -W ignore -X dev atmos.py",
         "python3 -m atmos fast",
         "ocean a",
     )

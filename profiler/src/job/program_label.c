@@ -56,6 +56,8 @@ void program_label(const struct identity *identity, char label[PROGRAM_BYTES])
     for (; word.length > 0 && *word.at == '-'; word = next(word)) {
         if (is(word, "-c") || is(word, "-e"))
             break;
+        if (is(word, "-W") || is(word, "-X")) /* Python's options with a word behind them */
+            word = next(word);
         if (!is(word, "-m"))
             continue;
         /* mpi4py as a module runs the script behind it. */
