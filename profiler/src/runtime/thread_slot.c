@@ -12,7 +12,7 @@ static struct {
 } iolens_slots = {.once = PTHREAD_ONCE_INIT};
 
 static __thread uint32_t own __attribute__((tls_model("initial-exec"))); /* 1 + the number; 0: none yet */
-static __thread bool ends;
+static __thread bool ends;                                               /* give_back was called once */
 
 /* At the second call, behind what else ends with the thread and may still use its number. */
 static void give_back(void *number)

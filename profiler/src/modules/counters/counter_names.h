@@ -22,8 +22,7 @@ const char *counter_name(int counter);
 /* A number below COUNTER_PLACES for each name that a counter may have. */
 size_t counter_place(const char *name);
 
-/* Why there is no count of the whole run, or of a part of it, in which the counter ran so many ns: a
- * sentence;
+/* Why there is no count of the whole run, or of a part of it, in which the counter ran for so many ns.
  * "": there is one. */
 const char *counter_missing(int counter, bool whole_run, int64_t running);
 

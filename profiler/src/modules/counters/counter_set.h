@@ -1,5 +1,4 @@
-/* The open counters of a process or of a thread: one for each event that was chosen, and one of migrations.
- */
+/* The open counters of a process or of a thread: one for each event that was chosen, one of migrations. */
 #ifndef IOLENS_COUNTER_SET_H
 #define IOLENS_COUNTER_SET_H
 

@@ -10,7 +10,7 @@
 
 struct thread_counters {
     struct thread_counters *next; /* of those whose threads have ended */
-    bool ends;                    /* its thread does */
+    bool ends;                    /* thread_ends was called once */
     struct counter_set set;
 };
 

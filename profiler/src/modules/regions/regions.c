@@ -51,7 +51,7 @@ static void leave_all(void)
         leave(now, false);
 }
 
-/* And with it the regions that it is still in. */
+/* The regions that the thread is still in end with it. */
 static void thread_ends(void *unused)
 {
     (void)unused;
