@@ -15,6 +15,7 @@ from iolens.metrics.processor import balance, files, inclusive, process, profile
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.drill import Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
+from iolens.metrics.processor.traced_calls import traced_calls
 from iolens.pages import words
 from processor_example import every_rank, job
 
@@ -237,6 +238,15 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert alone["name"].tolist() == [inclusive.INSIDE, "USER", "solve"]
     assert alone["share"].tolist()[2] == 60.0  # of all time, not of what the filter leaves
     assert inside.loc[[inclusive.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
+
+
+def test_a_rank_stops_counting_a_function_once() -> None:
+    """It has a row for each region, and of a function that several have the name of."""
+    columns = "group function region node calls time bytes throttled"
+    rows = [("blas", "dgemm_", region, -1, 100_000, 0.1, 0, lambda rank: int(rank > 0)) for region in (0, 1)]
+    found = traced_calls(job(4, traced=every_rank(rows, columns)))
+    assert found["throttled"].tolist() == [3]
+    assert found["calls"].tolist() == [200_000]
 
 
 def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance() -> None:
