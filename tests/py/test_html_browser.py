@@ -115,12 +115,18 @@ onload = async () => {
   const key = (name) => charts.dispatchEvent(new KeyboardEvent("keydown", { key: name }));
   said.still = getComputedStyle(page.querySelector("figure > .scroll")).display;
   said.whole = shown();
-  const before = drawn();
+  const settled = async () => {
+    let last;
+    do { last = drawn(); await pause(); } while (drawn() !== last);
+    return last;
+  };
+  const before = await settled();
   await set(ranks, "0-1", "input");
   said.fewer = shown(); said.drawnAnew = drawn() !== before;
   await set(ranks, "77", "input");
   said.invalid = ranks.getAttribute("aria-invalid") + " " + place.querySelector("output").textContent;
   await set(ranks, "", "input");
+  for (let waits = 0; waits < 10 && drawn() !== before; waits++) await pause();
   said.same = drawn() === before;
   await set(file, "0", "change");
   said.file = shown();
