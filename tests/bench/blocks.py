@@ -1,9 +1,8 @@
 """Reads `BLOCK number on|off seconds` lines of runs (sampling_blocks.c); prints the time without samples over that with
-them: of each block with samples beside both neighbours, the median and its 95 % interval by order statistics."""
+them: of neighbouring blocks, the median and its 95 % interval by order statistics."""
 
 from __future__ import annotations
 
-import math
 import sys
 
 from iolens.metrics.statistics import family
@@ -17,13 +16,12 @@ def main() -> None:
             runs.append([])
         runs[-1].append((state == "on", float(seconds)))
     ratios = [
-        math.sqrt(before * after) / seconds
+        second / first if on else first / second
         for run in runs
-        for (_, before), (on, seconds), (_, after) in zip(run, run[1:], run[2:], strict=False)
-        if on
+        for (on, first), (_, second) in zip(run[::2], run[1::2], strict=False)
     ]
     typical = family([ratios]).typical(0)
-    print(f"{sys.argv[1]:<12}{typical.value:6.4f}  [{typical.low:.4f}, {typical.high:.4f}]  {len(ratios)} blocks")
+    print(f"{sys.argv[1]:<12}{typical.value:6.4f}  [{typical.low:.4f}, {typical.high:.4f}]  {len(ratios)} pairs")
 
 
 if __name__ == "__main__":
