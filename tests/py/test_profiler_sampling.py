@@ -63,9 +63,9 @@ def test_threads_are_interrupted_together(tmp_path: Path) -> None:
     for run in range(3):
         folder = tmp_path / str(run)
         folder.mkdir()
-        (log,) = sampled(folder, "sampling_together", hz=20, IOLENS_TIMELINE="1000")
+        (log,) = sampled(folder, "sampling_together", hz=10, IOLENS_TIMELINE="1000")
         times = table(log, "sample_times")
-        turns = [np.exp(2j * np.pi * 20 * part["time"]) for _, part in times[times["kind"] == 0].groupby("thread")]
+        turns = [np.exp(2j * np.pi * 10 * part["time"]) for _, part in times[times["kind"] == 0].groupby("thread")]
         first, second = (np.mean(each) for each in turns)
         assert abs(np.angle(first / second)) / (2 * np.pi) < 0.1
 
