@@ -74,7 +74,7 @@ def test_a_handler_that_ends_the_program_inside_the_recorder(tmp_path: Path) -> 
     program = harness.build_program("harm_jump", "-rdynamic")
     done = harness.run(program, "ends", folder=tmp_path, IOLENS_SPOOL=str(tmp_path))
     assert (done.stdout, done.returncode) == ("", 3)
-    assert "ended while a call was recorded; `iolens recover` makes a log" in done.stderr
+    assert "ended while a call was recorded; `iolens recover --job " in done.stderr
     assert harness.logs(tmp_path) == []
     assert list(tmp_path.rglob("*.spool"))
 

@@ -91,7 +91,7 @@ def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> N
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("iolens: cannot write the log /nonexistent/folder/")
     (spool,) = tmp_path.glob("iolens-*/*.spool")
-    assert f"kept in {spool}, and `iolens recover -o FOLDER`" in result.stderr
+    assert f"kept in {spool}, and `iolens recover -o FOLDER --job {spool.stem}`" in result.stderr
 
 
 def test_file_size_limit_does_not_kill_the_program(tmp_path: Path) -> None:

@@ -248,3 +248,67 @@ def test_root_recovers_with_the_rights_of_the_owner() -> None:
         assert merge("-o", folder / "open", spool).returncode == 0
         (log,) = (folder / "open").glob("*.darshan")
         assert (log.stat().st_uid, log.stat().st_mode & 0o777) == (65534, 0o400)
+
+
+def recover_in(folder: Path, place: Path, *words: str) -> list[str]:
+    """The lines of `iolens recover` in the folder `place`, with the spools in `folder`."""
+    command = [sys.executable, "-m", "iolens.cli.main", "recover", *words]
+    settings = {**os.environ, "IOLENS_SPOOL": str(folder)}
+    done = subprocess.run(
+        command, cwd=place, env=settings, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def two_projects(tmp_path: Path) -> tuple[Path, Path]:
+    """Two folders with a killed process each, whose spools lie together in the folder above."""
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    for place in (mine, other):
+        place.mkdir()
+        end("kill", place, IOLENS_SPOOL=str(tmp_path))
+    assert len(spools(tmp_path)) == 2
+    return mine, other
+
+
+def test_recover_takes_the_jobs_of_this_folder_alone(tmp_path: Path, two_projects: tuple[Path, Path]) -> None:
+    mine, other = two_projects
+    said = recover_in(tmp_path, mine)
+    assert (len(harness.logs(mine)), len(harness.logs(other)), len(spools(tmp_path))) == (1, 0, 1)
+    assert said[-1].startswith("1 other job has records here; `iolens recover --list` names them")
+    assert f"its log belongs in {other}/logs)" in recover_in(tmp_path, mine, "--list")[-1]
+    assert recover_in(tmp_path, mine, "--clean") == said[-1:]
+    assert len(spools(tmp_path)) == 1
+    recover_in(tmp_path, tmp_path)  # a folder above
+    assert len(harness.logs(other)) == 1
+    assert recover_in(tmp_path, mine) == []
+
+
+def test_recover_takes_the_job_that_is_named(tmp_path: Path, two_projects: tuple[Path, Path]) -> None:
+    mine, other = two_projects
+    (spool,) = (one for one in spool_files.read_spools([tmp_path])[0] if one.folder == f"{other}/logs")
+    recover_in(tmp_path, mine, "--job", str(spool.pid))
+    assert (len(harness.logs(mine)), len(harness.logs(other))) == (0, 1)
+
+
+def test_recover_takes_all_after_a_list_of_them(tmp_path: Path, two_projects: tuple[Path, Path]) -> None:
+    mine, other = two_projects
+    said = recover_in(tmp_path, mine, "--all")
+    assert said[0] == "Logs will be made of these jobs:"
+    assert [line.rpartition(", in ")[2] for line in said[1:3]] == [f"{mine}/logs", f"{other}/logs"]
+    assert (len(harness.logs(mine)), len(harness.logs(other)), len(said)) == (1, 1, 5)
+
+
+def test_collect_takes_no_other_job_outside_slurm(
+    tmp_path: Path, two_projects: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    recover_in(tmp_path, two_projects[0], "--collect", str(tmp_path / "shared"))
+    assert (len(list((tmp_path / "shared").iterdir())), len(spools(tmp_path))) == (1, 1)
+
+
+def test_a_log_with_a_name_of_its_own_belongs_in_the_folder_of_that_name(tmp_path: Path) -> None:
+    end("kill", tmp_path, IOLENS_LOGFILE=str(tmp_path / "below" / "job.darshan"))
+    (spool,) = spool_files.read_spools([tmp_path])[0]
+    assert spool.folder == str(tmp_path / "below")

@@ -113,9 +113,10 @@ static void finish_alone(void)
         return;
     if (iolens_busy) { /* by a signal handler that interrupted the recorder, whose locks may be taken */
         if (iolens_spool.header)
-            iolens_say("the program ended while a call was recorded; `iolens recover` makes a log of the "
-                       "records in %s",
-                       iolens_spool.path);
+            iolens_say(
+                "the program ended while a call was recorded; `iolens recover --job %d` makes a log of "
+                "the records in %s",
+                (int)iolens.pid, iolens_spool.path);
         return;
     }
     int saved_errno = errno;
@@ -126,9 +127,9 @@ static void finish_alone(void)
     else if (!iolens.transport)
         spool_remove();
     else if (iolens.transport->rank == 0 && iolens_spool.header)
-        iolens_say(
-            "the program ended without MPI_Finalize; `iolens recover` makes a log of the records in %s",
-            iolens_spool.path);
+        iolens_say("the program ended without MPI_Finalize; `iolens recover --job %d` makes a log of the "
+                   "records in %s",
+                   (int)iolens.pid, iolens_spool.path);
     else if (iolens.transport->rank == 0)
         iolens_say("the program ended without MPI_Finalize, so there is no log");
     iolens_busy = false;

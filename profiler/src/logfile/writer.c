@@ -185,10 +185,9 @@ static void say_failure(const struct writer *writer)
             "cannot write the log %s: %s; -o FOLDER names one with room that the job's user can write to",
             writer->name.text, reason);
     else if (iolens_spool.header)
-        iolens_say(
-            "cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER` makes "
-            "the log of them in a folder with room that you can write to",
-            writer->name.text, reason, iolens_spool.path);
+        iolens_say("cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER "
+                   "--job %d` makes the log of them in a folder with room that you can write to",
+                   writer->name.text, reason, iolens_spool.path, (int)iolens.pid);
     else
         iolens_say(
             "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",

@@ -24,6 +24,17 @@ static const char USAGE[] =
     "  -w WHY     what happened, as part of a sentence: \"mpirun was killed by signal 9\"\n"
     "  -s         a snapshot: the job still runs\n";
 
+/* The folder that the process would have written its log to. */
+static void list_folder(struct buffer *line, const struct spool_header *header)
+{
+    const char *name = load_text(header, header->settings.logfile);
+    const char *slash = strrchr(name, '/');
+    char folder[PATH_BYTES];
+    snprintf(folder, sizeof folder, "%.*s", slash > name ? (int)(slash - name) : 1, slash ? name : "");
+    buffer_format(line, ", \"folder\": ");
+    buffer_json(line, slash ? folder : load_text(header, header->settings.logpath));
+}
+
 static void list_one(const struct spool_header *header, const char *path)
 {
     struct buffer line = {0};
@@ -53,6 +64,7 @@ static void list_one(const struct spool_header *header, const char *path)
     buffer_json(&line, header->log);
     buffer_format(&line, ", \"run\": ");
     buffer_json(&line, load_text(header, header->settings.run));
+    list_folder(&line, header);
     buffer_format(&line, "}\n");
     fwrite(line.data, 1, line.used, stdout);
     buffer_free(&line);

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    from iolens.lab.recovery.choice import Choice
+    from iolens.lab.recovery.recover import Spool, Unusable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         metavar="FOLDER",
-        help="folders of spools, of several nodes too; default: this node's",
+        help="take the jobs whose spools lie in these folders, of several nodes too; without one, this node's spools "
+        "are searched, and only jobs are taken whose log belongs in the current folder or below it",
+    )
+    parser.add_argument(
+        "--job",
+        action="append",
+        default=[],
+        metavar="JOB",
+        help="take this job alone, wherever its log belongs: its job id, or the id of one of its processes; repeatable",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="take every job of yours that has ended on this node, after a list of them"
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="write the logs there, not where the jobs would have"
@@ -24,60 +43,124 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--collect",
         type=Path,
         metavar="DIR",
-        help="move this node's spools of ended processes, of the Slurm job that this runs in, to a folder that all "
-        "nodes share; `iolens recover DIR` makes the logs then",
+        help="move this node's spools of ended processes to a folder that all nodes share; inside a Slurm job those of "
+        "that job, unless others are named; `iolens recover DIR` makes the logs then",
     )
-    parser.add_argument("--list", action="store_true", help="only say what there is")
+    parser.add_argument("--list", action="store_true", help="only say what there is, of this folder and of others")
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="remove the spools of jobs that have ended, without logs, and files that are no spools for this version",
+        help="remove the spools of these jobs, once they have ended, without making logs; with --all or a FOLDER, also "
+        "files that are no spools for this version",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Recover every job that has ended; 1 when one could not be. Folders named here are taken to be of ended jobs
-    where that cannot be told."""
+    """Recover the chosen jobs that have ended; 1 when one could not be. Folders named here are taken to be of ended
+    jobs where that cannot be told."""
+    from iolens.lab.recovery import recover
+
+    if args.all and (args.job or args.folders):
+        raise UsageError("--all takes every job, and --job or a FOLDER takes some; give one of them")
+    if args.collect:
+        return _collect(args)
+    choice = _choice(args)
+    spools, unusable = recover.read_spools(args.folders or recover.default_folders())
+    jobs = recover.jobs(spools)
+    taken = [job for job in jobs if (args.list and not args.job) or choice.takes(job)]
+    if args.list or choice.takes_all:
+        _settle_unusable(unusable, args.clean)
+    if args.all and not args.list:
+        _announce(taken, args.clean)
+    failed = [job for job in taken if not _settle(job, args)]
+    if not args.list:
+        _mention([job for job in jobs if job not in taken])
+    return int(bool(failed))
+
+
+def _choice(args: argparse.Namespace) -> Choice:
+    """Returns the choice of jobs that the arguments ask for."""
+    from iolens.lab.recovery.choice import Choice
+
+    return Choice(tuple(args.job), None if args.all or args.folders else Path.cwd())
+
+
+def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
+    """Prints each file that is no spool for this version, and removes it if that was asked for and nobody uses it."""
+    from iolens.lab.recovery import recover
+
+    for one in unusable:
+        removed = clean and recover.is_abandoned(one)
+        if removed:
+            Path(one.spool).unlink(missing_ok=True)
+        word = "removed" if removed else "it may be in use, so it stays" if clean else "`--clean --all` removes it"
+        print(f"{one.spool}: cannot be used, {one.unusable}; {word}")
+
+
+def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
+    """Lists, removes or recovers one job, and prints what was done. Returns false if its log could not be made."""
     from iolens.lab.recovery import recover
     from iolens.pages.output import make_folder
 
-    if args.collect:
-        return collect(args.collect)
-    failed = 0
-    spools, unusable = recover.read_spools(args.folders or recover.default_folders())
-    for one in unusable:
-        clean = args.clean and recover.is_abandoned(one)
-        if clean:
-            Path(one.spool).unlink(missing_ok=True)
-        word = "removed" if clean else "it may be in use, so it stays" if args.clean else "--clean removes it"
-        print(f"{one.spool}: cannot be used, {one.unusable}; {word}")
-    for job in recover.jobs(spools):
-        states = {recover.state(one) for one in job}
-        busy = "running" in states or ("unknown" in states and not args.folders)
-        began = datetime.fromtimestamp(job[0].start).strftime("%Y-%m-%d %H:%M")
-        label = f"{job[0].program}, job {job[0].jobid} of {began}, {len(job)} of {max(job[0].ranks, 1)} processes"
-        if args.list or busy:
-            word = "runs" if "running" in states else "may still run" if busy else "ended without its log"
-            print(f"{label}: {word} ({Path(job[0].spool).parent})")
-        elif args.clean:
-            for spool in job:
-                Path(spool.spool).unlink(missing_ok=True)
-            print(f"{label}: removed")
-        else:
-            if args.output:
-                make_folder(args.output)
-            log = recover.recover_job(job, args.output.resolve() if args.output else None)
-            failed |= log is None
-            print(f"{label}: {log or 'no log could be written; its spools stay'}")
-    return int(failed)
+    state = _state(job, bool(args.folders))
+    if args.list or state != "ended without its log":
+        print(f"{_label(job)}: {state} ({Path(job[0].spool).parent}; its log belongs in {job[0].folder})")
+        return True
+    if args.clean:
+        for spool in job:
+            Path(spool.spool).unlink(missing_ok=True)
+        print(f"{_label(job)}: removed")
+        return True
+    if args.output:
+        make_folder(args.output)
+    log = recover.recover_job(job, args.output.resolve() if args.output else None)
+    print(f"{_label(job)}: {log or 'no log could be written; its spools stay'}")
+    return log is not None
 
 
-def collect(folder: Path) -> int:
-    """Bring this node's part of a job to a folder; 1 when something had to stay."""
+def _state(job: Sequence[Spool], named: bool = False) -> str:
+    """Returns the words for what a job does; where its folder was named, an unknown process is taken to have ended."""
+    from iolens.lab.recovery import recover
+
+    states = {recover.state(one) for one in job}
+    if "running" in states:
+        return "runs"
+    return "may still run" if "unknown" in states and not named else "ended without its log"
+
+
+def _label(job: Sequence[Spool]) -> str:
+    """Returns the words by which a user knows a job."""
+    began = datetime.fromtimestamp(job[0].start).strftime("%Y-%m-%d %H:%M")
+    return f"{job[0].program}, job {job[0].jobid} of {began}, {len(job)} of {max(job[0].ranks, 1)} processes"
+
+
+def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:
+    """Prints the ended jobs that will be taken, before the first of them is."""
+    ended = [job for job in jobs if _state(job) == "ended without its log"]
+    if ended:
+        print("The spools of these jobs will be removed:" if clean else "Logs will be made of these jobs:")
+    for job in ended:
+        print(f"  {_label(job)}, in {job[0].folder}")
+
+
+def _mention(jobs: Sequence[Sequence[Spool]]) -> None:
+    """Prints that there are other jobs that have ended, and how to take them."""
+    ended = [job for job in jobs if _state(job) == "ended without its log"]
+    if ended:
+        count = "1 other job has" if len(ended) == 1 else f"{len(ended)} other jobs have"
+        print(f"{count} records here; `iolens recover --list` names them, `--job JOB` takes one, `--all` takes all")
+
+
+def _collect(args: argparse.Namespace) -> int:
+    """Brings this node's part of the chosen jobs to a folder; 1 when something had to stay."""
     from iolens.lab.recovery import rescue
+    from iolens.lab.recovery.choice import Choice
 
+    if args.folders:
+        raise UsageError("--collect takes spools of this node alone; leave the other folders out")
     job = os.environ.get("SLURM_JOB_ID", "")
-    moved, left = rescue.collect(folder.resolve(), int(job) if job.isdecimal() else None)
+    own = job.isdecimal() and not (args.job or args.all)
+    moved, left = rescue.collect(args.collect.resolve(), Choice((job,)) if own else _choice(args))
     if moved or left:
-        print(f"{os.uname().nodename}: {moved} spools moved to {folder}, {left} stay")
+        print(f"{os.uname().nodename}: {moved} spools moved to {args.collect}, {left} stay")
     return int(left > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from iolens.forest import activity, files, summary
@@ -105,7 +106,10 @@ def sentences(forest: Forest) -> list[str]:
             "`iolens ingest` and `iolens fleet` report on many."
         )
     if forest.spools:
-        said.append(f"{words.plural(forest.spools, 'process')} left records without a log: run `iolens recover`.")
+        said.append(
+            f"{words.plural(forest.spools, 'process')} left records without a log: "
+            f"run `iolens recover {shlex.quote(str(forest.folder))}`."
+        )
     if forest.damaged:
         said.append(f"{words.plural(len(forest.damaged), 'log')} cannot be read and are in no number here.")
     return said

@@ -24,9 +24,9 @@ State = Literal["running", "ended", "unknown"]
 
 @dataclass(frozen=True)
 class Spool:
-    """What `iolens-recover list` says of one file; `ranks` 0: a process without MPI; `replaced`: its process went on as
-    another program (exec); `log`: the log that was being written of it, or ""; `run`: the name that `iolens run` gave
-    to its run, or ""."""
+    """Facts that `iolens-recover list` prints about one file; `ranks` is 0 for a process without MPI; `replaced` is
+    true where the process went on as another program (exec); `log` names the log that was being written, or is "";
+    `run` is the name that `iolens run` gave to its run, or ""; `folder` is where the process would have put its log."""
 
     spool: str
     host: str
@@ -46,6 +46,7 @@ class Spool:
     replaced: bool
     log: str
     run: str
+    folder: str
 
 
 @dataclass(frozen=True)

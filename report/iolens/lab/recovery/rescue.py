@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from iolens.lab.recovery.choice import Choice
 from iolens.lab.recovery.recover import Spool, default_folders, jobs, read_spools, recover_job, set_aside, state
 from iolens.lab.say import say
 
@@ -20,14 +21,16 @@ def rescue(run: str, logs: Path, why: str) -> list[Path]:
     """Make logs, in this folder, of what the processes of a run left; say of which there is none, and what to do."""
     made = []
     for job in remains(run):
-        where = ", ".join(sorted({str(Path(one.spool).parent) for one in job}))
+        where = " ".join(sorted({str(Path(one.spool).parent) for one in job}))
         what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
         if still_runs(job):
-            say(f"{what} still runs and has no log yet; if it gets none, `iolens recover {where}` makes it")
+            command = f"iolens recover --job {job[0].pid} {where}"
+            say(f"{what} still runs and has no log yet; if it gets none, `{command}` makes it")
         elif log := recover_job(job, logs, why):
             made.append(log)
         else:
-            say(f"there is no log of {what}; `iolens recover -o FOLDER {where}` makes it of the records that lie there")
+            command = f"iolens recover -o FOLDER --job {job[0].pid} {where}"
+            say(f"there is no log of {what}; `{command}` makes it of the records that lie there")
     return made
 
 
@@ -42,13 +45,13 @@ def remains(run: str) -> list[list[Spool]]:
         time.sleep(PERIOD)
 
 
-def collect(folder: Path, jobid: int | None) -> tuple[int, int]:
-    """Move this node's spools of processes that have ended, of one job when it is given, to a folder that several nodes
-    share; how many went there, and how many stay. The processes of that job are given time to end."""
+def collect(folder: Path, choice: Choice) -> tuple[int, int]:
+    """Moves this node's spools of ended processes, of the chosen jobs, to a folder that several nodes share. Returns
+    how many were moved and how many stay. Processes of jobs that were named are given time to end."""
     end = time.monotonic() + PATIENCE
     while True:
-        found = [one for one in read_spools(default_folders())[0] if jobid in (None, one.jobid)]
-        if jobid is None or time.monotonic() > end or not still_runs(found):
+        found = [one for job in jobs(read_spools(default_folders())[0]) if choice.takes(job) for one in job]
+        if not choice.names or time.monotonic() > end or not still_runs(found):
             break
         time.sleep(PERIOD)
     ended = [one for one in found if state(one) == "ended"]

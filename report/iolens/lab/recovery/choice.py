@@ -1,0 +1,35 @@
+"""Which jobs a recovery takes: those of a folder, those that were named, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iolens.lab.recovery.recover import Spool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice among jobs: by `names` (job ids, process ids, or names of runs) where there are any, else by the
+    `folder` that their logs belong in, at any depth; all jobs where there is neither."""
+
+    names: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def takes_all(self) -> bool:
+        """Returns true if no job is left out."""
+        return not self.names and self.folder is None
+
+    def takes(self, job: Sequence[Spool]) -> bool:
+        """Returns true if the job with these spools is among the chosen ones."""
+        if self.names:
+            known = {name for one in job for name in (str(one.jobid), str(one.pid), one.run)}
+            return not known.isdisjoint(self.names)
+        return self.folder is None or _is_inside(job[0].folder, self.folder)
+
+
+def _is_inside(place: str, folder: Path) -> bool:
+    """Returns true if an absolute path lies in the folder or below it, by the folders that links lead to."""
+    return bool(place) and Path(place).resolve().is_relative_to(folder.resolve())
