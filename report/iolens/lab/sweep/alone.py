@@ -1,4 +1,4 @@
-"""One sweep at a time in a folder: two would remove each other's files, and spoil each other's timing."""
+"""Allow one sweep at a time in a folder: two sweeps would delete each other's files and disturb each other's timing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from iolens.errors import IolensError
 
 @contextmanager
 def alone(*folders: Path) -> Iterator[None]:
-    """Hold these folders, made where they are missing, against other sweeps; raises IolensError where one holds any of
-    them. The kernel gives them back however the process ends, but not before the run has ended that was under way: its
-    launcher inherits them, as that of a sweep that was killed goes on writing there. Where a file system has no locks,
-    nobody is kept off."""
+    """Locks the folders against other sweeps, and creates missing ones; raises IolensError if another sweep holds a
+    lock.
+
+    The kernel releases a lock when the process ends. If a launcher is still running, it has inherited the lock and
+    keeps it until its run has ended, because it still writes to the folder. On a file system without locks nothing is
+    locked.
+    """
     with ExitStack() as held:
         for folder in sorted({folder.resolve() for folder in folders}):
             folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +39,7 @@ def alone(*folders: Path) -> Iterator[None]:
 
 
 def release(descriptor: int) -> None:
-    """Give a folder back, whoever has inherited it and lives on."""
+    """Releases the lock of a folder, even if a child process has inherited it and is still running."""
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)

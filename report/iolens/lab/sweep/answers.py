@@ -1,7 +1,7 @@
-"""Whether a program that was built otherwise still computes the same: the answer of every run against the baseline's.
+"""Check that a program built with another compiler or other flags still computes the same answer as the baseline.
 
-A baseline here is the run whose other settings are the same and whose compiler and flags are those of the first levels.
-An answer is what the program told of it in its result (workloads/RESULT.md), with its own tolerance.
+The baseline of a run has the same other settings and the compiler and flags of the first levels. An answer is the list
+of values that the program prints in its result (workloads/RESULT.md), with the program's own tolerance.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Row = dict[str, Any]
 
 
 def with_answers(rows: Sequence[Row], experiment: Mapping[str, Any]) -> None:
-    """Give every row `answer.difference` (the greatest relative one to the baseline, None where nobody can tell),
-    `answer.same` (within the tolerance; None as before) and `answer.said` in words. Where the sweep builds its program
-    in one way only, all three are None.
+    """Adds three columns to every row: `answer.difference` (the greatest relative difference from the baseline, None if
+    unknown), `answer.same` (True if it is within the tolerance, None if unknown) and `answer.said` (the same in words).
+    All three are None if the sweep builds its program in one way only.
     """
     factors = building(experiment)
     for row in rows:
@@ -34,7 +34,7 @@ def with_answers(rows: Sequence[Row], experiment: Mapping[str, Any]) -> None:
 
 
 def building(experiment: Mapping[str, Any]) -> list[str]:
-    """The factors whose levels change how the program is built."""
+    """Returns the factors whose levels change how the program is built."""
     matrix = experiment.get("matrix")
     return [
         name
@@ -44,8 +44,9 @@ def building(experiment: Mapping[str, Any]) -> list[str]:
 
 
 def baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | None:
-    """The first run with an answer whose building factors have their first level and whose other settings are those of
-    `row`; None where there is none."""
+    """Returns the first run that has an answer, the first level of every building factor, and the other settings of
+    `row`; None if there is no such run.
+    """
     wanted = dict(row["settings"])
     for name in factors:
         levels = [other["settings"].get(name) for other in rows]
@@ -55,7 +56,7 @@ def baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | 
 
 
 def against(row: Row, base: Row | None) -> Row:
-    """The three columns of a run."""
+    """Returns the three answer columns of a run, compared with its baseline."""
     if not row["answer"] and row["status"] == "failed":
         return {"answer.difference": None, "answer.same": None, "answer.said": "n/a: the run failed"}
     if not row["answer"]:
@@ -73,15 +74,16 @@ def against(row: Row, base: Row | None) -> Row:
 
 
 def greatest(values: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, float]:
-    """Where two answers differ most, and by how much, relative to the second; infinity for values that only one has or
-    that are not finite."""
+    """Returns the name of the value that differs most, and its relative difference from `base`; infinity for a value
+    that only one answer has or that is not finite.
+    """
     one, other = dict(flat(values)), dict(flat(base))
     found = [(name, relative(one.get(name), other.get(name))) for name in (*other, *(n for n in one if n not in other))]
     return max(found, key=lambda pair: pair[1], default=("", 0.0))
 
 
 def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Each number with its name; those of a list are counted from 1."""
+    """Returns each number with its name; the numbers of a list are counted from 1."""
     for name, value in values.items():
         if isinstance(value, list):
             yield from ((f"{name} {place}", each) for place, each in enumerate(value, 1))
@@ -90,14 +92,14 @@ def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def relative(value: Any, base: Any) -> float:
-    """The relative difference of two numbers; None is one that was not finite."""
+    """Returns the relative difference of two numbers; None stands for a number that was not finite."""
     if value is None or base is None or not math.isfinite(value) or not math.isfinite(base):
         return math.inf
     return 0.0 if value == base else abs(value - base) / abs(base) if base else math.inf
 
 
 def told(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The answer in a program's result; None without one."""
+    """Returns the answer in a program's result; None if it has none."""
     answer = (result.get("extra") or {}).get("answer")
     if not isinstance(answer, Mapping) or not isinstance(answer.get("tolerance"), int | float):
         return None

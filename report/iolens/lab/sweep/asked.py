@@ -1,4 +1,6 @@
-"""What one run of a sweep asks for: arguments, variables, hints and stripes, by the experiment and the run's point."""
+"""The request for one run of a sweep: arguments, variables, hints and stripes, from the experiment and the
+run's point.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,21 @@ from iolens.lab.values import LISTED
 from iolens.lab.workloads.recipe import USUAL, Recipe
 
 FIRST = "first"
-"""The name, and the folder, of the complete run that goes before the matrix."""
+"""Name and folder of the complete run that precedes the matrix."""
 
 
 Built = tuple[str | None, Recipe]
-"""The MPI-IO component that a program is built for, and how."""
+"""The MPI-IO component that a program is built for, and the recipe of the build."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One run: its name, and what its program and MPI-IO are given. `requested` are stripes and hints as run.json names
-    them, `point` the levels with the number of the repetition; the complete run has neither. `options` are those of the
-    experiment's launcher. `recipe` is how the program is built for it, and `mapping` where its ranks go."""
+    """The request for one run: its name, and the settings of its program and of MPI-IO.
+
+    `requested` holds stripes and hints under the names of run.json, `point` the levels and the number of the
+    repetition; the complete run has neither. `options` are the options of the experiment's launcher, `recipe` says how
+    the program is built, and `mapping` where its ranks are placed.
+    """
 
     id: str
     ranks: int
@@ -40,17 +45,19 @@ class Asked:
 
     @property
     def job(self) -> str:
-        """Its name as a file's."""
+        """Returns the name of the run in a form that is valid as a file name."""
         return self.id.replace("/", "_")
 
     @property
     def built(self) -> Built:
-        """What decides which build of the program it runs."""
+        """Returns the component and recipe that select the build of the program."""
         return self.io_component, self.recipe
 
 
 def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
-    """A run of the matrix: what the experiment gives to all, then what the point's own levels change."""
+    """Returns the request for one run of the matrix: the experiment's common settings, changed by the levels
+    of its point.
+    """
     settings = run.point.settings
     changes = [experiment.own[factor][str(level)] for factor, level in settings.items() if factor in experiment.own]
     environment, hints = dict(experiment.environment), dict(experiment.hints)
@@ -75,18 +82,18 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
 
 
 def recipe_of(experiment: Experiment) -> Recipe:
-    """How the program is built where no level says otherwise."""
+    """Returns the recipe of the program's build for points whose levels do not change it."""
     return Recipe(experiment.compiler, experiment.flags)
 
 
 def options_of(experiment: Experiment) -> Mapping[str, Any]:
-    """What the experiment says to its launcher; what the launcher's own section says goes before what `mpi` does."""
+    """Returns the experiment's options for its launcher; the section of the launcher takes precedence over `mpi`."""
     everywhere = {"ranks_per_node": experiment.ranks_per_node} if experiment.ranks_per_node else {}
     return {**everywhere, **experiment.options.get(experiment.launcher, {})}
 
 
 def asked_first(experiment: Experiment) -> Asked:
-    """The complete run: on the storage as it is, with the usual MPI library and its own hints."""
+    """Returns the request for the complete run: unchanged storage, the usual MPI library and its default hints."""
     first = experiment.first or ()
     options, recipe = options_of(experiment), recipe_of(experiment)
     return Asked(
@@ -102,7 +109,9 @@ def asked_first(experiment: Experiment) -> Asked:
 
 
 def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
-    """Stripes and hints of a point; in storage that a sweep makes itself, and in a pool, every run has a layout."""
+    """Returns the stripes and hints of a point; a layout is always included for storage that a sweep creates and for a
+    pool.
+    """
     settings = {key: value for key, value in run.point.numbers.items() if key not in ("ranks", "nodes")}
     if storage.make or experiment.pool or {"stripe_count", "stripe_size"} & settings.keys():
         settings = {"stripe_count": 1, "stripe_size": experiment.stripe_size, **settings}

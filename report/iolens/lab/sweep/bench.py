@@ -1,4 +1,4 @@
-"""What stays the same for all runs of a sweep, and the key by which a finished run is recognised."""
+"""The parts that all runs of a sweep share, and the key that identifies a finished run."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from iolens.lab.workloads.workloads import workload_of
 
 @dataclass(frozen=True)
 class Bench:
-    """The program, built for the MPI of each MPI-IO component and by each recipe that the runs ask for (`builds`), the
-    launcher, and the storage below `data`."""
+    """The program, the launcher, and the storage below `data`. `builds` holds one build of the program for each MPI-IO
+    component and recipe that the runs request.
+    """
 
     experiment: Experiment
     builds: Mapping[Built, Build]
@@ -38,8 +39,9 @@ class Bench:
 
 
 def set_up(experiment: Experiment, folder: Path, data: Path, wanted: Collection[Built]) -> Bench:
-    """Find the program, its MPI for each of these components, and the launcher, and build what is asked for otherwise
-    than it is there, below the folder of the results; raises before anything has run when one is missing."""
+    """Finds the program, an MPI for each requested component, and the launcher, and makes the requested builds below
+    the folder of the results; raises before any run has started if one of them is missing.
+    """
     storage = backend_for(experiment.storage, data)
     for library in ("libiolens.so", *storage.libraries):
         need_library(library)
@@ -57,7 +59,9 @@ def set_up(experiment: Experiment, folder: Path, data: Path, wanted: Collection[
 
 
 def build_for(component: str | None, name: str, launcher: Launcher) -> Build:
-    """The program with an MPI that has the component; what the program itself does not tell, its launcher does."""
+    """Returns the program built for an MPI that has the component; facts that the program does not report come from the
+    launcher.
+    """
     if component == LUSTRE:
         return build_with_driver(name, launcher.starter)
     program = find_program(name)
@@ -67,7 +71,7 @@ def build_for(component: str | None, name: str, launcher: Launcher) -> Build:
 
 
 def key_of(bench: Bench, asked: Asked) -> str:
-    """What decides the outcome of a run; paths do not."""
+    """Returns a key of everything that decides the outcome of a run, which excludes paths."""
     build = bench.builds[asked.built]
     names = ("libiolens.so", f"libiolens-{build.flavour}.so", *bench.storage.libraries)
     libraries = [path for path in map(find_library, names) if path]

@@ -1,4 +1,4 @@
-"""What can be known to go wrong before a sweep begins."""
+"""Checks made before a sweep begins, for mistakes that can be known in advance."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, volume_of
 
 MARGIN = 1.05
-"""Free space wanted, relative to the data of one run."""
+"""Free space required, relative to the data of one run."""
 
 
 def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> None:
-    """Raise when the program has no such metric, or would not run with so many ranks."""
+    """Raises if the program does not report the metric, or cannot run with the number of ranks."""
     has = (*workload.metrics, *OF_ANY)
     if experiment.matrix and experiment.metric not in has:
         raise UsageError(f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(has)}")
@@ -36,13 +36,13 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[As
 
 
 def check_nodes(runs: Sequence[Asked], launcher: Launcher) -> None:
-    """Raise where the matrix varies nodes that the launcher has not."""
+    """Raises if the matrix varies the number of nodes and the launcher cannot provide them."""
     if "nodes" not in launcher.keys and any("nodes" in asked.point for asked in runs):
         raise UsageError(f"matrix.nodes: the launcher {launcher.name} has no nodes to choose")
 
 
 def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher: Launcher) -> None:
-    """Storage without stripes cannot vary them, and what one node's memory holds cannot be shared by several."""
+    """Raises if stripes vary on storage that has none, or if several nodes would share storage in one node's memory."""
     nodes = max((launcher.nodes(asked.options) for asked in runs), default=1)
     if storage.one_node and nodes > 1:
         raise UsageError(f"{storage.name} storage is one node's own, and {launcher.name} shall use {nodes} nodes")
@@ -56,14 +56,15 @@ def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher:
 
 
 def check_pool(pool: str | None, storage: Backend) -> None:
-    """Raise where a pool is named on storage without any."""
+    """Raises if a pool is named for storage that has no pools."""
     if pool and not storage.pools:
         raise UsageError(f"storage.pool: {storage.name} storage has no pools")
 
 
 def check_targets(runs: Sequence[Asked], data: Path, storage: Backend, pool: str | None) -> None:
-    """Raise where a run wants more stripes than there are targets to take them: its files would have fewer, and the run
-    be of no use. Where the file system does not say what it has, that is said and the sweep goes on."""
+    """Raises if a run requests more stripes than there are targets, since its files would get fewer. If the file system
+    does not report its targets, a note says so and the sweep continues.
+    """
     wanted = max((asked.requested.get("stripe_count", 0) for asked in runs), default=0)
     if storage.targets is None or not wanted:
         return
@@ -78,7 +79,7 @@ def check_targets(runs: Sequence[Asked], data: Path, storage: Backend, pool: str
 
 
 def check_configuration(configuration: Path | None, storage: Backend) -> None:
-    """Raise where numbers are given for storage that is not emulated, or in a file that is not there."""
+    """Raises if a configuration is given for storage that is not emulated, or if its file does not exist."""
     if configuration is None:
         return
     if storage.make is None:
@@ -88,19 +89,21 @@ def check_configuration(configuration: Path | None, storage: Backend) -> None:
 
 
 def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int:
-    """Space that the largest of these runs needs; 0 where nothing tells."""
+    """Returns the bytes that the largest of these runs needs; 0 if unknown."""
     volumes = [experiment.volume, *(volume_of(workload, asked.arguments, asked.ranks) for asked in runs)]
     return int(max((volume for volume in volumes if volume), default=0) * MARGIN)
 
 
 def kept_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int | None:
-    """Space that the data of all these runs takes together; None where nothing tells."""
+    """Returns the bytes that the data of all these runs takes together; None if unknown."""
     volumes = [experiment.volume or volume_of(workload, asked.arguments, asked.ranks) for asked in runs]
     return None if None in volumes else sum(volume or 0 for volume in volumes)
 
 
 def room_for(experiment: Experiment, workload: Workload, runs: Sequence[Asked], data: Path) -> int:
-    """Space that these runs need below `data`: of the largest, or of all that have none there yet where it stays."""
+    """Returns the bytes that these runs need below `data`: those of the largest run or, if data is kept, of all runs
+    that have no data there yet.
+    """
     if experiment.keep.data != ALWAYS:
         return needed_bytes(experiment, workload, runs)
     due = [asked for asked in runs if not (data / asked.job).is_dir()]
@@ -108,12 +111,12 @@ def room_for(experiment: Experiment, workload: Workload, runs: Sequence[Asked], 
 
 
 def volume(amount: int) -> str:
-    """Bytes for people."""
+    """Formats a number of bytes for people."""
     return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
 
 
 def check_space(needed: int, data: Path) -> None:
-    """Raise when the data of a run does not fit; says how much is needed, and where."""
+    """Raises if the data of a run does not fit; the message says how much is needed, and where."""
     place = existing(data)
     free = shutil.disk_usage(place).free
     if needed > free:

@@ -1,4 +1,4 @@
-"""NPB's classes as experiments: what `make run` and `make run-class-C` run."""
+"""The experiments of NPB's classes, which `make run` and `make run-class-C` run."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ from iolens.lab.workloads.btio import BTIO, CLASSES, DEFAULT_INTERVAL, NpbClass
 
 GENERIC, LUSTRE_LIKE = "generic", "lustre-like"
 DRIVERS = (LUSTRE, GENERIC, LUSTRE_LIKE)
-"""What moves the data: ROMIO's Lustre driver, its generic one in the usual MPI, or the toolkit's own transfers."""
+"""Drivers that move the data: ROMIO's Lustre driver, the generic driver of the usual MPI, or the transfers of the
+bundled writer.
+"""
 
 RUN_BYTES = 10**9
-"""Of data in a run of a class's sweep, where neither steps nor the solver are asked for."""
+"""Default bytes that each run of a class sweep writes, if neither steps nor the solver are requested."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a person may choose on the command line; None takes the default.
+    """The settings that a person may choose on the command line; None takes the default.
 
-    The default stripes go beyond what one client's link carries on emulated targets: only there aggregators can pay.
+    The default stripe counts exceed what one client's link can carry on emulated targets, because only then can
+    additional aggregators pay off.
     """
 
     ranks: int = 4
@@ -44,7 +47,9 @@ class Choices:
 
 
 def fitting_stripe(dump_bytes: int, stripes: int) -> int:
-    """A stripe size that lets one dump touch every stripe: 1 MiB, or the largest power of two from 4 KiB that fits."""
+    """Returns a stripe size with which one dump reaches every stripe: 1 MiB, or the largest power of two from 4 KiB on
+    that fits.
+    """
     size = 2**20
     while size > 4096 and size * stripes > dump_bytes:
         size //= 2
@@ -52,7 +57,9 @@ def fitting_stripe(dump_bytes: int, stripes: int) -> int:
 
 
 def class_experiment(letter: str, choices: Choices) -> Experiment:
-    """BT-IO at one NPB class: a complete verified run first, then the sweep, solver left out unless `full`."""
+    """Returns the experiment for BT-IO at one NPB class: a complete verified run, then the sweep, which leaves out the
+    solver unless `full`.
+    """
     if letter not in CLASSES:
         raise UsageError(f"unknown class {letter!r}; choose one of {', '.join(CLASSES)}")
     npb = CLASSES[letter]
@@ -68,12 +75,16 @@ def class_experiment(letter: str, choices: Choices) -> Experiment:
 
 
 def sweep_dumps(npb: NpbClass) -> int:
-    """Dumps of a run of a sweep: as many as fit into `RUN_BYTES`, 2 at least, at most the class's."""
+    """Returns the number of dumps of each run of a sweep: as many as fit into `RUN_BYTES`, at least 2, at most those of
+    the class.
+    """
     return min(max(2, RUN_BYTES // npb.dump_bytes), -(-npb.steps // DEFAULT_INTERVAL))
 
 
 def default_experiment(choices: Choices) -> Experiment:
-    """What `make run` does: a complete class W run, then class A's grid with 10 dumps and the solver left out."""
+    """Returns the experiment of `make run`: a complete class W run, then the grid of class A with 10 dumps and without
+    the solver.
+    """
     steps = choices.steps or 10 * DEFAULT_INTERVAL
     method = ["--method", choices.method]
     return experiment(
@@ -88,7 +99,9 @@ def default_experiment(choices: Choices) -> Experiment:
 
 
 def driver_to_be_had(program: str = BTIO.program) -> str:
-    """ROMIO's Lustre driver where an MPI has it or can be installed, else the generic one, with the reason said."""
+    """Returns ROMIO's Lustre driver if an MPI has it or can be installed, else the generic driver; prints the reason
+    for the latter.
+    """
     try:
         build_with_driver(program, find_launcher)
     except IolensError as error:
@@ -106,8 +119,9 @@ def experiment(
     sweep: list[str],
     first: list[str],
 ) -> Experiment:
-    """The experiment that these choices make; stripes are sized to the dumps. Each point's data is read back and
-    checked in its first repetition, where the solver is left out."""
+    """Returns the experiment for these choices; the stripe size fits the dumps. Each point's data is read back and
+    checked in its first repetition if the solver is left out.
+    """
     if choices.driver == LUSTRE_LIKE and choices.method != "full":
         raise UsageError(f"the driver {LUSTRE_LIKE} has collective transfers alone: method full, not {choices.method}")
     stripe_size = fitting_stripe(npb.dump_bytes, max(choices.stripes))

@@ -1,4 +1,4 @@
-"""What a run of a sweep left behind, as its run.json: results, settings in force, the storage's judgement."""
+"""Collects the results of a run for its run.json: program output, settings in effect, and validity of the storage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOT_SET = "the setting did not take effect: "
 
 
 def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: Health, key: str) -> RunRecord:
-    """Everything that the run left behind, as its record."""
+    """Returns the record of everything that the run produced."""
     result = bench.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
     seen, trouble = look(log)
@@ -70,10 +70,11 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
 
 
 def effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
-    """What was in force: stripes from the file, hints from ROMIO's own print, or from MPICH's MPI_File_get_info.
+    """Returns the settings in effect: stripes from the file, hints from ROMIO's own print or from MPICH's
+    MPI_File_get_info.
 
-    Open MPI's MPI_File_get_info echoes the request, so it is no source. The toolkit's own
-    transfers report what they used.
+    Open MPI's MPI_File_get_info repeats the request, so it is not used. The bundled writer reports the settings that it
+    used.
     """
     files = result.get("files") or [{}]
     if flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
@@ -91,21 +92,24 @@ def effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[st
 
 
 def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str, int | None]:
-    """The settings with the stripes that the file system's own tool told, where the program could not."""
+    """Returns the settings with the stripes from the file system's own tool, if the program could not report them."""
     layout = health.counts.get("layout") or {}
     told = {} if layout.get("components") else {key: layout.get(key) for key in ("stripe_count", "stripe_size")}
     return {key: told.get(key) if value is None else value for key, value in effective.items()}
 
 
 def left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
-    """How much of what it read back the nodes still held, by a program that had them forget it."""
+    """Returns the part of the data read back that was still in the nodes' caches, for a program that asked them to drop
+    it.
+    """
     part = (result.get("extra") or {}).get("cached_before_read")
     return {"cached_before_read": float(part)} if isinstance(part, int | float) else {}
 
 
 def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
-    """The MPI-IO driver that moved the data: `lustre` and others of ROMIO's, as the library names the one that it
-    chose; `lustre-like` of the toolkit's own transfers. None where nobody says, as in Open MPI."""
+    """Returns the MPI-IO driver that moved the data: ROMIO's own name for it, such as `lustre`, or `lustre-like` for
+    the bundled writer. Returns None if no library reports it, as with Open MPI.
+    """
     if (result.get("mpi") or {}).get("io_component") == "two-phase":
         return "lustre-like"
     hints = (result.get("hints") or {}).get("effective") or {}
@@ -116,9 +120,9 @@ def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
 def took_effect(
     requested: Mapping[str, int], effective: Mapping[str, int | None], seen: Mapping[str, Any]
 ) -> dict[str, bool | None]:
-    """Per requested setting: in force (True), not (False), or nobody says (None).
+    """Returns for each requested setting True (in effect), False (not in effect) or None (unknown).
 
-    A wish for more aggregators than were seen writing is no failure as such: small files leave some idle.
+    Fewer writing aggregators than requested is no failure in itself, since small files leave some aggregators idle.
     """
     effect: dict[str, bool | None] = {}
     for key, value in requested.items():
@@ -130,7 +134,7 @@ def took_effect(
 
 
 def look(log: Path | None) -> tuple[dict[str, Any], str | None]:
-    """Who wrote what, and what is wrong with the log, if anything; nothing of either without a log."""
+    """Returns the writers that the log shows, and the fault of the log, if any; empty without a log."""
     try:
         return (observed(log) if log else {}), None
     except IolensError as error:
@@ -145,7 +149,7 @@ def judge(
     trouble: str | None,
     result: Mapping[str, Any],
 ) -> tuple[str, str | None]:
-    """`ok`, `failed` or `invalid`, and why."""
+    """Returns the status `ok`, `failed` or `invalid`, and the reason."""
     if outcome.reason:
         return "failed", outcome.reason
     if outcome.exit_code != 0:

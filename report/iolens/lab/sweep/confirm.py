@@ -1,4 +1,4 @@
-"""Which runs confirm a sweep's best setting: fresh ones, of it and of the baseline, in turn."""
+"""Runs that confirm a sweep's best setting: new runs of the best setting and of the baseline, alternately."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from iolens.lab.sweep.results import load_results
 
 
 def confirming(experiment: Experiment, folder: Path) -> list[Run]:
-    """The runs to make after the matrix; none when there is no best setting besides the baseline.
+    """Returns the runs that follow the matrix; empty if no setting is better than the baseline.
 
-    The best of many looks better than it is, because luck helped to pick it. Runs that had no part in the choice tell
-    the truth. The order of the two changes with every repetition, so that drift hits both alike.
+    The best of many measured settings looks better than it is, because luck helped to select it. Runs that took no part
+    in the selection are unbiased. The order of the two settings alternates with every repetition, so that drift affects
+    both equally.
     """
     wanted = experiment.repetitions if experiment.confirm is None else experiment.confirm
     if not wanted or experiment.metric == "latency":

@@ -1,4 +1,6 @@
-"""What an experiment.yaml says: the experiment, and the table of its keys, one row each (report/EXPERIMENT.md)."""
+"""The contents of an experiment.yaml: the experiment, and the table of its keys, one row each
+(report/EXPERIMENT.md).
+"""
 
 from __future__ import annotations
 
@@ -39,25 +41,25 @@ from iolens.lab.values import (
 )
 
 ROMIO = "romio321"
-"""ROMIO in the usual MPI library; Open MPI's own name for it."""
+"""The ROMIO component of the usual MPI library, under Open MPI's name for it."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One study: a workload, where its files go, and the matrix of settings. Sizes in bytes.
+    """A study: a workload, the place of its files, and the matrix of settings. Sizes are in bytes.
 
-    Points get more runs than `repetitions` while their interval is wider than `until_interval` (a ratio to the typical
-    value), up to `until_repetitions` of each and for `until_minutes`. `warm_up` runs go before the first one of every
-    call, and count for nothing. `confirm` is the number of fresh runs of the best
-    setting and of the baseline, as many as repetitions when None.
+    A point gets more runs than `repetitions` while its interval is wider than `until_interval` (a ratio to the typical
+    value), up to `until_repetitions` runs and `until_minutes`. Each call begins with `warm_up` runs that are not
+    counted. `confirm` is the number of new runs of the best setting and of the baseline; None stands for the number of
+    repetitions.
 
-    `matrix` has the levels of every factor; of the experiment's own factors they are names, and `own` says what each
-    changes. Factors of a group in `together` change side by side, and points for which a condition of `exclude` holds
-    are left out. `compiler` and `flags` build a bundled workload anew. `options` has the section of each launcher.
-    `repeated` are arguments added in every repetition of a point but the first. `volume` is what a run writes at most,
-    where the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended.
-    `configuration` has the numbers of the emulated targets, the toolkit's own when None. `mapping` is a word of
-    `launchers.placement`, and None what the launcher does unasked, as for `ranks_per_node`.
+    `matrix` has the levels of every factor. The levels of the experiment's own factors are names, and `own` says what
+    each level changes. Factors of a group in `together` change side by side, and points that meet a condition of
+    `exclude` are left out. `compiler` and `flags` rebuild a bundled workload. `options` has the section of each
+    launcher. `repeated` are arguments for every repetition of a point except the first. `volume` is the most that a run
+    writes, if the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended.
+    `configuration` has the parameters of the emulated targets; None stands for the default ones. `mapping` is a word of
+    `launchers.placement`; None, as for `ranks_per_node`, leaves the placement to the launcher.
     """
 
     name: str
@@ -100,13 +102,13 @@ class Experiment:
 
     @property
     def keep(self) -> Keep:
-        """What stays of its runs."""
+        """Returns the parts of its runs that are kept."""
         return Keep(self.keep_data, self.keep_log, self.keep_output)
 
 
 @kind(type="array", items=TEXT)
 def conditions(value: Any) -> tuple[str, ...]:
-    """A list of conditions on the settings of a point."""
+    """Returns the conditions in a list of texts on the settings of a point."""
     texts = words(value)
     for condition in texts:
         parse(condition)
@@ -115,7 +117,7 @@ def conditions(value: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of the file: the field of `Experiment` that it sets, its kind, and what it says, for editors."""
+    """A key of the file: the field of `Experiment` that it sets, its kind, and its description, which editors show."""
 
     field: str
     kind: Kind[Any]
@@ -130,7 +132,7 @@ FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
     "ranks": (levels(positive), "MPI ranks"),
     "nodes": (levels(positive), "Nodes that the ranks are spread over, where the launcher has any"),
 }
-"""What a matrix can vary by itself; any other factor is an own one, a table of levels and what each changes."""
+"""Factors that every matrix can vary. Any other factor is the experiment's own: a table of levels and their changes."""
 
 KEYS: Mapping[str, Key] = {
     "name": Key("name", name, "The folder of the results"),

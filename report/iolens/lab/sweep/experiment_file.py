@@ -1,6 +1,6 @@
-"""experiment.yaml: read, validated as a whole before anything starts, and written back resolved.
+"""Reads an experiment.yaml, validates it as a whole before anything starts, and writes it back resolved.
 
-Every error names the file, the line, the key and, for a misspelt key, the nearest known one.
+Every error names the file, the line, the key and, for a misspelt key, the nearest known key.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from iolens.lab.values import LISTED, Change, listed_levels, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
 MOST_POINTS = 100_000
-"""Of a matrix, before any is left out; at a second a run they take more than a day."""
+"""Maximum number of points in a matrix before exclusions. At one second each they take more than a day."""
 
 
 def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
-    """Read and validate one experiment.yaml, with `key=value` changes applied; raises UsageError with line and key."""
+    """Reads and validates one experiment.yaml with `key=value` changes applied; raises UsageError with line and key."""
     root = read_table(path)
     given = {key: (where, node) for key, where, node in flatten(root, "", str(path))}
     given |= dict(change(text) for text in changes)
@@ -65,7 +65,9 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
 
 
 def from_its_folder(key: str, value: Any, folder: Path) -> Any:
-    """A path in an experiment begins at the file's own folder: that of the targets, and of a program that is there."""
+    """Returns a path relative to the experiment's own folder, for the storage configuration and for a program that
+    exists there.
+    """
     if key == "storage.configuration":
         return (folder / value).resolve()
     if key == "workload.program" and "/" in value and (folder / value).is_file():
@@ -74,7 +76,7 @@ def from_its_folder(key: str, value: Any, folder: Path) -> Any:
 
 
 def converted(key: str, where: str, node: yaml.Node) -> Any:
-    """The value of a key; raises UsageError where it is none, or the key is a factor that cannot be called so."""
+    """Returns the value of a key; raises UsageError if it is invalid or if the key is no valid name of a factor."""
     factor = key.removeprefix("matrix.")
     if key not in KEYS and (factor in FACTS or "." in factor):
         raise UsageError(f"{where}: {key}: every run has a {factor} already; give the factor another name")
@@ -87,7 +89,7 @@ def converted(key: str, where: str, node: yaml.Node) -> Any:
 
 
 def with_points(experiment: Experiment, path: Path) -> Experiment:
-    """The experiment; raises when no point of its matrix is left, or it has more than any sweep can run."""
+    """Returns the experiment; raises if its matrix has no point left, or more points than a sweep can run."""
     many = math.prod(map(len, steps(experiment)))
     if many > MOST_POINTS:
         raise UsageError(f"{path}: matrix: {many} points are more than the {MOST_POINTS} that a sweep may have")
@@ -103,7 +105,7 @@ def with_points(experiment: Experiment, path: Path) -> Experiment:
 def check_groups(
     matrix: Mapping[str, tuple[int | str, ...]], fields: Mapping[str, Any], lines: Mapping[str, str]
 ) -> None:
-    """Raise where groups and conditions do not fit the factors."""
+    """Raises if groups or conditions name factors that the matrix does not have."""
     known = f"the matrix has {', '.join(matrix)}"
     grouped = [name for group in fields.get("together", ()) for name in group]
     for group in fields.get("together", ()):
@@ -123,7 +125,7 @@ def check_groups(
 
 
 def read_table(path: Path) -> yaml.MappingNode:
-    """The file as a tree of YAML nodes, which know their lines."""
+    """Returns the file as a tree of YAML nodes, which hold their line numbers."""
     try:
         source = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -140,7 +142,7 @@ def read_table(path: Path) -> yaml.MappingNode:
 
 
 def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
-    """One `key=value` of the command line: the dotted key, where it stood, and its value."""
+    """Parses one `key=value` of the command line into the dotted key, its place for messages, and its value."""
     key, equals, value = text.partition("=")
     where = f"--set {text}"
     if not equals:
@@ -155,25 +157,26 @@ def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
 
 
 def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
-    """What to write instead of an unknown key."""
+    """Returns a suggestion that replaces an unknown key."""
     near = difflib.get_close_matches(key, known, 1)
     return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
 
 
 def is_own_factor(key: str, node: yaml.Node | None) -> bool:
-    """A factor of the matrix that is a table of levels, or one of LISTED; another one with a list would be a known
-    factor misspelt."""
+    """Returns True for a factor that is a table of levels or one of LISTED; any other factor with a list is a misspelt
+    known factor.
+    """
     listed = key.removeprefix("matrix.") in LISTED
     return key.startswith("matrix.") and (listed or isinstance(node, yaml.MappingNode))
 
 
 def plain(node: yaml.Node) -> Any:
-    """A node's value as plain Python."""
+    """Returns a node's value as plain Python."""
     return yaml.constructor.SafeConstructor().construct_document(node)
 
 
 def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, str, yaml.Node]]:
-    """The known dotted keys of a table with file:line and node; raises for an unknown or repeated key."""
+    """Returns the known dotted keys of a table with file:line and node; raises for an unknown or repeated key."""
     found: list[tuple[str, str, yaml.Node]] = []
     sections = {key.split(".")[0] for key in KEYS if "." in key}
     seen: set[str] = set()
@@ -197,7 +200,7 @@ def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, s
 
 
 def to_yaml(experiment: Experiment) -> str:
-    """The experiment as the text of an experiment.yaml that loads back to the same."""
+    """Returns the experiment as the text of an experiment.yaml from which the same experiment is read."""
     content: dict[str, Any] = {}
     usual = {row.field: key for key, row in reversed([*KEYS.items()])}
     sections = {"matrix": experiment.matrix, **experiment.options}
@@ -222,12 +225,12 @@ def to_yaml(experiment: Experiment) -> str:
 
 
 def changed(level: Change) -> dict[str, Any]:
-    """What a level of an own factor changes, as it is written in the file."""
+    """Returns the change of an own factor's level in the form of the file."""
     return {key: written(key, value) for key, value in asdict(level).items() if value}
 
 
 def written(key: str, value: Any) -> Any:
-    """A value as it is written in the file: sizes with suffix, tuples as lists."""
+    """Returns a value in the form of the file: sizes with suffix, tuples as lists."""
     if isinstance(value, Path):
         return str(value)
     sized = key in ("stripe_size", "cb_buffer_size", "volume")

@@ -1,4 +1,6 @@
-"""Conditions on the settings of a point, such as `aggregators > stripe_count`: a small part of Python's expressions."""
+"""Conditions on the settings of a point, such as `aggregators > stripe_count`: a small subset of Python's
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,13 @@ COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
 KINDS = (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Constant)
-"""Parts that an expression may have; their operators are the tables' and `and`, `or`."""
+"""Node types that an expression may have; the operators are those of the tables, `and` and `or`."""
 
 
 def parse(text: str) -> ast.expr:
-    """The expression as a tree; ValueError for anything that is more than numbers, words, settings and comparisons."""
+    """Parses an expression into a tree; raises ValueError for anything other than numbers, words, settings and
+    comparisons.
+    """
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError) as error:
@@ -44,13 +48,14 @@ def parse(text: str) -> ast.expr:
 
 
 def names_in(tree: ast.expr) -> Collection[str]:
-    """The settings that an expression speaks of."""
+    """Returns the names of the settings that an expression uses."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def holds(tree: ast.expr, settings: Mapping[str, int | str]) -> bool:
-    """Whether the condition holds for these settings; ValueError where it compares words with numbers, or divides by
-    zero."""
+    """Returns True if the condition holds for these settings; raises ValueError if it compares words with numbers or
+    divides by zero.
+    """
     try:
         return bool(value_of(tree, settings))
     except (TypeError, ArithmeticError) as error:
@@ -58,7 +63,7 @@ def holds(tree: ast.expr, settings: Mapping[str, int | str]) -> bool:
 
 
 def value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
-    """The value of a part of a parsed expression."""
+    """Returns the value of a node of a parsed expression."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):

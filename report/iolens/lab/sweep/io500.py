@@ -1,7 +1,7 @@
-"""The phases of IO500 with the bundled `ior` and `metadata`, run one after the other.
+"""Run the phases of IO500 with the bundled `ior` and `metadata`, one after the other.
 
-A submission writes for 300 seconds in each writing phase; here the amounts are given, so the caches of a small machine
-answer, and no outcome is valid as a submission.
+A valid submission writes for 300 seconds in each writing phase. Here the amounts are fixed, so a small machine's caches
+may absorb them, and no outcome is valid as a submission.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from iolens.lab.workloads.workload import RESULT, read_result
 
 
 def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> Task:
-    """A phase as the launcher takes it; its log, output and result go to `folder`."""
+    """Returns the launcher's task for a phase; its log, output and result go to `folder`."""
     program = find_program(phase.program)
     flavour = mpi.flavour_of_program(program)
     words = (str(program), *options_of(phase, scale, data), "--json", str(folder / RESULT))
@@ -30,7 +30,7 @@ def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str)
 
 
 def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:
-    """Run one phase under the profiler; its log, output and result go to results/<phase>/."""
+    """Runs one phase under the profiler; its log, output and result go to results/<phase>/."""
     folder = results / phase.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -50,7 +50,7 @@ def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str
 def perform_all(
     scale: Scale, directory: Path, results: Path, profiler: str, tell: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """All phases in a new folder below `directory`, which is removed at the end; `tell` hears of each at once."""
+    """Runs all phases in a new folder below `directory`, which is removed at the end; calls `tell` after each phase."""
     data = directory / "io500-data"
     if data.exists():
         raise IolensError(f"{data} is there already: another run is using it, or left it; remove it, or give another")

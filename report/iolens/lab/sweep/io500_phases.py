@@ -1,7 +1,7 @@
-"""The rows of IO500: which program does what in each phase, with IO500's own options at a given scale.
+"""The phases of IO500: the program of each and its options at a given scale.
 
-Phases, their order and options are those of the IO500 benchmark (io500.org; J. Kunkel, J. Bent, J. Lofstead,
-G. S. Markomanolis: *Establishing the IO-500 benchmark*, 2016).
+Phases, their order and options are those of the IO500 benchmark (io500.org; J. Kunkel, J. Bent, J. Lofstead, G. S.
+Markomanolis: *Establishing the IO-500 benchmark*, 2016).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ BANDWIDTH, RATE = "GiB/s", "kIOPS"
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is moved: bytes each rank writes to its own file, transfers of 47008 bytes each rank adds to the shared
-    file, files each rank makes in its own folder and in the shared one."""
+    """The amount of work: bytes that each rank writes to its own file, transfers of 47008 bytes that each rank adds to
+    the shared file, and files that each rank creates in its own folder and in the shared folder.
+    """
 
     ranks: int = 2
     easy_block: int = 64 * 2**20
@@ -26,7 +27,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Phase:
-    """One row of IO500: its program, what it is asked to do, and the result's operation that counts."""
+    """One phase of IO500: its program, its options, and the operation of its result that counts."""
 
     name: str
     program: str
@@ -36,7 +37,7 @@ class Phase:
 
     @property
     def unit(self) -> str:
-        """GiB/s for `ior`, thousands of files a second for `metadata`."""
+        """Returns the unit: GiB/s for `ior`, thousands of files per second for `metadata`."""
         return BANDWIDTH if self.program == "ior" else RATE
 
 
@@ -54,14 +55,14 @@ PHASES = (
     Phase("mdtest-hard-read", "metadata", "mdtest-hard", ("-E",), "read"),
     Phase("mdtest-hard-delete", "metadata", "mdtest-hard", ("-r",), "remove"),
 )
-"""In IO500's order."""
+"""The phases in IO500's order."""
 
 TIMESTAMP_BEFORE = "ior-hard-write"
-"""`find` looks for files that are newer than the moment before this phase."""
+"""The phase before which a timestamp is taken: `find` looks for files newer than it."""
 
 
 def options_of(phase: Phase, scale: Scale, data: Path) -> list[str]:
-    """What the phase's program is asked to do: IO500's options at this scale."""
+    """Returns the options of a phase's program: IO500's options at this scale."""
     folder = data / phase.folder
     if phase.name == "find":
         return [*phase.options, "--newer", str(data / "timestamp"), "-d", str(folder)]

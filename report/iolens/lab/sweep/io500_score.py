@@ -1,4 +1,4 @@
-"""What a phase of IO500 came out at, the score that IO500 would give, and the lines in which it prints them."""
+"""The value of each phase of IO500, the score that IO500 would give, and the lines in which it prints them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Score:
-    """GiB/s, kIOPS, and the square root of their product."""
+    """The score in GiB/s, in kIOPS, and the square root of their product."""
 
     bandwidth: float
     rate: float
@@ -33,7 +33,7 @@ class Score:
 
 
 def outcome_of(phase: Phase, result: Mapping[str, Any]) -> Outcome:
-    """Value and time of a phase from its result (workloads/RESULT.md)."""
+    """Returns value and time of a phase from its result (workloads/RESULT.md)."""
     if phase.program == "ior":
         found = [part for part in result["phases"] if part["operation"] == phase.operation]
         moved, seconds = sum(part["bytes"] for part in found), sum(part["seconds"]["max"] for part in found)
@@ -43,12 +43,12 @@ def outcome_of(phase: Phase, result: Mapping[str, Any]) -> Outcome:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The n-th root of the product of n positive values."""
+    """Returns the n-th root of the product of n positive values."""
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
 def score_of(outcomes: Sequence[Outcome]) -> Score:
-    """Geometric means of the bandwidths and of the rates, and the geometric mean of the two."""
+    """Returns the geometric means of the bandwidths and of the rates, and the geometric mean of the two."""
     values = {unit: [one.value for one in outcomes if one.phase.unit == unit] for unit in (BANDWIDTH, RATE)}
     for one in outcomes:
         if one.value <= 0:
@@ -58,13 +58,13 @@ def score_of(outcomes: Sequence[Outcome]) -> Score:
 
 
 def outcome_line(outcome: Outcome) -> str:
-    """One line as IO500 prints it."""
+    """Returns the line of a phase in IO500's form."""
     phase = outcome.phase
     unit = "GiB/s " if phase.unit == BANDWIDTH else phase.unit
     return f"[RESULT] {phase.name:>20} {outcome.value:15.6f} {unit} : time {outcome.seconds:.3f} seconds"
 
 
 def score_line(score: Score) -> str:
-    """IO500's last line, marked as it marks what is no submission."""
+    """Returns IO500's last line, marked as no valid submission in IO500's form."""
     means = f"Bandwidth {score.bandwidth:.6f} GiB/s : IOPS {score.rate:.6f} kiops"
     return f"[SCORE INVALID] {means} : TOTAL {score.total:.6f}"

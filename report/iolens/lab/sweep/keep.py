@@ -1,7 +1,7 @@
-"""What stays of a run: its data, its logs and its output, each by how the run ended.
+"""Decide which files of a run are kept: its data, logs and output, each depending on how the run ended.
 
-`run.json` and `result.json` always stay, so that results can be compared whatever is kept; a page that reads logs
-leaves out what it would have of them.
+`run.json` and `result.json` are always kept, so that results can be compared whatever else is removed. A page leaves
+out what it would read from a log that is gone.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from iolens.lab.run.record import RunRecord
 NEVER, FAILED, ALWAYS = "never", "failed", "always"
 
 WHEN = (NEVER, FAILED, ALWAYS)
-"""When a part stays: of no run, of those that failed or must not be compared, of all."""
+"""Runs for which a part is kept: none, those that failed or must not be compared, or all."""
 
 
 @dataclass(frozen=True)
 class Keep:
-    """When each part stays (WHEN): data files, logs with their traces, standard output and error."""
+    """The runs (WHEN) for which each part is kept: data files, logs with their traces, standard output and error."""
 
     data: str = NEVER
     log: str = ALWAYS
@@ -32,19 +32,19 @@ FILES: Mapping[str, Sequence[str]] = {"log": ("*.darshan",), "output": ("stdout.
 
 
 def stays(when: str, status: str) -> bool:
-    """Whether what stays at such times stays of a run with this status."""
+    """Returns True if a part that is kept for the runs `when` is kept for a run with this status."""
     return when == ALWAYS or (when == FAILED and status != "ok")
 
 
 def recorded(record: RunRecord, keep: Keep, data: Path) -> RunRecord:
-    """The record with what stays: where its `data` lies, and no log that goes."""
+    """Returns the record with the place of kept `data`, and without a log that is removed."""
     kept = {"data": str(data)} if stays(keep.data, record.status) else {}
     log = record.log if stays(keep.log, record.status) else None
     return replace(record, storage={**record.storage, **kept}, log=log)
 
 
 def remove_rest(folder: Path, keep: Keep, status: str) -> None:
-    """Remove from a run's folder what does not stay."""
+    """Removes the files of a run's folder that are not kept."""
     for part, patterns in FILES.items():
         if not stays(getattr(keep, part), status):
             for path in [path for pattern in patterns for path in folder.glob(pattern)]:

@@ -30,17 +30,17 @@ class Point:
 
     @property
     def id(self) -> str:
-        """A readable folder name: `sc4_ag2_cb16M`, and `api-posix` for an own factor."""
+        """Returns a readable folder name: `sc4_ag2_cb16M`, and `api-posix` for an own factor."""
         return "_".join(short_name(key, value) for key, value in self.settings.items())
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The settings that every workload knows, without the experiment's own."""
+        """Returns the settings that every workload knows, without the experiment's own factors."""
         return {key: int(value) for key, value in self.settings.items() if key in FACTORS}
 
 
 def short_name(factor: str, level: int | str) -> str:
-    """A setting as part of a folder's name."""
+    """Returns a setting as part of a folder's name."""
     if isinstance(level, int):
         return f"{ABBREVIATIONS[factor]}{short_size(level)}"
     return f"{factor}-{slug(level)}"
@@ -55,13 +55,14 @@ class Run:
 
     @property
     def id(self) -> str:
-        """Folder below the results: `sc4_ag2_cb16M/rep-1`."""
+        """Returns the folder below the results: `sc4_ag2_cb16M/rep-1`."""
         return f"{self.point.id}/rep-{self.repetition}"
 
 
 def points(experiment: Experiment) -> list[Point]:
-    """Every combination of the matrix, first factor slowest; factors that go together take their levels side by side,
-    and combinations that a condition excludes are left out."""
+    """Returns every combination of the matrix, the first factor slowest. Factors that go together take their levels
+    side by side; combinations that a condition excludes are left out.
+    """
     conditions = [parse(text) for text in experiment.exclude]
     found = []
     for choice in product(*steps(experiment)):
@@ -73,12 +74,12 @@ def points(experiment: Experiment) -> list[Point]:
 
 
 def point_at(experiment: Experiment, levels: Mapping[str, object]) -> Point:
-    """The experiment's point with these levels."""
+    """Returns the experiment's point with these levels."""
     return next(point for point in points(experiment) if dict(point.settings) == levels)
 
 
 def steps(experiment: Experiment) -> list[list[dict[str, int | str]]]:
-    """For each factor, or group of factors that go together, what it can be; in the order of the matrix."""
+    """Returns the levels of each factor, or of each group of factors that go together, in the order of the matrix."""
     together = {name: group for group in experiment.together for name in group}
     groups = dict.fromkeys(together.get(name, (name,)) for name in experiment.matrix)
     return [
@@ -91,9 +92,10 @@ def steps(experiment: Experiment) -> list[list[dict[str, int | str]]]:
 
 
 def schedule(experiment: Experiment) -> list[Run]:
-    """All runs in blocks of one repetition of every point, each block shuffled, so that drift hits every point alike.
+    """Returns all runs in blocks of one repetition of every point, each block shuffled, so that drift affects every
+    point equally.
 
-    The shuffle depends on the experiment's name alone: an interrupted sweep goes on in the same order.
+    The shuffle depends on the experiment's name alone, so an interrupted sweep continues in the same order.
     """
     runs: list[Run] = []
     for repetition in range(1, experiment.repetitions + 1):

@@ -1,4 +1,4 @@
-"""Several sweeps as one, with the sweep itself as the first setting: before and after, here and there."""
+"""Merge several sweeps into one with the sweep itself as the first setting, to compare them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ APART = (CONFIRM, "first")
 """Folders of a sweep whose runs are no repetitions of its matrix."""
 
 EXPERIMENT = "experiment"
-"""The name of that setting."""
+"""Name of the setting that tells the sweeps apart."""
 
 
 def is_sweep(path: Path) -> bool:
-    """Whether a path is the folder of a sweep: with its experiment, or with runs of more than one setting."""
+    """Returns True if a path is the folder of a sweep: it has an experiment, or runs of more than one setting."""
     if not path.is_dir() or (path / "run.json").is_file():
         return False
     if (path / "experiment.yaml").is_file():
@@ -27,14 +27,17 @@ def is_sweep(path: Path) -> bool:
 
 
 def can_be_paired(sweeps: Sequence[Results]) -> bool:
-    """Whether the sweeps vary the same settings and measure the same, so that each point of one has its like."""
+    """Returns True if the sweeps vary the same settings and measure the same, so that each point of one has a
+    counterpart in the others.
+    """
     return all(set(one.settings) == set(sweeps[0].settings) and one.metric == sweeps[0].metric for one in sweeps)
 
 
 def merged(sweeps: Sequence[Results]) -> Results:
-    """The runs of all sweeps, which `can_be_paired`, each in its own level of `experiment`, the first the baseline.
+    """Returns the runs of all sweeps, each sweep as one level of `experiment`, the first as baseline; `can_be_paired`
+    must hold.
 
-    Their complete first runs, and the fresh ones that confirm each one's best setting, are left out.
+    The complete runs that preceded the sweeps and the runs that confirmed their best settings are left out.
     """
     import pandas as pd
 
@@ -62,7 +65,7 @@ def merged(sweeps: Sequence[Results]) -> Results:
 
 
 def names_of(sweeps: Sequence[Results]) -> list[str]:
-    """The names of the sweeps' folders; where two are alike, with the folders above them."""
+    """Returns the names of the sweeps' folders, with the folders above them if two names are equal."""
     names = [one.directory.resolve().name for one in sweeps]
     if len(set(names)) == len(names):
         return names

@@ -1,4 +1,4 @@
-"""Who really wrote the data of a run, and in which sizes: from the profiler's private `file_ranks` table."""
+"""Find out which ranks wrote the data of a run, and in which sizes, from the profiler's private table `file_ranks`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from iolens.metrics.share import io_mean_seconds
 
 
 def observed(log: Path) -> dict[str, Any]:
-    """Aggregators of the file with the most bytes written through MPI-IO: ranks that wrote it at the POSIX level.
+    """Returns the aggregators of the file that got most bytes through MPI-IO: the ranks that wrote it at the POSIX
+    level.
 
-    Keys as in run.json: `aggregators`, `aggregator_ranks`, `largest_write`, `common_write` (bytes), those of `spread`,
-    and `syncs`, the calls that sent data to the storage. Those of `through_mpiio` and `compute_seconds` alone when the
-    log holds no such table (another profiler, or one rank), or not of all ranks.
+    The keys are those of run.json: `aggregators`, `aggregator_ranks`, `largest_write` and `common_write` (bytes), those
+    of `spread`, and `syncs`, the number of calls that flushed data to the storage. Only the keys of `through_mpiio` and
+    `compute_seconds` are returned if the log has no such table for all ranks (another profiler, or one rank).
     """
     job = read_log(log)
     moved, ranks = {**through_mpiio(job), **compute_seconds(job)}, file_ranks(job)
@@ -41,9 +42,9 @@ def observed(log: Path) -> dict[str, Any]:
 
 
 def spread(job: Job, shared: set[int]) -> dict[str, Any]:
-    """How the bytes written lie in files: `file_share`, the part of them (0 to 1) in the file that has most, and
-    `writers`, the ranks that wrote any file. Of the files `shared`, or of all where it is empty; nothing where POSIX
-    saw no writing.
+    """Returns how the written bytes are distributed: `file_share`, the part (0 to 1) in the file that has most, and
+    `writers`, the number of ranks that wrote any file. Only the files `shared` count, or all files if it is empty;
+    returns nothing if POSIX recorded no write.
     """
     posix, ranks = job.frames.get("POSIX"), file_ranks(job)
     if posix is None:
@@ -60,14 +61,17 @@ def spread(job: Job, shared: set[int]) -> dict[str, Any]:
 
 
 def compute_seconds(job: Job) -> dict[str, float]:
-    """`compute_seconds`: the run time less the I/O of an average process, so computing, messages and waiting for them;
-    nothing where no time is left."""
+    """Returns `compute_seconds`: the run time minus the I/O time of an average process, which includes computing,
+    messages and waiting for them; empty if no time is left.
+    """
     spent = job.run_time - (io_mean_seconds(job) or 0.0)
     return {"compute_seconds": round(spent, 6)} if spent > 0 else {}
 
 
 def through_mpiio(job: Job) -> dict[str, bool]:
-    """`mpi_io`: whether any bytes went through MPI-IO; nothing where POSIX saw none, as nobody knows their way then."""
+    """Returns `mpi_io`: True if any bytes went through MPI-IO. Returns nothing if POSIX recorded no bytes, since their
+    path is then unknown.
+    """
     moved = {
         name: name in job.frames
         and bool((job.frames[name][[f"{prefix}_BYTES_READ", f"{prefix}_BYTES_WRITTEN"]] > 0).to_numpy().any())

@@ -1,7 +1,7 @@
-"""How the page cache stood in a run, as far as its result, its log and its storage tell.
+"""The state of the page cache in a run, as far as its result, its log and its storage tell.
 
-A sweep never drops a node's pages, which takes privileges; each run has fresh files, so that what an earlier run left
-is of no use to it. What was just written is another matter, for writes and for reads.
+A sweep never drops a node's pages, which takes privileges. Each run has new files, so pages of an earlier run are of no
+use to it. Pages that the run itself has just written do affect its writes and reads.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from collections.abc import Mapping
 from typing import Any
 
 SYNCED = ("fsync", "fsyncPerWrite", "sync")
-"""Parameters of the bundled workloads that have written data flushed before their clock stops."""
+"""Parameters of the bundled workloads that flush written data before the clock stops."""
 
 FORGOTTEN = ("cold_read", "coldRead")
-"""Parameters that have the nodes forget the data before it is read."""
+"""Parameters that make the nodes drop the data before it is read."""
 
 DIRECT = "useO_DIRECT"
 
 
 def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: bool) -> dict[str, str]:
-    """How it stood for what the program did (`written`, `read`; both where no result tells): a word of report/RUN.md,
-    or 'n/a: ' and why. `seen` is what the log showed, `modelled` storage whose speed is that of a model."""
+    """Returns the state for the operations of the program (`written`, `read`; both if no result tells): a word of
+    report/RUN.md, or 'n/a: ' and the reason. `seen` is what the log shows, `modelled` is True for storage with modelled
+    speed.
+    """
     parameters = result.get("parameters") or {}
     did = {str(phase.get("operation")) for phase in result.get("phases") or ()}
     told = {"write": ("written", written(parameters, seen.get("syncs"))), "read": ("read", read(parameters, result))}
@@ -30,7 +32,7 @@ def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: boo
 
 
 def written(parameters: Mapping[str, Any], syncs: int | None) -> str:
-    """Whether written data were synced inside the timed part."""
+    """Returns whether written data was flushed inside the timed part."""
     asked = [parameters[key] is True for key in SYNCED if key in parameters]
     if any(asked):
         return "n/a: a flush was asked for, but the log has no call of one" if syncs == 0 else "synced"
@@ -42,7 +44,7 @@ def written(parameters: Mapping[str, Any], syncs: int | None) -> str:
 
 
 def read(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Whether the nodes had forgotten the data before they were read."""
+    """Returns whether the nodes had dropped the data before it was read."""
     asked = [parameters[key] is True for key in FORGOTTEN if key in parameters]
     if any(asked):
         known = isinstance((result.get("extra") or {}).get("cached_before_read"), int | float)

@@ -1,4 +1,6 @@
-"""Perform runs of a sweep: a fresh striped directory for each, the program under the profiler, and its record."""
+"""Perform the runs of a sweep: each in a new striped directory, with the program under the profiler, and write
+its record.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,11 @@ from iolens.lab.sweep.starting import starter_words
 def perform(
     bench: Bench, attempts: Iterable[Attempt], begun: Callable[[str], None] = lambda run: None
 ) -> Generator[RunRecord, None, None]:
-    """Perform runs in the order in which the launcher ends them; yields the record of each, which is written by then.
-    `begun` is told the name of each that the launcher takes.
+    """Performs runs in the order in which the launcher ends them; yields the record of each after it was written. Calls
+    `begun` with the name of each run that the launcher starts.
 
-    A run whose timing must not be used is repeated at once, a few times. When this is given up halfway, what belongs
-    to the runs under way is removed, unless the launcher goes on with them.
+    A run whose timing must not be used is repeated at once, a few times. If the caller stops halfway, the files of runs
+    under way are removed, unless the launcher continues with them.
     """
     waiting = deque(attempts)
     under_way: dict[Path, Attempt] = {}
@@ -59,8 +61,9 @@ def perform(
 
 
 def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
-    """Make the run's folders, empty and striped, unless the launcher goes on with them, and what the launcher needs. An
-    earlier attempt is kept beside the run; what was given up halfway is not."""
+    """Creates the run's folders, empty and striped, and the files that the launcher needs, unless the launcher
+    continues with the run. An earlier complete attempt is kept beside the run; an interrupted attempt is removed.
+    """
     data = bench.data / asked.job
     if not bench.launcher.holds(folder):
         put_aside(folder)
@@ -86,7 +89,9 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
 
 
 def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
-    """Environment of launcher and application; Open MPI's ROMIO reads hints from a file, and prints those in force."""
+    """Returns the environment of launcher and application; Open MPI's ROMIO reads hints from a file and prints those in
+    effect.
+    """
     build = bench.builds[asked.built]
     application = {**asked.environment, **bench.storage.environment(bench.data, asked.job)}
     if asked.io_component == LUSTRE:
@@ -105,7 +110,7 @@ def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
 
 
 def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
-    """Write the run's record, and remove its data and whatever else shall not stay."""
+    """Writes the run's record, and removes its data and all other files that are not kept."""
     keep = keep_of(bench, attempt.asked)
     health = bench.storage.health(bench.data, attempt.asked.job)
     record = with_history(collect(bench, attempt.asked, attempt.folder, outcome, health, attempt.key), attempt)
@@ -120,7 +125,9 @@ def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
 
 
 def keep_of(bench: Bench, asked: Asked) -> Keep:
-    """What stays of a run; the complete run is reported from its log, which stays, and data of a warm-up goes."""
+    """Returns which parts of a run are kept; the complete run's log is always kept for its report, and the data of a
+    warm-up never.
+    """
     keep = bench.experiment.keep
     if asked.id == FIRST:
         return replace(keep, log=ALWAYS)
@@ -128,6 +135,6 @@ def keep_of(bench: Bench, asked: Asked) -> Keep:
 
 
 def clear(bench: Bench, asked: Asked) -> None:
-    """Remove the run's data, and what the storage keeps of the job while it runs."""
+    """Removes the run's data, and the storage's state of the job."""
     shutil.rmtree(bench.data / asked.job, ignore_errors=True)
     bench.storage.end(bench.data, asked.job)

@@ -1,4 +1,4 @@
-"""Where the data of a sweep lies: in the folder that was asked for, else in memory or beside the results."""
+"""Choose the place of a sweep's data: the requested folder, else memory or a folder beside the results."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.keep import NEVER
 
 MEMORY = Path("/dev/shm")
-"""A file system in memory, as Linux has it."""
+"""The file system in memory that Linux provides."""
 
 SHARE = 0.5
-"""Of the memory that is free now, what data may take at most."""
+"""Largest part of the free memory that data may take."""
 
 
 def data_folder(experiment: Experiment, folder: Path, storage: Backend, needed: int) -> Path:
-    """The folder for runs that write `needed` bytes each, of a sweep whose results go to `folder`.
+    """Returns the folder for runs that write `needed` bytes each, for a sweep whose results go to `folder`.
 
-    Storage that is a model of time needs no disk, and a busy disk would only spoil its runs: their data lies in memory
-    where there is room for it, unless they run on other machines, or some of it shall stay. Such a folder is this
-    user's and this sweep's own.
+    Storage that only models time needs no disk, and a busy disk would disturb its runs. Its data therefore lies in
+    memory if there is room, unless the runs use other machines or data is kept. The folder belongs to this user and
+    this sweep alone.
     """
     if experiment.directory is not None:
         return experiment.directory / experiment.name
@@ -37,7 +37,7 @@ def data_folder(experiment: Experiment, folder: Path, storage: Backend, needed: 
 
 
 def room_in_memory() -> int:
-    """Bytes that files in memory may take; 0 where there is no place for them."""
+    """Returns the bytes that files in memory may take; 0 if there is no such file system."""
     if not os.access(MEMORY, os.W_OK | os.X_OK):
         return 0
     free = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))

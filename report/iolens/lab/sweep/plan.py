@@ -1,4 +1,4 @@
-"""What a sweep would do, without doing any of it: commands or scripts, and the room and time that they need."""
+"""The plan of a sweep, made without running anything: commands or scripts, and the room and time that they need."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from iolens.lab.sweep.starting import asked_placement, check_ranks_per_node, sta
 from iolens.lab.workloads.workloads import volume_of, workload_of
 
 MPIRUN = "mpirun"
-"""What stands for the launcher that a sweep would find."""
+"""Name that stands in the plan for the launcher that a sweep would find."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`runs` are names, in order, and `texts` what is started for them: a command each, or scripts of several. `builds`
-    are the commands that build the program for them, where they ask for other builds than the usual one.
+    """The plan of a sweep. `runs` are names, in order, and `texts` the commands or batch scripts that start them.
+    `builds` are the commands that build the program if runs request other builds than the usual one.
 
-    `kept` is what data takes in bytes that stays when all is done, None where the workload does not tell.
-    `volume` is what one run writes at most in bytes, None where the workload does not tell, and `free` the room for it
-    below `data`. `seconds` is what the runs of the matrix that were done already say all of it takes; None without any.
+    `kept` is the size in bytes of data that is kept at the end, `volume` the most that one run writes; both are None if
+    the workload does not tell. `free` is the free space below `data`. `seconds` is the estimated time of the whole
+    sweep from runs of the matrix that are finished; None without any.
     """
 
     runs: tuple[str, ...]
@@ -51,8 +51,9 @@ class Plan:
 
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
-    """The plan of a sweep into this folder, or of `some` of its runs alone; raises UsageError for storage that is not
-    there, and for what the workload or the launcher would refuse."""
+    """Returns the plan of a sweep into this folder, or of only `some` of its runs; raises UsageError for storage that
+    does not exist and for settings that the workload or the launcher rejects.
+    """
     storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     asked = [asked_first(experiment)] if experiment.first is not None and some is None else []
     if with_matrix:
@@ -83,7 +84,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
 
 
 def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> Task:
-    """A run as its launcher would get it; the program and its launcher by name."""
+    """Returns a run as the launcher would receive it, with program and launcher by name."""
     place = folder / (FIRST if asked.id == FIRST else f"{POINTS}/{asked.id}")
     words = workload_of(experiment.program).words(
         asked.arguments, place, data / asked.job, dict(asked.hints), experiment.keep.data != NEVER
@@ -101,8 +102,9 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
 
 
 def starter_of(asked: Asked, launcher: Launcher) -> tuple[str, ...]:
-    """What starts the ranks, by name. How a launcher places ranks depends on its MPI, which is looked for where a place
-    is asked for."""
+    """Returns the command that starts the ranks, by name. Options for placement depend on the launcher's MPI, so the
+    launcher is searched for only if a placement is requested.
+    """
     if not asked_placement(asked) or "start" in asked.options:
         return starter_words(asked, MPIRUN, launcher)
     intel = INTEL_MPI / "bin" / "mpiexec.hydra"

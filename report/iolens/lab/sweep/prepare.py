@@ -1,4 +1,4 @@
-"""Set up a sweep: everything checked that can be, its folders made, and what is missing found out."""
+"""Set up a sweep: check everything that can be checked, create its folders, and find out which runs are missing."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ from iolens.lab.sweep.until import begun_before
 from iolens.lab.workloads.workloads import workload_of
 
 POINTS = "points"
-"""The folder of the matrix's runs below that of the sweep."""
+"""Folder of the matrix's runs, below the folder of the sweep."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep that is set up: its folder, its bench and that of the complete run, whose data may lie elsewhere, and the
-    runs that are still to do. Runs with a status among `kept` are not done again; `failed` are the records of those
-    that failed before and are kept."""
+    """A sweep that is set up: its folder, its bench, the bench of the complete run (whose data may lie elsewhere), and
+    the runs that are missing. Runs with a status in `kept` are not repeated; `failed` are the records of kept runs that
+    failed.
+    """
 
     experiment: Experiment
     folder: Path
@@ -59,21 +60,21 @@ class Sweep:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The folders that no other sweep may use meanwhile."""
+        """Returns the folders that no other sweep may use at the same time."""
         return self.folder, self.bench.data, self.first_bench.data
 
     @property
     def run_folders(self) -> list[Path]:
-        """The folder of every run that was begun, without attempts that were done again."""
+        """Returns the folder of every run that was started, without attempts that were repeated."""
         found = [*self.folder.glob(f"{POINTS}/*/rep-*"), *self.folder.glob(f"{CONFIRM}/*/rep-*")]
         found += self.folder.glob(f"{WARM_UP}/rep-*")
         return [self.folder / FIRST, *(place for place in found if not (place / ATTEMPT).exists())]
 
 
 def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retry: bool = False) -> Sweep:
-    """Check everything that can be checked beforehand, make the folders and find out what is missing.
+    """Checks everything that can be checked in advance, creates the folders and finds out which runs are missing.
 
-    Without the matrix the complete run alone is left. Runs that failed are done again when `retry` asks for it.
+    Without the matrix only the complete run remains. Failed runs are repeated if `retry` is True.
     """
     storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     wanted = [*schedule(experiment), *begun_before(experiment, folder)] if with_matrix else []
@@ -103,15 +104,16 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
 
 
 def check_placement(bench: Bench, runs: Sequence[Asked]) -> None:
-    """Raise where the ranks of a run cannot be placed as was asked."""
+    """Raises if the launcher cannot place the ranks of a run as requested."""
     check_ranks_per_node(runs, bench.launcher)
     for asked in runs:
         starter_words(asked, bench.builds[asked.built].starter, bench.launcher)
 
 
 def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
-    """The folders of results and of data, and what decided the sweep beside its results; raises where another sweep
-    uses them."""
+    """Creates the folders of results and data, and writes the experiment beside the results; raises if another sweep
+    uses them.
+    """
     places = {bench.data: bench.storage for bench in benches}
     with alone(folder, *places):
         for place, storage in places.items():
@@ -123,7 +125,7 @@ def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
 
 
 def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
-    """The bench of some runs, with room for their data."""
+    """Returns the bench of some runs, after a check that their data has room."""
     workload = workload_of(experiment.program)
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, runs))
     check_space(room_for(experiment, workload, runs, data), data)
@@ -131,22 +133,24 @@ def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequ
 
 
 def finished(attempt: Attempt, kept: Sequence[str]) -> bool:
-    """True when its folder holds a run of exactly this setting with one of these statuses; other runs are done again.
+    """Returns True if the folder holds a run of exactly this setting with one of these statuses; any other run is
+    repeated.
 
-    A run whose timing must not be compared is still good as a complete run, which is compared with nothing.
+    A run whose timing must not be compared is still valid as the complete run, which is never compared.
     """
     record = read_record(attempt.folder)
     return record is not None and record.key == attempt.key and record.status in kept
 
 
 def failure(attempt: Attempt) -> RunRecord | None:
-    """The record of a failed run of exactly this setting in its folder; None where there is none."""
+    """Returns the record of a failed run of exactly this setting in its folder; None if there is none."""
     return read_record(attempt.folder) if finished(attempt, ("failed",)) else None
 
 
 def drop_stale(folder: Path, attempts: Sequence[Attempt]) -> None:
-    """Put aside the runs of a command, a program or settings that have changed since, and the fresh runs with them: a
-    comparison must not lay them beside new ones, whenever it is made."""
+    """Moves runs whose command, program or settings have changed since out of the comparison, and the confirming runs
+    with them, because a comparison must not mix them with new runs.
+    """
     known = {one.folder: read_record(one.folder) for one in attempts}
     stale = [one.folder for one in attempts if (record := known[one.folder]) and record.key != one.key]
     fresh = [path.parent for path in folder.glob(f"{CONFIRM}/*/*/{RECORD}")]
@@ -155,7 +159,7 @@ def drop_stale(folder: Path, attempts: Sequence[Attempt]) -> None:
 
 
 def drop_strangers(folder: Path, known: set[str]) -> None:
-    """Move runs that this experiment no longer has out of the comparison, into `set-aside`; nothing is deleted."""
+    """Moves runs that this experiment no longer contains into `set-aside`; nothing is deleted."""
     for record in sorted(folder.glob("*/rep-*/run.json")):
         if str(record.parent.relative_to(folder)) not in known:
             aside = folder.parent / "set-aside" / record.parent.relative_to(folder)

@@ -1,24 +1,25 @@
-"""What a person sees of a sweep under way."""
+"""The progress of a sweep as a person sees it."""
 
 from __future__ import annotations
 
 
 class Progress:
-    """Told what happens; this one shows nothing."""
+    """Receives the events of a sweep; this class shows nothing."""
 
     def begun(self, run: str) -> None:
-        """A run was handed to the launcher."""
+        """Reports that the launcher has started a run."""
 
     def __call__(self, done: int, total: int, line: str, left: float) -> None:
-        """Something happened, such as the end of a run: `line` says what, `left` are the seconds that are likely left,
-        0 when nobody knows."""
+        """Reports an event, such as the end of a run, in `line`; `left` is the estimated remaining time in seconds, 0
+        if unknown.
+        """
 
 
 class Lines(Progress):
-    """One line per run, for logs and pipes."""
+    """Prints one line per run, for logs and pipes."""
 
     def __call__(self, done: int, total: int, line: str, left: float) -> None:
-        """Print it."""
+        """Prints the line."""
         print(
             (f"[{done}/{total}] " if total else "") + line + (f" (about {left:.0f} s left)" if left else ""), flush=True
         )

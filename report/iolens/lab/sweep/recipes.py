@@ -1,4 +1,4 @@
-"""Build a bundled workload anew, as some runs of a sweep ask for it, before the first of them begins."""
+"""Rebuild a bundled workload for the runs of a sweep that request it, before the first of them begins."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.lab.workloads.workloads import workload_of
 
 BUILDS = "builds"
-"""The folder of a sweep's own builds, below that of its results."""
+"""Folder of a sweep's own builds, below the folder of its results."""
 
 STAMP = "recipe.json"
-"""In the folder of a build: what it was made of. While that is the same, it is kept: the runs of a sweep that goes on
-another day are those of the same program."""
+"""File in the folder of a build that records its source, compiler and flags. The build is reused while these are
+unchanged, so that a sweep that continues on another day runs the same program.
+"""
 
 MPICC = "mpicc"
 
 WRAPPER = "opal_wrapper"
-"""What all of Open MPI's compiler commands are."""
+"""The program to which all of Open MPI's compiler commands are links."""
 
 
 def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
-    """Raise where a program is not one that can be built, or a compiler is not there or none that an MPI can use."""
+    """Raises if a program cannot be rebuilt, or if a compiler is missing or unusable with an MPI."""
     asked = [recipe for recipe in recipes if not recipe.is_usual]
     if asked and (workload_of(program) is FOREIGN or "/" in program):
         raise UsageError(f"compiler and flags: only bundled workloads are built here, and {program} is none of them")
@@ -50,7 +51,7 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
         path = shutil.which(name)
         if path is None:
             raise UsageError(f"compiler: {name} was not found; install it, load its module, or give its path")
-        # An MPI's command that were told to use itself would start itself for ever.
+        # An MPI compiler command that is told to use itself would start itself endlessly.
         if Path(name).name.startswith("mpi") or Path(path).resolve().name == WRAPPER:
             raise UsageError(
                 f"compiler: {name} is an MPI's own command; name the C compiler that it shall use, such as gcc"
@@ -58,16 +59,16 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
 
 
 def builds_folder(folder: Path, built: Built) -> Path:
-    """Where a build goes, below the folder of the results."""
+    """Returns the folder of a build, below the folder of the results."""
     component, recipe = built
     return folder / BUILDS / f"{'lustre_' if component == LUSTRE else ''}{recipe.folder}"
 
 
 def built_anew(base: Build, built: Built, folder: Path) -> Build:
-    """The program of `base`, built for the same MPI by another recipe, below the folder of the results `folder`.
+    """Builds the program of `base` for the same MPI with another recipe, below the results folder `folder`.
 
-    What an earlier sweep made of the same source, compiler and flags is kept. Raises IolensError with the compiler's
-    own words where it refuses.
+    A build of the same source, compiler and flags from an earlier sweep is reused. Raises IolensError with the
+    compiler's output if compilation fails.
     """
     recipe, target, name = built[1], builds_folder(folder, built), base.program.name
     wrapper = wrapper_of(base)
@@ -88,7 +89,7 @@ def built_anew(base: Build, built: Built, folder: Path) -> Build:
 
 
 def wrapper_of(base: Build) -> str:
-    """The compiler command of the MPI that a program was built for."""
+    """Returns the compiler command of the MPI that a program was built for."""
     if base.program.parent == BUILD_FOR_LUSTRE / "bin":
         return str(INTEL_MPI / "bin" / "iolens-mpicc")
     found = shutil.which(MPICC)
@@ -98,13 +99,13 @@ def wrapper_of(base: Build) -> str:
 
 
 def compiler_named(wrapper: str) -> str:
-    """What an MPI's command calls the compiler that it uses by itself."""
+    """Returns the compiler that an MPI's compiler command uses by default."""
     words = shlex.split(output_of(wrapper, "-show"))
     return words[0] if words else Path(wrapper).name
 
 
 def version_of(wrapper: str, recipe: Recipe) -> str:
-    """The first line of what the compiler says of its version; raises where the MPI's command uses another one."""
+    """Returns the first line of the compiler's version; raises if the MPI's command uses another compiler."""
     said = first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
     if recipe.compiler and said != first_line(output_of(recipe.compiler, "--version")):
         raise UsageError(f"compiler: {wrapper} cannot be told to use {recipe.compiler}: it says that it is {said!r}")
@@ -112,7 +113,7 @@ def version_of(wrapper: str, recipe: Recipe) -> str:
 
 
 def check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
-    """Raise where what was built cannot run as the usual build does."""
+    """Raises if the new build does not run as the usual build does."""
     if mpi.is_static(program):
         raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so that no profiler can reach it")
     flavour = mpi.flavour_of_program(program)
@@ -124,7 +125,7 @@ def check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> Non
 
 
 def read_stamp(folder: Path) -> object:
-    """What a build was made of; None where there is none that is whole."""
+    """Returns the recorded source, compiler and flags of a build; None if no complete record exists."""
     try:
         return json.loads((folder / STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -132,24 +133,25 @@ def read_stamp(folder: Path) -> object:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
+    """Returns the first line that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def assignments(variables: Mapping[str, str]) -> list[str]:
-    """Variables as they stand before a command."""
+    """Returns variables as assignments that precede a command."""
     return [f"{key}={value}" for key, value in variables.items()]
 
 
 def build_command(program: str, recipe: Recipe, target: Path | None = None) -> str:
-    """What makes a build, for a reader: the same by hand, above the source of the workloads."""
+    """Returns the command that makes a build by hand, from the folder above the source of the workloads."""
     words = [*assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
     return shlex.join([*words, *settings(MPICC, recipe, program)])
 
 
 def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The command for the recipe to which these changes add up, each a table that may have `compiler` and `flags`;
-    nothing for the usual one."""
+    """Returns the build command for the recipe that these changes add up to, each a table that may have `compiler` and
+    `flags`; empty for the usual recipe.
+    """
     recipe = USUAL
     for change in changes:
         recipe = replace(recipe, **{key: str(change[key]) for key in LISTED if change.get(key)})

@@ -1,7 +1,6 @@
 """Read a sweep's folder back: every run.json below it becomes one row of a frame.
 
-Units: bandwidth MiB/s (2^20 bytes), times seconds, sizes bytes. A value that was not measured is
-missing, never 0.
+Units: bandwidth MiB/s (2^20 bytes), times seconds, sizes bytes. A value that was not measured is missing, never 0.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 MIB = 2**20
 
 CONFIRM = "confirm"
-"""The folder of the runs that are made after a sweep to confirm its best setting."""
+"""Folder of the runs that confirm a sweep's best setting."""
 
 WARM_UP = "warm-up"
-"""The folder of the runs that go before a sweep and count for nothing."""
+"""Folder of the warm-up runs before a sweep, which are not counted."""
 
 
 METRICS: dict[str, Measure] = {
@@ -40,10 +39,11 @@ METRICS: dict[str, Measure] = {
     "compute_time": Measure("compute time", "s", "observed.compute_seconds", less_is_better=True, of_storage=False),
     "run_time": Measure("run time", "s", "seconds", less_is_better=True),
 }
-"""`report.metric` of experiment.yaml.
+"""The metrics that `report.metric` of experiment.yaml can name.
 
-Latency comes from the result's `latency` table instead and has a comparison of its own; compute time comes from the
-log (`observe.compute_seconds`), and run time is that of the command."""
+Latency comes from the result's `latency` table and has its own comparison; compute time comes from the log
+(`observe.compute_seconds`), and run time is that of the command.
+"""
 
 OF_ANY = ("compute_time", "run_time")
 """The metrics that runs of any program have."""
@@ -71,12 +71,12 @@ FACTS = (
     *("interval_method", "coverage", "seconds_low", "seconds_high", "bound", "bound_by", "tied", "ratio", "ratio_low"),
     "ratio_high",
 )
-"""Columns that runs and points have beside their settings, of those without a dot: no factor can be called so."""
+"""Columns without a dot that runs and points have beside their settings; no factor may have one of these names."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A run.json that could not be read, and why."""
+    """A run.json that could not be read, and the reason."""
 
     path: Path
     reason: str
@@ -84,12 +84,12 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Results:
-    """One sweep.
+    """The results of one sweep.
 
-    `runs` has one row per run: a column per setting (`settings` names them), then those of `read_run`, and the answers'
-    (`answers.with_answers`). `first` is the row of the complete run that went before the sweep, if there was one;
-    `fresh` has the runs that were made after it to confirm the best setting, with the columns of `runs`. `limits` are
-    the numbers of the storage's model (`storage/ost.yaml`), of a sweep on emulated targets.
+    `runs` has one row per run: a column per setting (`settings` names them), the columns of `read_run`, and those of
+    the answers (`answers.with_answers`). `first` is the row of the complete run before the sweep, if there was one;
+    `fresh` has the later runs that confirm the best setting, with the columns of `runs`. `limits` are the parameters of
+    the storage's model (`storage/ost.yaml`) for a sweep on emulated targets.
     """
 
     directory: Path
@@ -106,17 +106,17 @@ class Results:
 
     @property
     def measure(self) -> Measure:
-        """What the settings are compared by."""
+        """Returns the measure by which settings are compared."""
         return METRICS[self.metric]
 
     @property
     def program(self) -> str:
-        """What ran, without its folder; the sweep's name where the experiment does not tell."""
+        """Returns the program's name without its folder, or the sweep's name if the experiment does not tell."""
         return Path(str((self.experiment.get("workload") or {}).get("program") or self.name)).name
 
 
 def load_results(directory: Path) -> Results:
-    """All runs below `directory`; raises when there is none."""
+    """Reads all runs below `directory`; raises if there is none."""
     import pandas as pd
 
     if not directory.is_dir():
@@ -169,20 +169,22 @@ def load_results(directory: Path) -> Results:
 
 
 def limits_of(directory: Path) -> dict[str, float]:
-    """The numbers in the configuration of the storage that the sweep kept; empty without one."""
+    """Returns the parameters of the storage's configuration that the sweep kept; empty if there is none."""
     path = directory / "ost.yaml"
     content = read_experiment(path)
     return {key: float(value) for key, value in content.items() if isinstance(value, int | float)}
 
 
 def own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:
-    """The names of an own factor's levels in the experiment's order; empty for a factor with plain levels."""
+    """Returns the names of an own factor's levels in the experiment's order; empty for a factor with plain levels."""
     levels = (experiment.get("matrix") or {}).get(factor)
     return [str(level) for level in levels] if isinstance(levels, dict) else []
 
 
 def read_experiment(path: Path) -> Mapping[str, Any]:
-    """The saved experiment.yaml; empty when the folder has none (the runs say what they are themselves)."""
+    """Returns the saved experiment.yaml; empty if the folder has none, since the runs themselves hold their
+    settings.
+    """
     if not path.exists():
         return {}
     try:
@@ -193,7 +195,7 @@ def read_experiment(path: Path) -> Mapping[str, Any]:
 
 
 def metric_of(experiment: Mapping[str, Any]) -> str:
-    """The experiment's `report.metric`; write bandwidth when it names none."""
+    """Returns the experiment's `report.metric`; write bandwidth if it names none."""
     metric = str((experiment.get("report") or {}).get("metric") or "write_bandwidth")
     if metric not in METRICS:
         raise UsageError(f"report.metric {metric!r} is unknown; choose one of {', '.join(METRICS)}")
@@ -201,9 +203,9 @@ def metric_of(experiment: Mapping[str, Any]) -> str:
 
 
 def read_run(path: Path, operation: str) -> dict[str, Any]:
-    """One run.json (report/RUN.md) and its result.json as a row; `settings` holds the point's settings.
+    """Returns one run.json (report/RUN.md) and its result.json as a row; `settings` holds the point's settings.
 
-    `usable` runs have a bandwidth to show; one that `ignored` a setting counts for its point, which is left
+    A `usable` run has a bandwidth to show. A run that `ignored` a setting counts as a run of its point, which is left
     out.
     """
     run = record_at(path)
@@ -251,14 +253,16 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
 
 
 def moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
-    """Whether MPI-IO may have moved the data: the log of a run says when it did not, but has no records of our own
-    transfers."""
+    """Returns True if MPI-IO may have moved the data. The log of a run tells if it did not, but has no records of the
+    bundled writer's transfers.
+    """
     return observed.get("mpi_io") is not False or mpi.get("io_component") == "two-phase"
 
 
 def driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
-    """The MPI-IO driver of a run: as it was seen, else `ompio`, or `generic` of a ROMIO off Lustre, whose driver for
-    that takes no other files. None where nobody knows."""
+    """Returns the MPI-IO driver of a run: the one observed, else `ompio`, or `generic` for ROMIO on files other than
+    Lustre's, which its Lustre driver does not open. Returns None if unknown.
+    """
     named, component = mpi.get("driver"), str(mpi.get("io_component") or "")
     if component == "two-phase":
         return "lustre-like"
@@ -268,10 +272,10 @@ def driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
 
 
 def read_phase(path: Path, operation: str) -> dict[str, Any]:
-    """Bytes, seconds and bandwidth of one operation, verification and answer from a workload's result.json
+    """Returns bytes, seconds and bandwidth of one operation, verification and answer from a workload's result.json
     (workloads/RESULT.md).
 
-    bandwidth = bytes / seconds.max / 2^20: what the job saw, since it waits for its slowest rank.
+    bandwidth = bytes / seconds.max / 2^20, which is the job's bandwidth, since the job waits for its slowest rank.
     """
     missing: dict[str, Any] = dict.fromkeys(("bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs"))
     missing |= {"verification": None, "answer": None}

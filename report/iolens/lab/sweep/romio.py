@@ -1,4 +1,4 @@
-"""What ROMIO itself says about its hints, from ROMIO_PRINT_HINTS=1 on standard output."""
+"""The hints that ROMIO itself prints on standard output with ROMIO_PRINT_HINTS=1."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ LINE = re.compile(r"^key = (\S+)\s+value = (.*?)\s*$")
 
 
 def printed_hints(output: str) -> list[dict[str, str]]:
-    """One table of hints per open file, in the order of the opens.
+    """Returns one table of hints per open file, in the order of the opens.
 
-    A key that comes a second time begins the next open's print.
+    A key that appears a second time begins the print of the next open.
     """
     opens: list[dict[str, str]] = []
     fresh = True
@@ -27,9 +27,9 @@ def printed_hints(output: str) -> list[dict[str, str]]:
 
 
 def effective_hints(output: str) -> dict[str, str]:
-    """The hints of the job's data file: the open with the most aggregators.
+    """Returns the hints of the job's data file: the open with the most aggregators.
 
-    Rank 0 also opens files alone, where `cb_nodes` is always 1; those prints say nothing about the job.
+    Rank 0 also opens files alone, and then `cb_nodes` is always 1; those prints do not describe the job.
     """
     opens = printed_hints(output)
     return max(opens, key=lambda hints: int(hints.get("cb_nodes", "0") or 0), default={})

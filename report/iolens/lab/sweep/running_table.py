@@ -1,4 +1,4 @@
-"""The table of the runs that are done so far, which others may read while a sweep goes on."""
+"""Write the table of finished runs, which other programs may read while a sweep continues."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from iolens.lab.files import write_aside
 from iolens.lab.sweep.results import load_results
 
 RUNS, SAME = "runs.csv", "runs.parquet"
-"""Below the folder of the sweep; the second one where pyarrow is installed."""
+"""File names below the folder of the sweep; the second file is written if pyarrow is installed."""
 
 
 def write_runs(folder: Path) -> None:
-    """One row a run, with the columns of `Results.runs`; lists are words in one cell."""
+    """Writes one row per run with the columns of `Results.runs`; a list becomes words in one cell."""
     import pandas as pd
 
     results = load_results(folder)

@@ -1,4 +1,4 @@
-"""The keys of an experiment.yaml as a JSON Schema, from which editors complete them and mark mistakes."""
+"""The keys of an experiment.yaml as a JSON Schema, with which editors complete keys and mark mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema() -> dict[str, Any]:
-    """The schema of the whole file. What two keys say of each other is left to the command."""
+    """Returns the schema of the whole file. Conditions between two keys are checked by the command alone."""
     root: dict[str, Any] = {"$schema": DRAFT, "title": "An experiment of iolens", **table()}
     for key, row in KEYS.items():
         section, _, last = key.rpartition(".")
@@ -29,5 +29,5 @@ def schema() -> dict[str, Any]:
 
 
 def table() -> dict[str, Any]:
-    """A table that has no keys yet."""
+    """Returns a table without keys."""
     return {"type": "object", "properties": {}, "additionalProperties": False}

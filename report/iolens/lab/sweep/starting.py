@@ -1,4 +1,4 @@
-"""What starts the ranks of a run: the launcher's command, with the options that place the ranks as was asked."""
+"""The command that starts the ranks of a run: the launcher with the options that place the ranks as requested."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from iolens.lab.sweep.asked import Asked
 
 
 def starter_words(asked: Asked, usual: str, launcher: Launcher) -> tuple[str, ...]:
-    """The words before the number of ranks; `usual` starts them where the experiment names nothing else. Raises
-    UsageError for a mapping that it cannot do."""
+    """Returns the words before the number of ranks; `usual` is used if the experiment names no starter. Raises
+    UsageError for a mapping that the starter cannot do.
+    """
     start = asked.options.get("start")
     words = shlex.split(start) if start else [usual]
     per_node = asked.options.get("ranks_per_node") if places_by_itself(launcher) else None
@@ -23,12 +24,14 @@ def starter_words(asked: Asked, usual: str, launcher: Launcher) -> tuple[str, ..
 
 
 def places_by_itself(launcher: Launcher) -> bool:
-    """Whether the command must be told how many ranks a node takes: on several nodes that no job was asked for."""
+    """Returns True if the command must give the number of ranks per node: on several nodes that were not requested from
+    a batch system.
+    """
     return not launcher.elsewhere and len(allocation().nodes) > 1
 
 
 def check_ranks_per_node(runs: Sequence[Asked], launcher: Launcher) -> None:
-    """Raise where the nodes of a run, with so many ranks on each, do not hold its ranks."""
+    """Raises if the nodes of a run, with this number of ranks on each, cannot hold its ranks."""
     for asked in runs:
         per_node = asked.options.get("ranks_per_node")
         nodes = launcher.nodes(asked.options) if launcher.elsewhere else len(allocation().nodes)
@@ -41,6 +44,6 @@ def check_ranks_per_node(runs: Sequence[Asked], launcher: Launcher) -> None:
 
 
 def asked_placement(asked: Asked) -> Mapping[str, Any]:
-    """What was asked of the places of ranks, under the names of run.json; empty where nothing was."""
+    """Returns the requested placement of ranks under the names of run.json; empty if none was requested."""
     told = {"mapping": asked.mapping, "ranks_per_node": asked.options.get("ranks_per_node")}
     return {key: value for key, value in told.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Run what is missing of a sweep; finished runs are kept, and an interrupted sweep goes on where it stopped."""
+"""Run the missing runs of a sweep; finished runs are kept, and an interrupted sweep continues where it stopped."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from iolens.lab.sweep.watch import watched
 
 
 def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
-    """Do what is missing; returns the records of the runs that did not end well.
+    """Performs the missing runs; returns the records of the runs that did not end well.
 
-    SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
+    SIGTERM is treated like Ctrl-C: the run under way is stopped, finished runs are kept.
     """
     records: list[RunRecord] = []
     with alone(*sweep.places), interruptible():
@@ -51,7 +51,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def full(error: OSError, folder: Path) -> Exception:
-    """The same error, in words of a sweep where no room was left for what it keeps."""
+    """Returns an error about a full disk in the words of a sweep; any other error unchanged."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return error
     return IolensError(
@@ -61,20 +61,20 @@ def full(error: OSError, folder: Path) -> Exception:
 
 
 def leave(sweep: Sweep) -> None:
-    """Remove the folders of data that are the sweep's own, unless the launcher goes on with a run, or data stays."""
+    """Removes the sweep's own data folders, unless the launcher continues with a run or data is kept."""
     if sweep.own_data and not any(sweep.bench.launcher.holds(run) or has_data(run) for run in sweep.run_folders):
         for bench in (sweep.bench, sweep.first_bench):
             shutil.rmtree(bench.data, ignore_errors=True)
 
 
 def has_data(run: Path) -> bool:
-    """Whether the data of a run stayed."""
+    """Returns True if the data of a run was kept."""
     record = read_record(run)
     return record is not None and "data" in record.storage
 
 
 def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
-    """The complete run, if it is still to do, with its steps shown."""
+    """Performs the complete run if it is missing, and shows its steps."""
     if sweep.first is None:
         return []
     tell = partial(progress, sweep.total - len(sweep.todo), sweep.total)
@@ -86,8 +86,9 @@ def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def run_warm_up(sweep: Sweep, progress: Progress) -> None:
-    """Runs of the first setting that is due, whatever they give: what only a first run meets, such as files that no
-    cache holds yet, then meets none that counts."""
+    """Performs the warm-up runs with the first missing setting and ignores their results, so that no counted run pays
+    for a cold start, such as files that no cache holds yet.
+    """
     if not sweep.experiment.warm_up or not sweep.todo:
         return
     if not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
@@ -101,7 +102,7 @@ def run_warm_up(sweep: Sweep, progress: Progress) -> None:
 
 
 def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
-    """What is missing of the matrix."""
+    """Performs the missing runs of the matrix."""
     began, done = time.monotonic(), sweep.total - len(sweep.todo)
     records: list[RunRecord] = []
     with closing(perform(sweep.bench, sweep.todo, progress.begun)) as performed:
@@ -115,8 +116,9 @@ def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
-    """More repetitions of the points that are not yet known as well as the experiment wants, while there is time. A
-    point whose run failed gets no more."""
+    """Performs more repetitions of points whose interval is wider than the experiment requests, while there is time. A
+    point with a failed run gets no more.
+    """
     end = time.monotonic() + 60 * (sweep.experiment.until_minutes or math.inf)
     records: list[RunRecord] = []
     while time.monotonic() < end:
@@ -132,8 +134,9 @@ def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
-    """The fresh runs that are missing, when `done` runs went before; they go through every room that those of the
-    matrix go through."""
+    """Performs the missing confirming runs after `done` other runs; they take the same path as the runs of the
+    matrix.
+    """
     runs = confirming(sweep.experiment, sweep.folder) if sweep.total else []
     attempts = []
     for run in runs:
@@ -145,12 +148,12 @@ def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
 
 
 def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
-    """The first try at a run, in this folder."""
+    """Returns the first attempt at a run in this folder."""
     return first_attempt(asked, folder, key_of(sweep.bench, asked))
 
 
 def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress, done: int) -> list[RunRecord]:
-    """Runs beyond those of the matrix, when `done` runs went before."""
+    """Performs runs in addition to those of the matrix, after `done` other runs."""
     records: list[RunRecord] = []
     with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
         for record in performed:
@@ -162,5 +165,5 @@ def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress, done
 
 
 def lost_text(record: RunRecord) -> str:
-    """How often a run was repeated because its timing could not be used."""
+    """Returns how often a run was repeated because its timing could not be used, in words."""
     return f" ({len(record.lost)} lost before)" if record.lost else ""

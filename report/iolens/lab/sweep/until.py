@@ -1,4 +1,6 @@
-"""Which points of a sweep need more repetitions: those whose interval is still wider than the experiment wants."""
+"""Find the points of a sweep that need more repetitions because their interval is wider than the experiment
+requests.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,22 @@ from iolens.lab.sweep.matrix import Point, Run, point_at, points
 from iolens.lab.sweep.results import load_results
 
 MOST = 20
-"""Repetitions of a point at most, unless the experiment says otherwise."""
+"""Default maximum number of repetitions per point."""
 
 
 def most_repetitions(experiment: Experiment) -> int:
-    """How often a point is run at most."""
+    """Returns the maximum number of runs of a point."""
     if experiment.until_interval is None:
         return experiment.repetitions
     return max(experiment.repetitions, experiment.until_repetitions or MOST)
 
 
 def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) -> list[Run]:
-    """One more run of every point whose 95 % interval reaches further than `until.interval` to either side of its
-    typical value, on the average of both as a ratio; shuffled like the blocks before it.
+    """Returns one more run of every point whose 95 % interval is wider than `until.interval`, in a shuffled order like
+    earlier blocks. The width is the average distance, as a ratio, from the typical value to both ends.
 
-    Looking at the interval to decide whether to go on makes it cover a little less than it says; the smaller the
-    interval that is wanted against the first ones, the less.
+    A decision to continue that depends on the interval makes the interval cover slightly less than it states; the
+    effect is larger if the requested interval is small relative to the first ones.
     """
     if experiment.until_interval is None:
         return []
@@ -48,7 +50,7 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
 
 
 def largest_repetition(folder: Path, point: Point) -> int:
-    """The number of the last repetition of a point that has a record."""
+    """Returns the number of the latest repetition of a point that has a record."""
     numbers = [
         int(path.parent.name.removeprefix("rep-")) for path in (folder / "points" / point.id).glob("rep-*/run.json")
     ]
@@ -56,7 +58,7 @@ def largest_repetition(folder: Path, point: Point) -> int:
 
 
 def begun_before(experiment: Experiment, folder: Path) -> list[Run]:
-    """The repetitions beyond those of the experiment that an earlier sweep added."""
+    """Returns the repetitions that an earlier sweep added beyond those of the experiment."""
     return [
         Run(point, number)
         for point in points(experiment)

@@ -1,4 +1,4 @@
-"""How far a long run is: the steps that its program prints, read from its growing standard output."""
+"""Show the progress of a long run from the steps that its program prints to its standard output."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from iolens.lab.workloads.workload import Workload
 
 PERIOD = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 def last_step(output: bytes, step: re.Pattern[bytes]) -> int:
-    """The latest step that the output names; 0 when it names none."""
+    """Returns the latest step that the output names; 0 if it names none."""
     steps = step.findall(output)
     return int(steps[-1]) if steps else 0
 
@@ -25,9 +25,10 @@ def last_step(output: bytes, step: re.Pattern[bytes]) -> int:
 def watched(
     stdout: Path, workload: Workload, arguments: Sequence[str], tell: Callable[[str, float], None]
 ) -> Iterator[None]:
-    """While the body runs, call `tell(line, seconds left)` at every further step; silent when there are none to see.
+    """Calls `tell(line, seconds left)` at every new step while the body runs; does nothing for a program that prints no
+    steps.
 
-    The first step is no measure, so time left is estimated from the second report on.
+    The first step is not representative, so the remaining time is estimated from the second report on.
     """
     steps, pattern = workload.steps(arguments), workload.step
     if not steps or not pattern:
