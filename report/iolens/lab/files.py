@@ -1,4 +1,4 @@
-"""Files that others may read at any moment."""
+"""Write files that other processes may read at any moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def write_aside(path: Path, text: str) -> None:
-    """Write a file under another name, then rename it, so that nobody sees half of it."""
+    """Writes a file under another name, then renames it, so that no reader sees half of it."""
     aside = path.with_name(f"{path.name}.{os.getpid()}")
     aside.write_text(text, encoding="utf-8")
     aside.replace(path)

@@ -6,6 +6,6 @@ LUSTRE = "lustre"
 """ROMIO's Lustre driver, in whichever MPI has it."""
 
 OF_OPEN_MPI = ("romio321", "ompio")
-"""Open MPI's own, by the names of Open MPI 4."""
+"""Open MPI's own component, by the names of Open MPI 4."""
 
 IO_COMPONENTS = (*OF_OPEN_MPI, LUSTRE)

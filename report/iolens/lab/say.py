@@ -1,4 +1,4 @@
-"""What the toolkit says to the person, apart from the program's own output."""
+"""Messages to the person who runs a command, apart from the program's own output."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import sys
 
 
 def say(message: str) -> None:
-    """One line on standard error."""
+    """Prints one line on standard error."""
     print(f"iolens: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Sizes as people write them: `16M`, `1MiB`, `4096`; the suffixes are powers of 1024."""
+"""Sizes in the form that people write: `16M`, `1MiB`, `4096`; the suffixes are powers of 1024."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PATTERN = re.compile(r"^(\d+)\s*([kmgt]?)(?:i?b)?$", re.IGNORECASE)
 
 
 def parse_size(text: str | int) -> int:
-    """Bytes of `text`; raises ValueError that says what a size looks like."""
+    """Returns the bytes of `text`; raises ValueError that explains the form of a size."""
     match = PATTERN.match(str(text).strip())
     if not match:
         raise ValueError(f"{text!r} is not a size; write bytes, or a number with k, M or G (powers of 1024)")
@@ -17,7 +17,7 @@ def parse_size(text: str | int) -> int:
 
 
 def short_size(size: int) -> str:
-    """The shortest exact form, as used in folder names: 16777216 → `16M`, 1000 → `1000`."""
+    """Returns the shortest exact form, as used in folder names: 16777216 → `16M`, 1000 → `1000`."""
     for suffix in ("G", "M", "k"):
         factor = FACTORS[suffix.lower()]
         if size >= factor and size % factor == 0:
@@ -26,7 +26,7 @@ def short_size(size: int) -> str:
 
 
 def rounded_size(size: float) -> str:
-    """Bytes for a person, with one decimal: 93952409600 → `87.5 GiB`."""
+    """Returns bytes for a person, with one decimal: 93952409600 → `87.5 GiB`."""
     for suffix, factor in (("PiB", 2**50), ("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= factor:
             return f"{size / factor:.1f} {suffix}"

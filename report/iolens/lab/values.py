@@ -1,6 +1,6 @@
-"""Values of an experiment.yaml: each kind takes what YAML gave and returns it converted, or raises ValueError.
+"""Kinds of values of an experiment.yaml: each converts a YAML value, or raises ValueError.
 
-What of this an editor can know is said beside it, as a JSON Schema (https://json-schema.org, draft 2020-12).
+Each kind also has a JSON Schema for editors (https://json-schema.org, draft 2020-12).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
 
 MOST_LEVELS = 10000
-"""Of a range; more are a slip."""
+"""Largest number of levels of a range; a longer range is a mistake."""
 
 T = TypeVar("T", covariant=True)
 Schema = Mapping[str, Any]
@@ -23,18 +23,20 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """A kind of value: what converts one, and its schema, asked for when the tables it may name are whole."""
+    """A kind of value: the function that converts it, and its schema, which is made when all tables that it may name
+    are complete.
+    """
 
     convert: Callable[[Any], T]
     schema: Callable[[], Schema]
 
     def __call__(self, value: Any) -> T:
-        """The value converted; raises ValueError."""
+        """Returns the converted value; raises ValueError."""
         return self.convert(value)
 
 
 def kind(**schema: Any) -> Callable[[Callable[[Any], T]], Kind[T]]:
-    """Make a kind of a function."""
+    """Makes a kind from a function."""
     return lambda convert: Kind(convert, lambda: schema)
 
 
@@ -49,8 +51,9 @@ FLAGS = r"^-[A-Za-z0-9_=+,./:@%^ -]*$"
 
 @dataclass(frozen=True)
 class Change:
-    """What one level of an experiment's own factor changes: added arguments, environment variables, MPI-IO hints, the
-    MPI-IO component, and the compiler and the flags that a bundled workload is built with."""
+    """The changes that one level of an experiment's own factor makes: added arguments, environment variables, MPI-IO
+    hints, the MPI-IO component, and the compiler and flags with which a bundled workload is built.
+    """
 
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +65,7 @@ class Change:
 
 @kind(type="integer", minimum=1)
 def positive(value: Any) -> int:
-    """A whole number of at least 1."""
+    """Converts a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{value!r} is not a whole number of at least 1")
     return value
@@ -70,7 +73,7 @@ def positive(value: Any) -> int:
 
 @kind(type="integer", minimum=0)
 def count(value: Any) -> int:
-    """A whole number from 0 on."""
+    """Converts a whole number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"{value!r} is not a whole number of at least 0")
     return value
@@ -78,13 +81,13 @@ def count(value: Any) -> int:
 
 @kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": SIZE}])
 def size(value: Any) -> int:
-    """A size in bytes of at least 1."""
+    """Converts a size in bytes of at least 1."""
     return positive(parse_size(value))
 
 
 @kind(**TEXT)
 def text(value: Any) -> str:
-    """A word or number, as text."""
+    """Converts a word or number to text."""
     if isinstance(value, dict | list) or value is None or value == "":
         raise ValueError(f"{value!r} is not a word")
     return str(value)
@@ -92,7 +95,7 @@ def text(value: Any) -> str:
 
 @kind(type=TEXT["type"], pattern="^[^./][^/]*$")
 def name(value: Any) -> str:
-    """A name that can be a folder's."""
+    """Converts a name that is valid as a folder's name."""
     if "/" in text(value) or str(value).startswith("."):
         raise ValueError(f"{value!r} cannot be the name of a folder")
     return str(value)
@@ -100,7 +103,7 @@ def name(value: Any) -> str:
 
 @kind(type="array", items=TEXT)
 def words(value: Any) -> tuple[str, ...]:
-    """A list of words."""
+    """Converts a list of words."""
     if not isinstance(value, list):
         raise ValueError(f"{value!r} is not a list, such as [--class, A]")
     return tuple(text(item) for item in value)
@@ -108,7 +111,7 @@ def words(value: Any) -> tuple[str, ...]:
 
 @kind(type="boolean")
 def yes_or_no(value: Any) -> bool:
-    """true or false."""
+    """Converts true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"{value!r} is neither true nor false")
     return value
@@ -116,7 +119,9 @@ def yes_or_no(value: Any) -> bool:
 
 @kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": TIME}])
 def duration(value: Any) -> int:
-    """Seconds; also minutes or hours:minutes:seconds as Slurm writes them, which YAML may have read as a number."""
+    """Converts seconds, and also minutes or hours:minutes:seconds in Slurm's form, which YAML may have read as
+    a number.
+    """
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", str(value))
@@ -128,7 +133,7 @@ def duration(value: Any) -> int:
 
 @kind(anyOf=[{"type": "number", **PART}, {"type": "string", "pattern": PERCENT}])
 def portion(value: Any) -> float:
-    """A part of a whole, above 0 and below 1: 5% or 0.05."""
+    """Converts a part of a whole, above 0 and below 1: 5% or 0.05."""
     found = re.fullmatch(r"([0-9.]+)\s*%", str(value).strip())
     try:
         number = float(found[1]) / 100 if found else float(value)
@@ -141,17 +146,19 @@ def portion(value: Any) -> float:
 
 @kind(type=[*TEXT["type"], "null"], minLength=1)
 def folder(value: Any) -> Path | None:
-    """A path, or nothing."""
+    """Converts a path, or nothing."""
     return None if value is None else Path(text(value)).expanduser()
 
 
 def one_of(*choices: str) -> Kind[str]:
-    """A value out of a few."""
+    """Makes a kind that accepts one of a few values."""
     return name_in(dict.fromkeys(choices))
 
 
 def name_in(table: Mapping[str, Any], *others: str) -> Kind[str]:
-    """The name of a row of a table as it is when the value is read, or one of a few others."""
+    """Makes a kind that accepts the name of a row of a table, as the table is when the value is read, or one of a few
+    other names.
+    """
 
     def check(value: Any) -> str:
         if value not in (choices := (*table, *others)):
@@ -163,14 +170,14 @@ def name_in(table: Mapping[str, Any], *others: str) -> Kind[str]:
 
 @kind(type="array", items={"type": "array", "items": TEXT, "minItems": 2})
 def groups(value: Any) -> tuple[tuple[str, ...], ...]:
-    """A list of lists of words."""
+    """Converts a list of lists of words."""
     if not isinstance(value, list) or not all(isinstance(item, list) and len(item) > 1 for item in value):
         raise ValueError(f"{value!r} is not a list of groups, such as [[stripe_count, aggregators]]")
     return tuple(words(item) for item in value)
 
 
 def spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
-    """The numbers of a range: from and to, both included, in steps of `step` or growing `times` so much."""
+    """Returns the numbers of a range: from and to, both included, in steps of `step` or growing by a factor."""
     unknown = set(value) - {"from", "to", "step", "times"}
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
         raise ValueError(f"{value!r} is no range, such as {{from: 1, to: 16, times: 2}} or {{from: 2, to: 8, step: 2}}")
@@ -190,7 +197,7 @@ def spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
 
 
 def levels(each: Kind[int]) -> Kind[tuple[int, ...]]:
-    """A list of levels of one factor, none of them twice; of numbers also a range."""
+    """Makes a kind for the levels of one factor, a list without repetition; for numbers also a range."""
 
     def check(value: Any) -> tuple[int, ...]:
         if isinstance(value, dict):
@@ -205,12 +212,12 @@ def levels(each: Kind[int]) -> Kind[tuple[int, ...]]:
 
 
 def several(item: Schema) -> Schema:
-    """The schema of a list of different values."""
+    """Returns the schema of a list of different values."""
     return {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
 
 
 def spread_schema(item: Schema) -> Schema:
-    """The schema of a range."""
+    """Returns the schema of a range."""
     return {
         "type": "object",
         "properties": {"from": item, "to": item, "step": item, "times": {"type": "integer", "minimum": 2}},
@@ -222,7 +229,7 @@ def spread_schema(item: Schema) -> Schema:
 
 @kind(type="object", additionalProperties=TEXT)
 def hint_table(value: Any) -> dict[str, str]:
-    """MPI-IO hints."""
+    """Converts a table of MPI-IO hints."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of hints, such as {{romio_cb_write: enable}}")
     return {text(key): text(item) for key, item in value.items()}
@@ -230,7 +237,7 @@ def hint_table(value: Any) -> dict[str, str]:
 
 @kind(type="object")
 def variables(value: Any) -> dict[str, str]:
-    """Environment variables."""
+    """Converts a table of environment variables."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of variables, such as {{OMPI_MCA_coll: ^han}}")
     return {text(key): str(item) for key, item in value.items()}
@@ -238,7 +245,7 @@ def variables(value: Any) -> dict[str, str]:
 
 @kind(type="string", pattern=COMPILER)
 def compiler(value: Any) -> str:
-    """A C compiler: a command's name, or a path."""
+    """Converts a C compiler: a command's name, or a path."""
     if not isinstance(value, str) or not re.fullmatch(COMPILER, value):
         raise ValueError(f"{value!r} is not a compiler's name, such as gcc, or whole path; its flags go into flags")
     return value
@@ -246,7 +253,7 @@ def compiler(value: Any) -> str:
 
 @kind(type="string", pattern=FLAGS)
 def flags(value: Any) -> str:
-    """Flags of a compiler, which no shell and no make may read anything into."""
+    """Converts compiler flags; characters that a shell or make would interpret are rejected."""
     if not isinstance(value, str) or not re.fullmatch(FLAGS, value):
         raise ValueError(
             f"{value!r} is not flags in one text, such as '-O3 -march=native'; quotes, $ and the like cannot be used"
@@ -262,22 +269,22 @@ CHANGES: Mapping[str, Kind[Any]] = {
     "compiler": compiler,
     "flags": flags,
 }
-"""What a level of an own factor may change."""
+"""The changes that a level of an own factor may make."""
 
 
 LISTED = ("compiler", "flags")
-"""Of those, what a matrix may also have as a factor with a list: each level is what it changes."""
+"""The changes that a matrix may also have as a factor with a list, each level of which is the change itself."""
 
 
 def own_levels_schema() -> Schema:
-    """The schema of `own_levels`."""
+    """Returns the schema of `own_levels`."""
     changes = {name: change.schema() for name, change in CHANGES.items()}
     level = {"type": ["object", "null"], "properties": changes, "additionalProperties": False}
     return {"type": "object", "additionalProperties": level, "minProperties": 1}
 
 
 def own_levels(value: Any) -> dict[str, Change]:
-    """The levels of an experiment's own factor: a table of names, each with what it changes."""
+    """Converts the levels of an experiment's own factor: a table of names, each with its changes."""
     if not isinstance(value, dict) or not value:
         raise ValueError("an own factor is a table of levels, such as {posix: {arguments: [-a, POSIX]}, mpiio: {}}")
     found: dict[str, Change] = {}
@@ -297,7 +304,7 @@ def own_levels(value: Any) -> dict[str, Change]:
 
 
 def listed_levels(key: str, value: Any) -> dict[str, Change]:
-    """The levels of a factor that is one of LISTED: a list of what it changes, or a table as of any own factor."""
+    """Converts the levels of a factor in LISTED: a list of changes, or a table as for any own factor."""
     if isinstance(value, dict):
         return own_levels(value)
     items = value if isinstance(value, list) else [value]
@@ -308,11 +315,11 @@ def listed_levels(key: str, value: Any) -> dict[str, Change]:
 
 
 def listed_schema(key: str) -> Schema:
-    """The schema of `listed_levels`."""
+    """Returns the schema of `listed_levels`."""
     item = CHANGES[key].schema()
     return {"anyOf": [item, several(item), own_levels_schema()]}
 
 
 def slug(level: str) -> str:
-    """A level's name as part of a folder's."""
+    """Returns a level's name as part of a folder's name."""
     return re.sub(r"(?:[^\w.+-]|_)+", "-", level).strip("-")

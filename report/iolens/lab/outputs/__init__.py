@@ -1,1 +1,1 @@
-"""What benchmarks of others print, read back: a file for each kind of output."""
+"""Read the output of other benchmarks: one file for each kind of output."""

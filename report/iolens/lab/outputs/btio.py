@@ -21,7 +21,7 @@ FACTS = {
 
 
 def read_btio(text: str) -> Output | None:
-    """The times and the bandwidth; None when it is not BTIO's."""
+    """Returns the times and the bandwidth; None if the text is not BTIO's output."""
     head = HEAD.search(text)
     if head is None:
         return None

@@ -1,4 +1,4 @@
-"""IOR: what it prints, its JSON and its CSV, each repetition a measurement of its own."""
+"""IOR: read its text, JSON and CSV output, with each repetition as its own measurement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iolens.lab.workloads.ior_output import IorRow, parse_ior
 from iolens.metrics.subjects import Output, Value
 
 HEAD = "access,bw(MiB/s),IOPS"
-"""How its CSV begins."""
+"""The head of its CSV."""
 
 FACTS = {
     "api": "api",
@@ -37,7 +37,7 @@ FACTS = {
 
 
 def read_ior(text: str) -> Output | None:
-    """What IOR printed for people; None when it is not IOR's, or has no row of results."""
+    """Returns the values in IOR's text output; None if the text is not IOR's or has no row of results."""
     found = parse_ior(text)
     if found is None or not found.rows:
         return None
@@ -45,7 +45,9 @@ def read_ior(text: str) -> Output | None:
 
 
 def read_ior_json(text: str) -> Output | None:
-    """IOR's JSON (summaryFormat=JSON), also with warnings printed before it; None when it is not that."""
+    """Returns the values in IOR's JSON (summaryFormat=JSON), which warnings may precede; None if the text is
+    no such JSON.
+    """
     begin = text.find("{")
     try:
         found = json.JSONDecoder().raw_decode(text[begin:])[0] if begin >= 0 else None
@@ -62,7 +64,7 @@ def read_ior_json(text: str) -> Output | None:
 
 
 def read_ior_csv(text: str) -> Output | None:
-    """IOR's CSV (summaryFormat=CSV); None when it is not that."""
+    """Returns the values in IOR's CSV (summaryFormat=CSV); None if the text is no such CSV."""
     begin = text.find(HEAD)
     if begin < 0:
         return None
@@ -76,12 +78,14 @@ def read_ior_csv(text: str) -> Output | None:
 
 
 def row_of(row: Mapping[str, Any]) -> IorRow:
-    """A row of the JSON."""
+    """Returns a row of the JSON as values."""
     return IorRow(str(row["access"]), 0, float(row["bwMiB"]), float(row["totalTime"]))
 
 
 def values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
-    """Bandwidth, time and bytes of each row; bytes are bandwidth times total time, to the digits printed."""
+    """Returns bandwidth, time and bytes of each row; bytes are bandwidth times total time, as exact as the
+    printed digits.
+    """
     for row in rows:
         yield Value(BANDWIDTH, row.access, "MiB/s", row.bandwidth, 1)
         if row.total:
@@ -91,10 +95,10 @@ def values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
 
 
 def as_text(options: Mapping[str, Any]) -> dict[str, str]:
-    """The options of a test as text."""
+    """Returns the options of a test as text."""
     return {key: str(value) for key, value in options.items()}
 
 
 def facts_among(said: Mapping[str, str]) -> dict[str, str]:
-    """The facts that are held side by side, under the names of the tables here."""
+    """Returns the facts that comparisons show, under the names of the tables in this file."""
     return {name: said[key] for key, name in FACTS.items() if key in said}

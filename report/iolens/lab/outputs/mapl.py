@@ -1,4 +1,4 @@
-"""MAPL's checkpoint_simulator and restart_simulator, the original ones and the toolkit's, which print the same."""
+"""MAPL's checkpoint_simulator and restart_simulator: the originals and the bundled programs print the same."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SWITCHES = re.compile(r"^(Split file, .*?):\s+([TF]+)\s*$", re.MULTILINE)
 
 
 def read_mapl(text: str) -> Output | None:
-    """Volume, application time and the means of both throughputs over its trials (its MB are 2^20 bytes); None when it
-    is not MAPL's. Single trials are not printed, so that there is one measurement of each.
+    """Returns volume, application time and the means of both throughputs over the trials (its MB are 2^20 bytes); None
+    if the text is not MAPL's. Single trials are not printed, so there is one measurement of each.
     """
     if HEAD not in text:
         return None

@@ -1,4 +1,4 @@
-"""mdtest: rates of metadata operations; of several iterations it prints their mean alone."""
+"""mdtest: rates of metadata operations; for several iterations it prints only their mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMAND = re.compile(r"^Command line used: (.*)$", re.MULTILINE)
 
 
 def read_mdtest(text: str) -> Output | None:
-    """Mean operations per second by kind of operation; None when it is not mdtest's."""
+    """Returns mean operations per second by kind of operation; None if the text is not mdtest's."""
     head = HEAD.search(text)
     rows = ROW.findall(text)
     if head is None or not rows:

@@ -1,4 +1,4 @@
-"""NAS Parallel Benchmarks, any of them and of versions 3.x, with the statistics of BT-IO where there are any."""
+"""NAS Parallel Benchmarks 3.x: all programs, with the statistics of BT-IO if they were printed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DONE = re.compile(r"^\s*(\w+) Benchmark Completed", re.MULTILINE)
 
 
 def read_npb(text: str) -> Output | None:
-    """What NPB printed at its end; None when it is not NPB's, or the run did not come to its end."""
+    """Returns the values that NPB printed at its end; None if the text is not NPB's, or if the run did not finish."""
     done = DONE.search(text)
     if done is None or "NAS Parallel Benchmarks" not in text:
         return None
@@ -43,7 +43,7 @@ def read_npb(text: str) -> Output | None:
 
 
 def of_btio(said: dict[str, str]) -> list[Value]:
-    """BT-IO's statistics; NPB's MB are 10^6 bytes, and its rate is of the whole time in I/O calls."""
+    """Returns BT-IO's statistics; NPB's MB are 10^6 bytes, and its rate is based on the whole time in I/O calls."""
     spent, share, moved, rate = (
         decimal(said.get(name))
         for name in (

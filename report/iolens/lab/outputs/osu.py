@@ -1,4 +1,4 @@
-"""OSU micro-benchmarks: point to point, collective and one-sided, by message size; several of them in one text."""
+"""OSU micro-benchmarks: point-to-point, collective and one-sided, by message size; one text may hold several tests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from iolens.metrics.subjects import Output, Value
 HEAD = re.compile(r"^# OSU (.*?)\s+v([\d.]+)\s*$")
 COLUMN = re.compile(r"\s{2,}")
 UNITS = {"us": ("µs", -1), "MB/s": ("MB/s", 1), "Messages/s": ("messages/s", 1), "%": ("%", 1)}
-"""How the heads of its columns end: the unit, and which way is better."""
+"""The unit at the end of a column's head, and whether smaller or larger is better."""
 
 SKIPPED = ("Size", "Iterations")
 
 
 def read_osu(text: str) -> Output | None:
-    """All columns of all tests, by size; None when it is not OSU's, or has no row."""
+    """Returns all columns of all tests, by size; None if the text is not OSU's or has no row."""
     values: list[Value] = []
     facts: dict[str, str] = {}
     test, version, columns = "", "", ["Size"]
@@ -34,7 +34,7 @@ def read_osu(text: str) -> Output | None:
 
 
 def of_row(test: str, columns: list[str], cells: list[str]) -> list[Value]:
-    """The values of a row; nothing of a line that is none."""
+    """Returns the values of a row; empty for a line that is no row."""
     if len(cells) != len(columns) or not all(re.fullmatch(r"[\d.]+", cell) for cell in cells):
         return []
     at = size_text(float(cells[0])) if columns[0] == "Size" else "no size"
@@ -48,7 +48,9 @@ def of_row(test: str, columns: list[str], cells: list[str]) -> list[Value]:
 
 
 def measure(column: str) -> tuple[str, str, int]:
-    """The name of a column, its unit, and which way is better: 'Avg Latency(us)' is 'Avg Latency' in µs."""
+    """Returns the name of a column, its unit, and whether smaller or larger is better: 'Avg Latency(us)' is 'Avg
+    Latency' in µs.
+    """
     name, _, unit = column.rstrip(")").partition("(")
     unit, better = UNITS.get(unit or name, (unit or name, 0))
     return name.strip(), unit, better

@@ -1,4 +1,4 @@
-"""Every kind of output that is read, tried one after the other."""
+"""Try the readers of all kinds of output one after another."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ READERS: Mapping[str, Callable[[str], Output | None]] = {
     "OSU micro-benchmarks": read_osu,
     "the toolkit's result JSON": read_result,
 }
-"""By what they read; each gives None for what it does not know."""
+"""Readers by the kind of output; each returns None for other texts."""
 
 MOST = 64 * 2**20
-"""Bytes of a text that are read: outputs are far shorter."""
+"""Largest number of bytes of a text that are read; outputs are far shorter."""
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, whatever bytes are in it."""
+    """Returns the text of a file, whatever bytes it contains."""
     try:
         with path.open("rb") as file:
             return file.read(MOST).decode("utf-8", errors="replace")
@@ -42,6 +42,6 @@ def read_text(path: Path) -> str:
 
 
 def read_output(path: Path) -> Output | None:
-    """What a benchmark printed into this file; None when no reader knows it."""
+    """Returns the values that a benchmark printed into this file; None if no reader knows its form."""
     text = read_text(path)
     return next((found for read in READERS.values() if (found := read(text)) is not None), None)

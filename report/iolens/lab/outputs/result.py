@@ -11,11 +11,11 @@ from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME
 from iolens.metrics.subjects import Output, Value
 
 MARK = "RESULT-JSON: "
-"""What stands before it where it was printed."""
+"""Text that precedes the JSON where a program printed it."""
 
 
 def read_result(text: str) -> Output | None:
-    """Bytes, time of the slowest rank and bandwidth of each operation; None when it is no such object."""
+    """Returns bytes, time of the slowest rank and bandwidth of each operation; None if the text is no such object."""
     line = next((line for line in text.splitlines() if line.startswith(MARK)), None)
     try:
         found = json.loads(line.removeprefix(MARK) if line else text)
@@ -27,7 +27,7 @@ def read_result(text: str) -> Output | None:
 
 
 def values(found: Mapping[str, Any]) -> list[Value]:
-    """Sums over the phases of an operation; the bandwidth is bytes over the time of the slowest rank."""
+    """Returns sums over the phases of an operation; the bandwidth is bytes over the time of the slowest rank."""
     measured: list[Value] = []
     if found.get("total_seconds"):
         measured.append(Value(TIMES, "run time", "s", float(found["total_seconds"]), -1))
@@ -49,7 +49,7 @@ def values(found: Mapping[str, Any]) -> list[Value]:
 
 
 def facts(found: Mapping[str, Any]) -> dict[str, str]:
-    """Parameters without paths, ranks and verification in words."""
+    """Returns parameters without paths, the number of ranks, and the verification in words."""
     parameters = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
     said = {name: value for name, value in parameters.items() if not value.startswith("/")}
     for key, name in (("ranks", "processes"), ("nodes", "nodes")):

@@ -1,21 +1,23 @@
-"""What the readers of outputs share: groups and names of values, so that different benchmarks' stand in one row."""
+"""Groups and names of values that all readers of outputs share, so that values of different benchmarks stand
+in one row.
+"""
 
 from __future__ import annotations
 
 import re
 
 MB, MIB = 10**6, 2**20
-"""NPB's megabyte, and what IOR, MAPL and the tables here count in."""
+"""NPB's megabyte, and the unit of IOR, MAPL and the tables here."""
 
 BANDWIDTH, TIMES, VOLUME = "Bandwidth", "Time", "Bytes"
 """Groups of values."""
 
 FACT = re.compile(r"^[ \t]*([A-Za-z][\w /().-]*?)[ \t]*[:=][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
-"""`name : value` and `name = value`, as most benchmarks print their parameters."""
+"""Matches `name : value` and `name = value`, as most benchmarks print their parameters."""
 
 
 def facts_in(text: str) -> dict[str, str]:
-    """All `name : value` lines; the first of a name counts."""
+    """Returns all `name : value` lines; the first line of a name counts."""
     found: dict[str, str] = {}
     for name, value in FACT.findall(text):
         found.setdefault(name, value)
@@ -23,7 +25,9 @@ def facts_in(text: str) -> dict[str, str]:
 
 
 def decimal(text: str | None) -> float | None:
-    """A number, Fortran's exponents with D as well; None where the text is none, or asterisks stand for it."""
+    """Returns the number in a text, also with Fortran's exponent D; None if the text is no number or consists of
+    asterisks.
+    """
     try:
         return float((text or "").replace("D", "E").split()[0])
     except (ValueError, IndexError):

@@ -1,1 +1,1 @@
-"""What a traced run would take at other settings: its calls, replayed through the model of storage."""
+"""Predict the time of a traced run at other settings by replaying its calls through the model of storage."""

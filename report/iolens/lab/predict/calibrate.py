@@ -1,4 +1,4 @@
-"""A few IOR runs on a file system, each of which shows one of its properties, and the model that they give."""
+"""Fit the model of storage to a file system with a few IOR runs, each of which shows one of its properties."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.log import read_log
 
 SMALL = 4096
-"""Bytes of a request whose transfer takes next to no time."""
+"""Size in bytes of a request whose transfer time is negligible."""
 
 OPERATIONS = 200
-"""Small requests of a run."""
+"""Number of small requests in a run."""
 
 MIB = 2**20
 
 
 @dataclass(frozen=True)
 class Run:
-    """An IOR run: what it shows, its ranks and stripes (0: every target), its arguments, and whether the model is
-    fitted to it; the others are predicted, to see how good it is."""
+    """An IOR run: the property that it shows, its ranks and stripes (0: every target), its arguments, and True if the
+    model is fitted to it. The other runs are predicted, to check the model.
+    """
 
     shows: str
     ranks: int
@@ -45,8 +46,9 @@ class Run:
 
 
 def runs(size: int, stripe: int) -> tuple[Run, ...]:
-    """The runs; large ones write `size` bytes, stripes have `stripe` bytes. All flush before they end, so that a
-    client's memory cannot pass for storage."""
+    """Returns the runs; large ones write `size` bytes, stripes have `stripe` bytes. All runs flush before they end, so
+    that a client's memory is not mistaken for storage.
+    """
     block, small = str(size), str(SMALL)
     many = str(SMALL * OPERATIONS)
     shared = max(1, size // 4 // stripe)
@@ -65,27 +67,28 @@ def runs(size: int, stripe: int) -> tuple[Run, ...]:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The fitted model, and what it says of runs that it was not fitted to: predicted over measured, less 1."""
+    """The fitted model, and its error on runs to which it was not fitted: predicted over measured, minus 1."""
 
     fit: Fit
     held_out: dict[str, float]
 
     @property
     def errors(self) -> list[float]:
-        """How far off the model is in all runs, fitted or not, in order of size."""
+        """Returns the model's errors in all runs, fitted or not, in order of size."""
         return sorted(abs(error) for error in {**self.fit.errors, **self.held_out}.values())
 
     @property
     def largest(self) -> float:
-        """The largest of them."""
+        """Returns the largest error."""
         return self.errors[-1]
 
 
 def calibrate(
     directory: Path, start: Model, size: int, repeat: int, folder: Path, say: Callable[[str], None]
 ) -> Calibration:
-    """Run and fit. Of `repeat` runs the fastest counts, since other users only add time; logs are kept in `folder`.
-    Storage without stripes is taken for one target. Raises where a run fails."""
+    """Runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs are kept
+    in `folder`. Storage without stripes is treated as one target. Raises if a run fails.
+    """
     backend = backend_at(directory)
     if backend.set_stripes is None:
         start = replace(start, values={**start.values, "targets": 1})
@@ -105,7 +108,7 @@ def calibrate(
 
 
 def in_turn(recorded: Recorded, targets: int) -> Recorded:
-    """The run with its files on one target after the other, where the log does not tell on which they were."""
+    """Returns the run with its files assigned to one target after another, if the log does not name their targets."""
     found, turn = {}, 0
     for file, layout in recorded.layouts.items():
         found[file] = replace(layout, start=turn % targets) if layout.start == ANY_TARGET else layout
@@ -114,7 +117,7 @@ def in_turn(recorded: Recorded, targets: int) -> Recorded:
 
 
 def trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
-    """A recorded run for the fit, at its own settings."""
+    """Returns a recorded run as input of the fit, at its own settings."""
     plan = Plan(Settings(), layouts(recorded, Settings(), int(model.values["targets"])), None)
     own = placed(model, recorded)["ranks_per_client"]
     ranks = None if recorded.emulated else int(own)
@@ -122,7 +125,7 @@ def trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
 
 
 def errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
-    """Predicted over measured, less 1."""
+    """Returns predicted over measured, minus 1, for each run."""
     import tempfile
 
     from iolens.lab.predict.fit import seconds
@@ -132,7 +135,7 @@ def errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
 
 
 def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder: Path) -> Recorded:
-    """Run IOR, traced, on fresh files with this layout; raises when it failed or must not be compared."""
+    """Runs IOR, traced, on new files with this layout; raises if the run failed or must not be compared."""
     place = directory / f"iolens-calibrate-{uuid.uuid4().hex[:8]}"
     place.mkdir()
     try:

@@ -1,4 +1,4 @@
-"""Pieces of a file as two arrays: where they begin, and how long they are (bytes)."""
+"""Pieces of a file as two arrays: their offsets and their lengths (bytes)."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Extents:
-    """Pieces in the order of the file, none empty, none overlapping: begins and lengths (bytes), of equal size."""
+    """Pieces in the order of the file, not empty and without overlap: offsets and lengths (bytes), arrays of
+    equal size.
+    """
 
     begin: np.ndarray
     length: np.ndarray
 
     @property
     def end(self) -> np.ndarray:
-        """Behind the last byte of each piece."""
+        """Returns the end of each piece, which is the offset behind its last byte."""
         ends: np.ndarray = self.begin + self.length
         return ends
 
     @property
     def bytes(self) -> int:
-        """Of all pieces together."""
+        """Returns the bytes of all pieces together."""
         return int(self.length.sum())
 
     @cached_property
     def through(self) -> np.ndarray:
-        """Bytes of the pieces before each piece, and at last of all of them."""
+        """Returns the bytes in all pieces before each piece, and finally in all pieces."""
         return np.concatenate([[0], np.cumsum(self.length)])
 
     def before(self, places: np.ndarray) -> np.ndarray:
-        """How many bytes of the pieces lie before each of these places of the file."""
+        """Returns how many bytes of the pieces lie before each of these offsets of the file."""
         if not len(self.begin):
             return np.zeros(len(places), np.int64)
         at = np.maximum(np.searchsorted(self.begin, places, side="right") - 1, 0)
@@ -41,7 +43,7 @@ class Extents:
         return found
 
     def clip(self, begin: int, end: int) -> Extents:
-        """The parts that lie in [begin, end)."""
+        """Returns the parts that lie in [begin, end)."""
         first = int(np.searchsorted(self.end, begin, side="right"))
         last = int(np.searchsorted(self.begin, end, side="left"))
         begins = np.maximum(self.begin[first:last], begin)
@@ -53,12 +55,12 @@ NOTHING = Extents(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def piece(offset: int, length: int) -> Extents:
-    """One piece, or nothing where the length is 0."""
+    """Returns one piece, or no piece if the length is 0."""
     return Extents(np.array([offset]), np.array([length])) if length > 0 else NOTHING
 
 
 def union(parts: Iterable[Extents]) -> Extents:
-    """The bytes that any of the parts has; pieces that touch are one."""
+    """Returns the bytes that lie in any of the parts; adjacent pieces become one."""
     known = [part for part in parts if len(part.begin)]
     if not known:
         return NOTHING
@@ -73,14 +75,14 @@ def union(parts: Iterable[Extents]) -> Extents:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A file view: one file type's pieces, repeated every `extent` bytes from `displacement` on."""
+    """A file view: the pieces of one file type, repeated every `extent` bytes from `displacement` on."""
 
     displacement: int
     extent: int
     pieces: Extents
 
     def place(self, offset: int) -> int:
-        """How many bytes the view lets through before the byte of the file at `offset`."""
+        """Returns the number of visible bytes before the byte of the file at `offset`."""
         first = int(self.pieces.begin[0])
         tile, within = divmod(offset - self.displacement - first, self.extent)
         within += first
@@ -89,7 +91,7 @@ class View:
         return int(tile * self.pieces.through[-1] + self.pieces.through[at] + inside)
 
     def extents(self, offset: int, length: int) -> Extents:
-        """The pieces of `length` bytes of data of which the first lies at `offset`."""
+        """Returns the pieces of `length` bytes of data that begin at `offset`."""
         if length <= 0 or not len(self.pieces.begin):
             return NOTHING
         first = self.place(offset)

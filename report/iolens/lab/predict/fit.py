@@ -1,4 +1,4 @@
-"""The parameters of the model of storage, fitted to what was measured."""
+"""Fit the parameters of the model of storage to measurements."""
 
 from __future__ import annotations
 
@@ -16,49 +16,52 @@ from iolens.lab.predict.predict import io_seconds
 from iolens.lab.predict.steps import Program, play
 
 FITTED = ("ost_mb_per_s", "link_mb_per_s", "ost_rpc_us", "network_us", "lock_us")
-"""Keys of ost.yaml that are fitted; the others stay as they are."""
+"""Keys of ost.yaml that are fitted; the others keep their values."""
 
 LEAST, MOST = 1.0, 1e6
-"""Of a fitted parameter, in its unit: what the model takes for a bandwidth."""
+"""Smallest and largest value of a fitted parameter, in its unit: the range that the model accepts for a bandwidth."""
 
 STEP = 0.02
-"""Share by which a parameter is changed to see what depends on it."""
+"""Relative change of a parameter with which its effect is determined."""
 
 LARGEST_STEP = math.log(4)
-"""A parameter changes by at most this factor in a round."""
+"""Largest factor by which a parameter changes in a round."""
 
 SCALES = (1.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
-"""Of what is known at first, before slopes are followed."""
+"""Factors of the initial values that are tried before slopes are followed."""
 
 ROUNDS = 25
 SMALL = 1e-4
-"""Shares: no parameter changed by more in the last round."""
+"""The fit ends when no parameter changed by more than this share in the last round."""
 
 DAMPING = 1e-3
-"""Of the normal equations (Levenberg-Marquardt), relative to their diagonal."""
+"""Damping of the normal equations (Levenberg-Marquardt), relative to their diagonal."""
 
 PULL = 0.01
-"""Weight with which every parameter is held to where it began, against that of a run: what no run shows stays there."""
+"""Weight that holds every parameter to its initial value, relative to the weight of a run. A parameter that no run
+determines stays at its initial value.
+"""
 
 VISIBLE = 0.02
-"""A parameter is told from the runs when halving or doubling it changes one of their times by at least this share."""
+"""A parameter is determined by the runs if halving or doubling it changes one of their times by at least this share."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What ranks did in a run, as steps, and the I/O seconds that were measured."""
+    """The steps of the ranks in a run, and the measured I/O seconds."""
 
     name: str
     program: Program
     measured: float
     ranks_per_client: int | None = None
-    """Of a run on real nodes; None: as the model says."""
+    """Ranks per node of a run on real nodes; None takes the model's value."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, the error of what it says of each run (predicted over measured, less 1), by name, and the
-    parameters that no run depended on, which stayed as they were."""
+    """A fitted model, its error for each run by name (predicted over measured, minus 1), and the parameters on which no
+    run depended and which kept their values.
+    """
 
     model: Model
     errors: Mapping[str, float]
@@ -66,7 +69,7 @@ class Fit:
 
 
 def seconds(trial: Trial, values: Mapping[str, float], folder: Path) -> float:
-    """I/O seconds of a run by the model with these values."""
+    """Returns the I/O seconds of a run by the model with these values."""
     config = folder / "model.yaml"
     own = {} if trial.ranks_per_client is None else {"ranks_per_client": trial.ranks_per_client}
     config.write_text(as_text({**values, **own}), encoding="utf-8")
@@ -74,8 +77,9 @@ def seconds(trial: Trial, values: Mapping[str, float], folder: Path) -> float:
 
 
 def fit(trials: Sequence[Trial], start: Model) -> Fit:
-    """The values at which the model's times are nearest to the measured ones: least squares of the logarithms of their
-    ratios, by Levenberg and Marquardt over the logarithms of the parameters."""
+    """Returns the values that minimise the squared logarithms of predicted over measured times, found by the method of
+    Levenberg and Marquardt over the logarithms of the parameters.
+    """
     if not trials or any(trial.measured <= 0 for trial in trials):
         raise IolensError("there is nothing to fit: no run spent time in I/O")
     values = dict(start.values)
@@ -110,18 +114,20 @@ def fit(trials: Sequence[Trial], start: Model) -> Fit:
 
 
 Distances = Callable[[Mapping[str, float]], np.ndarray]
-"""Of values of parameters, the logarithm of predicted over measured time of each run, then how far each parameter is
-from where it began, weighted."""
+"""Function of the parameters' values that returns the logarithm of predicted over measured time of each run, followed
+by the weighted distance of each parameter from its initial value.
+"""
 
 
 def within(value: float) -> float:
-    """The value, or the nearest one that the model takes for any of the fitted parameters."""
+    """Returns the value, limited to the range that the model accepts for all fitted parameters."""
     return min(max(value, LEAST), MOST)
 
 
 def near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
-    """Where to begin: each parameter in turn at the best of its SCALES. Slopes alone do not lead away from where
-    another parameter bounds all times, such as a link that is taken for much faster than the targets."""
+    """Returns initial values: each parameter in turn at the best of its SCALES. Slopes alone do not leave a region in
+    which another parameter bounds all times, for example if a link is assumed to be much faster than the targets.
+    """
     found = dict(values)
     for key in FITTED:
         tried = [{**found, key: within(found[key] * scale)} for scale in SCALES]
@@ -132,8 +138,9 @@ def near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
 def improve(
     values: Mapping[str, float], slopes: np.ndarray, now: np.ndarray, damping: float, distances: Distances
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """A step that brings the times nearer: the change of each logarithm, the next damping, and the new distances. No
-    change where none helps."""
+    """Returns a step that reduces the distances: the change of each logarithm, the next damping, and the new distances.
+    The change is zero if no step helps.
+    """
     normal, gradient = slopes.T @ slopes, slopes.T @ now
     for _ in range(12):
         scaled = normal + damping * np.diag(np.maximum(np.diag(normal), 1e-6))
@@ -149,8 +156,9 @@ def improve(
 def is_seen(
     key: str, values: Mapping[str, float], before: float, now: np.ndarray, distances: Distances, runs: int
 ) -> bool:
-    """Whether some run depends on the parameter, or would where it began: that of a link is no longer seen once it is
-    so fast that the targets bound all runs, and would bound them again."""
+    """Returns True if some run depends on the parameter, now or at its initial value. A link's effect disappears once
+    it is so fast that the targets bound all runs, although a slower link would bound them again.
+    """
     tried = (values[key] / 2, values[key] * 2, before)
     changed = [distances({**values, key: within(value)}) - now for value in tried]
     return bool(max(np.abs(change[:runs]).max() for change in changed) >= VISIBLE)

@@ -16,8 +16,9 @@ SIZES = ("rpc_size", "dirty_per_target", "stripe_size")
 
 @dataclass(frozen=True)
 class Model:
-    """Values by the keys of ost.yaml (MB/s, microseconds, bytes), where they come from, and, of a calibrated model, the
-    median and the largest error (shares) of what it says of the runs that it was fitted to."""
+    """Values by the keys of ost.yaml (MB/s, microseconds, bytes), their origin, and, for a calibrated model, the median
+    and the largest error (shares) for the runs to which it was fitted.
+    """
 
     values: Mapping[str, float]
     origin: str
@@ -30,7 +31,9 @@ ERRORS = ("fit_error_median", "fit_error_largest")
 
 
 def read_model(path: Path | None = None) -> Model:
-    """The model in a file, else the emulated storage's own; UsageError names the line that is wrong."""
+    """Returns the model in a file, or the default model of the emulated storage; raises UsageError that names the
+    invalid line.
+    """
     source = path or storage_config()
     try:
         text = source.read_text(encoding="utf-8")
@@ -55,7 +58,7 @@ def read_model(path: Path | None = None) -> Model:
 
 
 def number_of(text: str, where: str) -> float:
-    """A number, or a size with a suffix."""
+    """Returns the number in a text, which may be a size with a suffix."""
     for convert in (float, parse_size):
         try:
             return float(convert(text))
@@ -65,5 +68,5 @@ def number_of(text: str, where: str) -> float:
 
 
 def as_text(values: Mapping[str, float]) -> str:
-    """The values as lines of a configuration."""
+    """Returns the values as lines of a configuration."""
     return "".join(f"{key}: {value:.10g}\n" for key, value in values.items())

@@ -1,4 +1,4 @@
-"""What a traced run would take at other settings."""
+"""Predict the time of a traced run at other settings."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from iolens.lab.predict.settings import Settings, layouts
 from iolens.lab.predict.steps import Played, play
 
 ORDERS = 21
-"""Orders in which ranks come first that arrive together, of those that chance may make."""
+"""Number of replays with different orders of ranks that arrive together, since chance decides the order."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds in I/O calls on striped files (closes included, collective opens left out) of the slowest rank, and of
-    the whole run. Of a replay: the medians over `ORDERS` orders of the ranks, and the least and most I/O time."""
+    """Seconds in I/O calls on striped files (with closes, without collective opens) of the slowest rank, and of the
+    whole run. For a replay these are the medians over `ORDERS` orders of the ranks, with the least and the greatest I/O
+    time.
+    """
 
     io: float
     run: float
@@ -31,8 +33,9 @@ class Times:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A run at other settings. `recorded` is what was measured, `replayed` the same settings through the model, so that
-    their difference tells what the model misses there; `predicted` is at `settings`."""
+    """A run at other settings: `recorded` is the measurement, `replayed` the model at the same settings, whose
+    difference shows the model's error, and `predicted` the model at `settings`.
+    """
 
     settings: Settings
     recorded: Times
@@ -42,21 +45,23 @@ class Prediction:
 
     @property
     def own_error(self) -> float:
-        """Of the replay at the settings that were recorded: its I/O time over the measured one, less 1."""
+        """Returns the error of the replay at the recorded settings: its I/O time over the measured one, minus 1."""
         return self.replayed.io / self.recorded.io - 1 if self.recorded.io > 0 else 0.0
 
 
 def recorded_times(recorded: Recorded) -> Times:
-    """The measured times of the recorded run, in seconds: I/O of the rank that spent most in it, opens left out."""
+    """Returns the measured times of the recorded run in seconds: the I/O time, without opens, of the rank that spent
+    most in it.
+    """
     timed = [[call for call in calls if call.kind != OPEN] for calls in recorded.ranks.values()]
     io = max((sum(call.end - call.start for call in calls) for calls in timed), default=0.0)
     return Times(io, recorded.run_time, io, io)
 
 
 def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float | None) -> Times:
-    """The run at the settings, by the model.
+    """Replays the run at the settings with the model.
 
-    Writers that share stripes wait for one another's locks, and which one comes first changes for how long.
+    Writers that share stripes wait for each other's locks, and their order changes how long they wait.
     """
     plan = Plan(settings, layouts(recorded, settings, int(model.values["targets"])), exchange)
     program = steps_of(recorded, plan)
@@ -71,20 +76,20 @@ def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float
 
 
 def placed(model: Model, recorded: Recorded) -> Mapping[str, float]:
-    """The model's values, with the run's own ranks on a node where it ran on real nodes."""
+    """Returns the model's values, with the run's own number of ranks per node if it ran on real nodes."""
     if recorded.emulated:
         return model.values
     return {**model.values, "ranks_per_client": -(-recorded.nprocs // recorded.nodes)}
 
 
 def io_seconds(played: Played) -> float:
-    """Between the marks before and behind calls, of the slowest rank."""
+    """Returns the time between the marks before and behind calls, for the slowest rank."""
     sums = [sum(seconds if tag % 2 else -seconds for tag, seconds in marks) for marks in played.marks.values()]
     return max(sums, default=0.0)
 
 
 def predict(recorded: Recorded, model: Model, settings: Settings) -> Prediction:
-    """The run at the settings; raises IolensError with the reason where the log cannot tell."""
+    """Predicts the run at the settings; raises IolensError with the reason if the log is insufficient."""
     exchange = exchange_bandwidth(recorded)
     return Prediction(
         settings=settings,

@@ -1,4 +1,4 @@
-"""A traced run as each rank's calls: what it asked for, when, and through which view."""
+"""A traced run as the calls of each rank: the bytes requested, the time, and the file view."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 ACCESS, COLLECTIVE, OPEN, CLOSE, FLUSH = "access", "collective", "open", "close", "flush"
 EVENTS = {"open": "access", "sync": FLUSH, "close": FLUSH, "MPI open": OPEN, "MPI sync": FLUSH, "MPI close": CLOSE}
-"""Events of the table `traced_events` that are calls of their own, and of which kind."""
+"""The kind of call for each event of the table `traced_events` that is a call of its own."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """One transfer of a rank below MPI-IO, or a wait for what it wrote (`flush`): bytes, and seconds of the job."""
+    """One transfer of a rank below MPI-IO, or a wait until its written bytes are stored (`flush`): bytes, and seconds
+    of the job.
+    """
 
     start: float
     end: float
@@ -38,9 +40,10 @@ class Access:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A call of the program: `wanted` are the bytes that a rank of a collective one moves (None: they cannot be told),
-    `inner` what happened below it. `number` counts the calls of this kind on the file and rank, so that those of all
-    ranks can be put together."""
+    """A call of the program: `wanted` are the bytes that this rank moves (None if unknown), `inner` the accesses below
+    the call. `number` counts the calls of this kind on the file and rank, which identifies the calls of all ranks that
+    belong together.
+    """
 
     rank: int
     kind: str
@@ -55,9 +58,9 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The calls of each rank on striped files in their order, and what the log says of these files, by record id.
+    """The calls of each rank on striped files in their order, and the log's facts about these files by record id.
 
-    `hints` are those in force, `asked` those that the program or the user gave. `remarks` are sentences.
+    `hints` are those in effect, `asked` those that the program or the user gave. `remarks` are sentences.
     """
 
     ranks: Mapping[int, Sequence[Call]]
@@ -73,7 +76,7 @@ class Recorded:
 
     @property
     def collectives(self) -> dict[tuple[int, int], list[Call]]:
-        """Collective calls by file and number, a call a rank."""
+        """Returns the collective calls by file and number, one call per rank."""
         found: dict[tuple[int, int], list[Call]] = defaultdict(list)
         for calls in self.ranks.values():
             for call in calls:
@@ -83,8 +86,9 @@ class Recorded:
 
 
 def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
-    """What the log of a traced run holds for a replay; IolensError, with the reason, where that is not enough. `layout`
-    is that of all traced files where the log knows no stripes of any."""
+    """Returns the contents of a traced run's log that a replay needs; raises IolensError with the reason if they are
+    insufficient. `layout` is used for all traced files if the log has no stripes of any file.
+    """
     layouts = read_layouts(job, layout)
     posix = traced(job, "DXT_POSIX", layouts)
     mpiio = traced(job, "DXT_MPIIO", layouts)
@@ -130,7 +134,9 @@ def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
 
 
 def read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
-    """The layouts of the job's striped files; raises where none is known, or one is no plain row of stripes."""
+    """Returns the layouts of the job's striped files; raises if no layout is known, or if one is not a plain sequence
+    of stripes.
+    """
     frame = job.frames.get("LUSTRE")
     if frame is None or frame.empty:
         if layout is not None:
@@ -149,7 +155,7 @@ def read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
 
 
 def traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame:
-    """The traced transfers of striped files, in the order of time."""
+    """Returns the traced transfers of striped files, in the order of time."""
     import pandas as pd
 
     frame = job.frames.get(module)
@@ -160,7 +166,7 @@ def traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame
 
 
 def refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
-    """Raise where striped files were used in a way that traces do not show."""
+    """Raises if striped files were used in a way that traces do not show."""
     mpiio = job.frames.get("MPI-IO")
     if mpiio is not None:
         mine = mpiio[mpiio["id"].isin(list(layouts))]
@@ -177,7 +183,7 @@ def refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
 
 
 def read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
-    """The events of striped files: id, rank, event, view, start, end; None in a log that does not keep them."""
+    """Returns the events of striped files: id, rank, event, view, start, end; None if the log does not have them."""
     frame = job.private.get("traced_events")
     if frame is None or isinstance(frame, dict) or frame.empty:
         return None
@@ -187,7 +193,9 @@ def read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
 
 
 def closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
-    """In place of events: a close of every file by each rank that moved some of it, behind all transfers."""
+    """Returns a substitute for missing events: after all transfers, each rank closes every file of which it
+    moved bytes.
+    """
     import pandas as pd
 
     rows = [
@@ -205,7 +213,9 @@ def closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
 
 
 def whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> np.ndarray:
-    """Of each traced MPI-IO transfer; raises where the log mixes kinds and does not tell which is which."""
+    """Returns for each traced MPI-IO transfer whether it was collective; raises if the log mixes both kinds and does
+    not tell them apart.
+    """
     table = events[events["event"] == "collective"]
     if len(table):
         known = set(zip(table["id"], table["rank"], table["start"], strict=True))
@@ -224,7 +234,7 @@ def whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> n
 
 
 def views_of(job: Job, rank: int) -> dict[int, View | None]:
-    """The views of a rank by number; None for one that the log does not describe."""
+    """Returns the views of a rank by number; None for a view that the log does not describe."""
     frame = job.private.get("mpiio_views")
     if frame is None or isinstance(frame, dict):
         return {}
@@ -239,7 +249,7 @@ def views_of(job: Job, rank: int) -> dict[int, View | None]:
 
 
 def expand(row: Mapping[Any, Any]) -> Extents:
-    """A row of `mpiio_views` as pieces."""
+    """Returns a row of `mpiio_views` as pieces."""
     begin = np.array([row["offset"]], dtype=np.int64)
     for level in ("1", "2", "3"):
         begin = (begin[None, :] + (np.arange(row[f"count{level}"]) * row[f"stride{level}"])[:, None]).ravel()
@@ -250,7 +260,7 @@ def expand(row: Mapping[Any, Any]) -> Extents:
 def calls_of_rank(
     rank: int, posix: pd.DataFrame, mpiio: pd.DataFrame, events: pd.DataFrame, views: Mapping[int, View | None]
 ) -> list[Call]:
-    """One rank's calls in their order. What lies within a call of MPI-IO is below it."""
+    """Returns one rank's calls in their order. Accesses during an MPI-IO call are placed below it."""
     in_force = views_in_force(events, views)
     tops = [
         Call(
@@ -284,7 +294,7 @@ def calls_of_rank(
 
 
 def put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
-    """Calls with what happened below them, and what lies below none as a call of its own."""
+    """Joins calls with the accesses below them; an access that lies below no call becomes a call of its own."""
     from dataclasses import replace
 
     begins = [call.start for call in tops]
@@ -302,7 +312,7 @@ def put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Acc
 
 
 def numbered(calls: Iterable[Call]) -> list[Call]:
-    """The calls with their numbers: those of each kind and file are counted from 0."""
+    """Returns the calls with their numbers; the calls of each kind and file are counted from 0."""
     from dataclasses import replace
 
     counts: dict[tuple[int, str], int] = defaultdict(int)
@@ -317,7 +327,9 @@ def numbered(calls: Iterable[Call]) -> list[Call]:
 def views_in_force(
     events: pd.DataFrame, views: Mapping[int, View | None]
 ) -> dict[int, list[tuple[float, bool, View | None]]]:
-    """By file, in the order of time: from when on, whether there is a view other than plain bytes, and that view."""
+    """Returns for each file, in the order of time, when a view begins, whether it differs from plain bytes,
+    and the view.
+    """
     found: dict[int, list[tuple[float, bool, View | None]]] = defaultdict(list)
     for row in events[events["event"].isin(["MPI open", "MPI view"])].itertuples():
         seen = row.event == "MPI view"
@@ -326,7 +338,7 @@ def views_in_force(
 
 
 def wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]]]) -> Extents | None:
-    """The bytes that a traced MPI-IO transfer moves; None where its place or its view is not known."""
+    """Returns the bytes that a traced MPI-IO transfer moves; None if its place or its view is unknown."""
     if row.length <= 0:
         return NOTHING
     if row.offset < 0:
@@ -340,7 +352,7 @@ def wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]
 
 
 def read_hints(job: Job, *columns: str) -> dict[int, dict[str, str]]:
-    """Hints by file: the value of the last of these columns that has one."""
+    """Returns the hints by file: the value of the last of these columns that has one."""
     frame = job.private.get("mpiio_hints")
     if frame is None or isinstance(frame, dict):
         return {}

@@ -1,4 +1,4 @@
-"""From recorded calls to the steps of a replay at other settings."""
+"""Convert recorded calls into the steps of a replay at other settings."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from iolens.lab.predict.two_phase import is_interleaved, rounds
 from iolens.lab.storage.layout import Layout
 
 TOGETHER = (COLLECTIVE, OPEN, CLOSE)
-"""Kinds of calls that the ranks of a file make together."""
+"""Kinds of calls that all ranks of a file make together."""
 
 BEFORE, BEHIND = 0, 1
 """Tags of marks around a call."""
 
 ALIGNED = 0.5
-"""Ranks are taken to have waited for one another where their next calls begin within this share of the time in which
-their calls before had ended."""
+"""Ranks are assumed to have waited for each other if the spread of their next calls' beginnings is below this share of
+the spread of their previous calls' ends.
+"""
 
 
 @dataclass(frozen=True)
 class Group:
-    """What the ranks of a file do together: their calls, in the order of ranks."""
+    """One operation that the ranks of a file perform together: their calls, in the order of ranks."""
 
     calls: tuple[Call, ...]
 
     @property
     def ranks(self) -> list[int]:
-        """The ranks that take part."""
+        """Returns the ranks that take part."""
         return [call.rank for call in self.calls]
 
     @property
     def wanted(self) -> Extents:
-        """The bytes that all of them move; raises where a view is not known."""
+        """Returns the bytes that all ranks together move; raises if a view is unknown."""
         parts = [call.wanted for call in self.calls]
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
@@ -53,18 +54,18 @@ class Group:
 
     @property
     def bytes(self) -> int:
-        """Of all ranks together, bytes that two of them move counted twice."""
+        """Returns the sum of bytes over all ranks; bytes that two ranks move count twice."""
         return sum(call.wanted.bytes for call in self.calls if call.wanted is not None)
 
     @property
     def interleaved(self) -> bool:
-        """Whether the ranks' ranges overlap, in the order of ranks."""
+        """Returns True if the ranges of the ranks overlap, in the order of ranks."""
         pieces = [call.wanted for call in self.calls if call.wanted is not None and len(call.wanted.begin)]
         return is_interleaved([(int(part.begin[0]), int(part.end[-1]) - 1) for part in pieces])
 
 
 def groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
-    """Calls that ranks make together, by file, kind and number; raises where collective calls do not fit together."""
+    """Returns the calls that ranks make together, by file, kind and number; raises if collective calls do not match."""
     found: dict[tuple[int, str, int], list[Call]] = defaultdict(list)
     for rank in sorted(recorded.ranks):
         for call in recorded.ranks[rank]:
@@ -82,8 +83,9 @@ def groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
 
 
 def exchange_bandwidth(recorded: Recorded) -> float | None:
-    """Bytes per second that ranks and aggregators exchanged in collective calls: all bytes of the calls over the time
-    in which every rank was in the call and none accessed the file. None without collective calls."""
+    """Returns the bytes per second that ranks and aggregators exchanged in collective calls: all bytes of the calls
+    over the time in which every rank was in the call and none accessed the file. Returns None without collective calls.
+    """
     moved, seconds = 0, 0.0
     for (_, kind, _), group in groups_of(recorded).items():
         begin, end = max(call.start for call in group.calls), max(call.end for call in group.calls)
@@ -96,7 +98,7 @@ def exchange_bandwidth(recorded: Recorded) -> float | None:
 
 
 def covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> float:
-    """Seconds of [begin, end] that lie in any of the spans."""
+    """Returns the seconds of [begin, end] that lie in any of the spans."""
     total, reach = 0.0, begin
     for start, stop in sorted(spans):
         total += max(0.0, min(stop, end) - max(start, reach))
@@ -106,17 +108,18 @@ def covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> f
 
 @dataclass(frozen=True)
 class Plan:
-    """What a replay needs beside the recorded calls."""
+    """The parameters of a replay beside the recorded calls."""
 
     settings: Settings
     layouts: Mapping[int, Layout]
     exchange: float | None
-    """Bytes per second; None: exchange takes no time."""
+    """Bytes per second; None if exchange takes no time."""
 
 
 def steps_of(recorded: Recorded, plan: Plan) -> Program:
-    """The steps of all ranks. Marks are 0 before and 1 behind each call of a rank but collective
-    opens, which no setting of a prediction changes."""
+    """Returns the steps of all ranks. A mark 0 precedes and a mark 1 follows each call of a rank except collective
+    opens, which no predicted setting changes.
+    """
     program = Program(plan.layouts)
     groups = groups_of(recorded)
     meetings = waits_for_all(recorded)
@@ -145,8 +148,9 @@ def steps_of(recorded: Recorded, plan: Plan) -> Program:
 
 
 def next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, int], Group]) -> tuple[Call, ...]:
-    """The earliest call that is next on its rank, with those of other ranks that are made together with it and must be
-    next there, too."""
+    """Returns the earliest call that is next on its rank, with the calls of other ranks that belong to it and that must
+    be next there, too.
+    """
     for call in sorted((calls[0] for calls in left.values() if calls), key=lambda call: call.start):
         if call.kind not in TOGETHER:
             return (call,)
@@ -157,8 +161,9 @@ def next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, 
 
 
 def waits_for_all(recorded: Recorded) -> deque[float]:
-    """Ends of calls after which all ranks waited for one another, outside of I/O: moments at which no rank is in a call
-    and behind which all ranks begin closer together than they had ended."""
+    """Returns the ends of calls after which all ranks waited for each other outside of I/O: times at which no rank is
+    in a call and after which all ranks begin closer together than they had ended.
+    """
     ranks = [calls for calls in recorded.ranks.values() if calls]
     if len(ranks) < 2:
         return deque()
@@ -180,7 +185,7 @@ def waits_for_all(recorded: Recorded) -> deque[float]:
 
 
 def add_alone(program: Program, call: Call) -> None:
-    """A call of one rank: what happened below it, and the time between that."""
+    """Adds a call of one rank: the accesses below it, and the time between them."""
     if not call.inner:
         if call.kind == FLUSH:
             program.flush(call.rank, call.file)
@@ -194,7 +199,7 @@ def add_alone(program: Program, call: Call) -> None:
 
 
 def add_inner(program: Program, call: Call) -> None:
-    """The accesses below a call, as recorded, with the time between them."""
+    """Adds the recorded accesses below a call, with the time between them."""
     at = call.start
     for access in call.inner:
         program.wait(call.rank, access.start - at)
@@ -209,7 +214,7 @@ def add_inner(program: Program, call: Call) -> None:
 
 
 def add_together(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
-    """A call that ranks make together: an open, a close, or a collective transfer, with or without aggregators."""
+    """Adds a call that ranks make together: an open, a close, or a collective transfer, with or without aggregators."""
     first = group.calls[0]
     program.meet(group.ranks)
     if first.kind == OPEN:
@@ -226,17 +231,19 @@ def add_together(program: Program, recorded: Recorded, plan: Plan, group: Group)
 
 
 def add_apart(program: Program, group: Group) -> None:
-    """A collective call in which every rank moves its own bytes: as recorded below MPI-IO, which depends on no
-    setting."""
+    """Adds a collective call in which every rank moves its own bytes, with the recorded accesses below MPI-IO, which
+    depend on no setting.
+    """
     for call in group.calls:
         for access in call.inner:
             program.move(call.rank, call.file, access.writing, access.offset, access.length)
 
 
 def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
-    """A collective call through aggregators: in every round all ranks exchange data, and aggregators access the file; a
-    part with holes is read before it is written. Aggregators write in no particular order, but behind those to which
-    they send."""
+    """Adds a collective call through aggregators: in every round all ranks exchange data, and aggregators access the
+    file; a part with holes is read before it is written. Aggregators write in any order, except that a sender writes
+    after its receiver.
+    """
     first = group.calls[0]
     how = collective(recorded, plan.settings, first.file, plan.layouts[first.file])
     wanted = {call.rank: call.wanted or NOTHING for call in group.calls}
@@ -259,6 +266,6 @@ def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Grou
 
 
 def wait_all(program: Program, group: Group, seconds: float) -> None:
-    """All ranks of the group spend so many seconds."""
+    """Adds the same waiting time to all ranks of the group."""
     for rank in group.ranks:
         program.wait(rank, seconds)

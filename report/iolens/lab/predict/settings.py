@@ -1,4 +1,4 @@
-"""The settings of a prediction, and those that a run was recorded with."""
+"""The settings of a prediction, and those of the recorded run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from iolens.lab.predict.two_phase import GENERIC, LUSTRE, Collective, aggregator
 from iolens.lab.storage.layout import Layout
 
 BUFFER = 16 * 2**20
-"""ROMIO's cb_buffer_size where nobody asks for another one, bytes."""
+"""ROMIO's default cb_buffer_size in bytes."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What to change; None keeps what was recorded. Sizes in bytes."""
+    """The settings to change; None keeps the recorded value. Sizes are in bytes."""
 
     stripe_count: int | None = None
     stripe_size: int | None = None
@@ -26,14 +26,15 @@ class Settings:
 
     @property
     def changed(self) -> dict[str, int | str]:
-        """The settings that are asked for."""
+        """Returns the settings that are changed."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def layouts(recorded: Recorded, settings: Settings, targets: int) -> dict[int, Layout]:
-    """The files' layouts at the settings. With another stripe count, files take their first targets in turn, in the
-    order in which they were first used, as new files do. Raises where the model has too few targets."""
+    """Returns the layouts of the files at the settings. With another stripe count, files start on consecutive targets
+    in the order of their first use, as new files do. Raises if the model has too few targets.
+    """
     first = {call.file: call.start for calls in recorded.ranks.values() for call in reversed(calls)}
     found: dict[int, Layout] = {}
     turn: int | None = None
@@ -50,7 +51,7 @@ def layouts(recorded: Recorded, settings: Settings, targets: int) -> dict[int, L
 
 
 def driver_of(recorded: Recorded, file: int) -> str:
-    """The driver that carried out collective calls; raises for one whose rules are not known."""
+    """Returns the driver that carried out collective calls; raises for a driver whose rules are unknown."""
     hints = recorded.hints.get(file, {})
     kind = hints.get("romio_filesystem_type", "")
     if "LUSTRE" in kind.upper():
@@ -65,7 +66,7 @@ def driver_of(recorded: Recorded, file: int) -> str:
 
 
 def collective(recorded: Recorded, settings: Settings, file: int, layout: Layout) -> Collective:
-    """How collective calls on a file are carried out at the settings."""
+    """Returns how collective calls on a file are carried out at the settings."""
     driver = settings.driver or driver_of(recorded, file)
     hints, asked = recorded.hints.get(file, {}), recorded.asked.get(file, {})
     ratio = number(hints, "romio_lustre_co_ratio", 1)
@@ -90,13 +91,13 @@ def collective(recorded: Recorded, settings: Settings, file: int, layout: Layout
 
 
 def number(hints: Mapping[str, str], key: str, usual: int) -> int:
-    """A hint that is a number; `usual` where it is absent or none."""
+    """Returns the value of a numeric hint; `usual` if it is absent or no number."""
     text = hints.get(key, "")
     return int(text) if text.isdecimal() and int(text) > 0 else usual
 
 
 def uses_two_phases(recorded: Recorded, file: int, writing: bool, interleaved: bool) -> bool:
-    """Whether a collective call goes through aggregators: `romio_cb_write` and `romio_cb_read`."""
+    """Returns True if a collective call goes through aggregators, which `romio_cb_write` and `romio_cb_read` decide."""
     asked = {**recorded.hints.get(file, {}), **recorded.asked.get(file, {})}
     wish = asked.get("romio_cb_write" if writing else "romio_cb_read", "automatic")
     return interleaved if wish == "automatic" else wish == "enable"

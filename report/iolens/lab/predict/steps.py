@@ -1,4 +1,4 @@
-"""The steps of ranks, in the language of `ost-replay`, and their playing through the model of storage."""
+"""The steps of ranks in the language of `ost-replay`, and their execution by the model of storage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from iolens.lab.storage.layout import Layout
 
 @dataclass
 class Program:
-    """What ranks do, one step after another. Files are numbered by the order of `layouts`; places are met once."""
+    """The steps of all ranks, one after another. Files are numbered by the order of `layouts`; each meeting place is
+    used once.
+    """
 
     layouts: Mapping[int, Layout]
     lines: list[str] = field(default_factory=list)
@@ -28,29 +30,30 @@ class Program:
             self.lines.append(f"file,{number},{layout.stripe_count},{layout.stripe_size},{layout.start}")
 
     def wait(self, rank: int, seconds: float) -> None:
-        """Let time pass that has nothing to do with storage."""
+        """Adds time that has nothing to do with storage."""
         if seconds > 0:
             self.lines.append(f"t,{rank},{seconds:.9f}")
 
     def move(self, rank: int, file: int, writing: bool, offset: int, length: int) -> None:
-        """One access, bytes."""
+        """Adds one access, in bytes."""
         if length > 0:
             self.lines.append(f"{'w' if writing else 'r'},{rank},{self.numbers[file]},{offset},{length}")
 
     def flush(self, rank: int, file: int) -> None:
-        """Wait until all that the rank's client wrote to the file is on the targets."""
+        """Adds a wait until everything that the rank's client wrote to the file is on the targets."""
         self.lines.append(f"f,{rank},{self.numbers[file]}")
 
     def meet(self, ranks: Iterable[int]) -> None:
-        """These ranks go on when the last of them has come here."""
+        """Makes these ranks continue when the last of them has arrived."""
         group = list(ranks)
         if len(group) > 1:
             self.lines += [f"m,{rank},{self.met},{len(group)}" for rank in group]
             self.met += 1
 
     def in_turn(self, ahead: Mapping[int, Sequence[int]]) -> dict[int, int]:
-        """Let each rank wait until those ahead of it begin what they do next, which they say with `begin`. Returns the
-        places that these come to, by rank."""
+        """Makes each rank wait until the ranks ahead of it begin their next step, which `begin` announces. Returns the
+        places where the ranks ahead announce it, by rank.
+        """
         awaited = sorted({other for others in ahead.values() for other in others})
         places = {rank: self.met + number for number, rank in enumerate(awaited)}
         self.met += len(places)
@@ -59,26 +62,28 @@ class Program:
         return places
 
     def begin(self, rank: int, place: int) -> None:
-        """What the rank does next is begun before those that wait for it at the place go on."""
+        """Makes the rank begin its next step before the ranks that wait at the place continue."""
         self.lines.append(f"p,{rank},{place}")
 
     def mark(self, rank: int, tag: int) -> None:
-        """Note the time."""
+        """Adds a mark that records the time."""
         self.lines.append(f"k,{rank},{tag}")
 
 
 @dataclass(frozen=True)
 class Played:
-    """When each rank passed its marks (seconds, in their order), and when the last rank was through."""
+    """The times at which each rank passed its marks (seconds, in their order), and the time at which the last rank
+    finished.
+    """
 
     marks: Mapping[int, list[tuple[int, float]]]
     end: float
 
 
 def play(program: Program, model: Path, seed: int | None = None) -> Played:
-    """Play the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason when that fails.
+    """Executes the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason if that fails.
 
-    Of ranks whose time is the same the lowest comes first, or with a seed (from 1) any of those that arrive together
+    Among ranks with the same time the lowest comes first or, with a seed (from 1), any of those that arrive together
     (TOGETHER in storage/src/replay.c).
     """
     command = [str(find_program("ost-replay")), str(model), *([str(seed)] if seed else [])]

@@ -1,8 +1,8 @@
-"""Which aggregators of a round come to the file behind which others.
+"""The order in which the aggregators of a round access the file.
 
-In a round ROMIO's ranks wait for all that they send and receive (MPI_Waitall in ADIOI_W_Exchange_data). A message
-above the MPI library's eager limit is sent when its receiver has fetched it. So an aggregator that sends to another one
-writes behind that one, unless that one in turn depends on what the first receives.
+In a round ROMIO's ranks wait for everything that they send and receive (MPI_Waitall in ADIOI_W_Exchange_data). A
+message above the MPI library's eager limit is sent when its receiver has fetched it. An aggregator that sends to
+another one therefore writes after it, unless the other one in turn depends on data that the first one receives.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from iolens.lab.predict.extents import Extents
 from iolens.lab.predict.two_phase import Move
 
 EAGER = 4096
-"""Bytes; a shorter message is sent before it is received (Open MPI's `btl_vader_eager_limit`, `btl_sm_eager_limit`)."""
+"""Eager limit in bytes: a shorter message is sent before it is received (Open MPI's `btl_vader_eager_limit`,
+`btl_sm_eager_limit`).
+"""
 
 
 def ahead(moves: Sequence[Move], wanted: Mapping[int, Extents]) -> dict[int, list[int]]:
-    """By rank of a move, in which it writes what all ranks' `wanted` have there: the ranks that write before it."""
+    """Returns, for each aggregator of a round, the aggregators that write before it. `moves` are the aggregators'
+    accesses, `wanted` the bytes that each rank has there.
+    """
     begin, end = np.array([(move.begin, move.end) for move in moves], dtype=np.int64).T
     ranks = [move.rank for move in moves]
     sent = np.array([wanted[rank].before(end) - wanted[rank].before(begin) for rank in ranks])

@@ -1,9 +1,11 @@
-"""Who writes or reads what in a collective call: ROMIO's two-phase method, by its drivers' rules.
+"""Decide which rank writes or reads which bytes in a collective call: ROMIO's two-phase method by the rules of its
+drivers.
 
-`generic` is ADIOI_GEN_WriteStridedColl: the range of a call divided evenly among the aggregators, each part moved in
-pieces of `cb_buffer_size`. `lustre` is ADIOI_LUSTRE_WriteStridedColl: stripe k belongs to aggregator k mod n, and a
-round has one stripe for each; its reads are the generic ones with parts that end with stripes. The workloads' own
-lustre-like transfers, which tests hold to the real driver, follow the same rules in C (workloads/common/file_domain.h).
+`generic` is ADIOI_GEN_WriteStridedColl: the range of a call is divided evenly among the aggregators, and each part is
+moved in pieces of `cb_buffer_size`. `lustre` is ADIOI_LUSTRE_WriteStridedColl: stripe k belongs to aggregator k mod n,
+and a round has one stripe for each aggregator; its reads are the generic ones with parts that end at stripe boundaries.
+The transfers of the bundled writer, which tests compare with the real driver, follow the same rules in C
+(workloads/common/file_domain.h).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ DRIVERS = (LUSTRE, GENERIC)
 
 @dataclass(frozen=True)
 class Collective:
-    """How collective calls are carried out: sizes in bytes; `aggregators` are ranks, in the order of their parts."""
+    """The way in which collective calls are carried out: sizes in bytes; `aggregators` are ranks, in the order of their
+    parts.
+    """
 
     driver: str
     aggregators: tuple[int, ...]
@@ -30,7 +34,9 @@ class Collective:
 
 @dataclass(frozen=True)
 class Move:
-    """What an aggregator moves in a round: [begin, end) in one access; `holes`: it holds bytes that nobody moves."""
+    """The access of an aggregator in a round: [begin, end) at once; `holes` is True if it contains bytes that no rank
+    moves.
+    """
 
     rank: int
     begin: int
@@ -40,15 +46,16 @@ class Move:
 
 @dataclass(frozen=True)
 class Round:
-    """Moves that go on at the same time, and the bytes that ranks exchange for them."""
+    """Accesses that happen at the same time, and the bytes that ranks exchange for them."""
 
     bytes: int
     moves: tuple[Move, ...]
 
 
 def aggregators_in_use(driver: str, wanted: int, stripes: int, per_stripe: int = 1) -> int:
-    """Aggregators that get work when `wanted` may have some: with ROMIO's Lustre driver as many as divide the
-    stripes, or up to `per_stripe` (`romio_lustre_co_ratio`) times as many as there are stripes."""
+    """Returns the number of aggregators that get work if `wanted` are available: with ROMIO's Lustre driver a number
+    that divides the stripes, or up to `per_stripe` (`romio_lustre_co_ratio`) times the number of stripes.
+    """
     if driver != LUSTRE or stripes < 1:
         return wanted
     if wanted >= stripes:
@@ -57,8 +64,9 @@ def aggregators_in_use(driver: str, wanted: int, stripes: int, per_stripe: int =
 
 
 def places(driver: str, candidates: int, ranks: int) -> tuple[int, ...]:
-    """The ranks of one node that ROMIO takes as candidates: the first ones, or, in the newer ROMIO that comes with the
-    Lustre driver, the first of even blocks of ranks, larger blocks first."""
+    """Returns the ranks of one node that ROMIO selects as candidates: the first ones or, in the newer ROMIO with the
+    Lustre driver, the first of even blocks of ranks, larger blocks first.
+    """
     if driver != LUSTRE:
         return tuple(range(min(candidates, ranks)))
     size, larger = divmod(ranks, candidates)
@@ -66,7 +74,7 @@ def places(driver: str, candidates: int, ranks: int) -> tuple[int, ...]:
 
 
 def rounds(plan: Collective, wanted: Extents, writing: bool) -> Iterator[Round]:
-    """The rounds of a call in which all ranks together move `wanted`."""
+    """Returns the rounds of a call in which all ranks together move `wanted`."""
     if not len(wanted.begin):
         return
     by_stripes = plan.driver == LUSTRE and writing
@@ -85,11 +93,11 @@ def rounds(plan: Collective, wanted: Extents, writing: bool) -> Iterator[Round]:
 
 
 Span = tuple[int, int, int]
-"""Rank, begin, end."""
+"""A tuple of rank, begin and end."""
 
 
 def stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
-    """Of each round, a stripe for each aggregator."""
+    """Returns, for each round, one stripe per aggregator."""
     size, count = plan.stripe_size, len(plan.aggregators)
     first, last = int(wanted.begin[0]) // size // count, (int(wanted.end[-1]) - 1) // size // count
     for row in range(first, last + 1):
@@ -98,7 +106,7 @@ def stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
 
 
 def buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
-    """Of each round, a buffer of each aggregator's part, from the first byte that is wanted there."""
+    """Returns, for each round, one buffer of each aggregator's part, beginning at the first wanted byte there."""
     parts = []
     for rank, begin, end in domains(plan, int(wanted.begin[0]), int(wanted.end[-1])):
         inside = wanted.clip(begin, end)
@@ -115,7 +123,9 @@ def buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
 
 
 def domains(plan: Collective, begin: int, end: int) -> list[Span]:
-    """The range divided evenly; with the Lustre driver the inner edges move to the nearest end of a stripe."""
+    """Returns the range divided evenly; with the Lustre driver the inner boundaries move to the nearest stripe
+    boundary.
+    """
     count = len(plan.aggregators)
     share = -(-(end - begin) // count)
     edges = [min(begin + share * i, end) for i in range(count + 1)]
@@ -127,6 +137,7 @@ def domains(plan: Collective, begin: int, end: int) -> list[Span]:
 
 
 def is_interleaved(ranges: list[tuple[int, int]]) -> bool:
-    """Whether a rank's [first, last] bytes begin before those of the rank before it end: where nothing is asked for
-    (`romio_cb_write: automatic`), ROMIO takes two phases only then. Ranks without bytes are left out."""
+    """Returns True if the [first, last] bytes of a rank begin before those of the previous rank end. ROMIO uses two
+    phases only then, unless hints say otherwise (`romio_cb_write: automatic`). Ranks without bytes are ignored.
+    """
     return any(later[0] <= earlier[1] for earlier, later in pairwise(ranges))

@@ -1,4 +1,4 @@
-"""Predictions as a file, so that the comparison of a sweep can show them."""
+"""Store predictions in a file, so that the comparison of a sweep can show them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ TIMES = tuple(each.name for each in fields(Times))
 """Keys of a point that are no setting."""
 
 TRUSTED = 0.25
-"""Share by which a replay of what was recorded may miss it before its predictions are doubted: more than the machine's
-own unrest explains."""
+"""Largest error of a replay at the recorded settings for which its predictions are trusted; the machine's own variation
+does not exceed it.
+"""
 
 NAME = "what-if.json"
-"""Of the file in the folder of a sweep's results."""
+"""Name of the file in the folder of a sweep's results."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Predictions from one traced run, seconds and shares. `points` are changed settings with the times they give;
-    `own_error` is that of the replay at the recorded settings, `model_errors` the median and largest ones of a fitted
-    model."""
+    """Predictions from one traced run, in seconds and shares. `points` are changed settings with their predicted times;
+    `own_error` is the error of the replay at the recorded settings, `model_errors` the median and the largest error of
+    a fitted model.
+    """
 
     log: str
     model: str
@@ -41,12 +43,12 @@ class WhatIf:
 
     @property
     def own_error(self) -> float:
-        """Predicted over measured I/O time, less 1."""
+        """Returns predicted over measured I/O time, minus 1."""
         return self.replayed.io / self.recorded.io - 1 if self.recorded.io > 0 else 0.0
 
     @property
     def doubt(self) -> str:
-        """Why not to rely on the predictions; empty where the replay comes near the measurement."""
+        """Returns the reason not to rely on the predictions; empty if the replay is close to the measurement."""
         if abs(self.own_error) <= TRUSTED:
             return ""
         return (
@@ -57,7 +59,7 @@ class WhatIf:
 
 
 def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: Model) -> WhatIf:
-    """The predictions from one log, by one model."""
+    """Returns the predictions from one log and one model."""
     first = predictions[0]
     return WhatIf(
         log=log.name,
@@ -72,13 +74,13 @@ def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, mo
 
 
 def as_json(found: WhatIf) -> str:
-    """The text of the file."""
+    """Returns the text of the file."""
     points = [{**settings, **asdict(times)} for settings, times in found.points]
     return json.dumps({"schema": 1, **asdict(found), "own_error": found.own_error, "points": points}, indent=2) + "\n"
 
 
 def read_what_if(folder: Path) -> WhatIf | None:
-    """The predictions that lie in a folder of results; None without any. Raises for a file that is none."""
+    """Returns the predictions in a folder of results; None if there are none. Raises if the file is invalid."""
     path = folder / NAME
     if not path.exists():
         return None

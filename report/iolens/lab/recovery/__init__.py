@@ -1,1 +1,3 @@
-"""Recovery and live views: logs made from the spools of processes that ended without one, or that still run."""
+"""Recovery and live views: make logs from the spools of processes that ended without a log, or that are still
+running.
+"""

@@ -1,4 +1,4 @@
-"""Jobs that run on this node: find them by their spools, and make a log of what they have recorded so far."""
+"""Running jobs on this node: find them by their spools, and make a log of their records so far."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 MARK = ".snapshot-"
-"""In the name of a log that was made while its job was running."""
+"""Part of the name of a log that was made while its job was running."""
 
 
 def running_jobs() -> list[list[Spool]]:
-    """The jobs of which a process runs here, first started first; spools of its other ranks on this node with it."""
+    """Returns the jobs with a running process on this node, the earliest first, with the spools of their other ranks on
+    this node.
+    """
     spools, _ = recover.read_spools(recover.default_folders())
     return [job for job in recover.jobs(spools) if any(recover.state(one) == "running" for one in job)]
 
 
 def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
-    """The job with that job id, or with a process of that id; raises when there is none, or more than one."""
+    """Returns the job with this job id, or with a process of this id; raises if there is none, or more than one."""
     found = [job for job in jobs if number == job[0].jobid or any(number == one.pid for one in job)]
     if len(found) == 1:
         return found[0]
@@ -42,13 +44,14 @@ def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
 
 
 def has_ended(job: Sequence[Spool]) -> bool:
-    """Whether none of its processes here runs any more."""
+    """Returns True if none of the job's processes on this node is running any more."""
     return all(recover.state(one) == "ended" for one in job)
 
 
 def take(job: Sequence[Spool], folder: Path) -> Path:
-    """Write what the job has recorded so far as a log in `folder`; the job goes on undisturbed. Raises when the job
-    ends meanwhile, or nothing has been recorded yet."""
+    """Writes the job's records so far as a log in `folder`; the job continues undisturbed. Raises if the job has ended
+    in the meantime, or if nothing is recorded yet.
+    """
     with tempfile.TemporaryDirectory(dir=folder, prefix=".iolens-") as aside:
         words = [str(recover.program()), "merge", "-s", "-o", aside, *(one.spool for one in job)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -61,7 +64,7 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
 
 
 def look(job: Sequence[Spool]) -> Job:
-    """What the job has recorded so far, as `take` writes it; no log is left behind."""
+    """Returns the job's records so far in the form of `take`, and leaves no log behind."""
     from iolens.log import read_log
 
     with tempfile.TemporaryDirectory(prefix="iolens-") as aside:

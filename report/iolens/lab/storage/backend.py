@@ -1,4 +1,4 @@
-"""What the toolkit asks of a kind of storage, whichever it is."""
+"""The interface that every kind of storage provides to the other parts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from iolens.lab.storage.targets import StorageTarget
 
 @dataclass(frozen=True)
 class Health:
-    """What a job met: the file system's type, whether its timing may be used (None: nobody can tell), why not, and
-    whatever else the back end counted, under the names that run.json shall give it."""
+    """The conditions of a job: the file system's type, whether its timing may be used (None if unknown), the reason why
+    not, and further counts of the back end under their names in run.json.
+    """
 
     file_system: str
     valid: bool | None = None
@@ -24,34 +25,33 @@ class Health:
 
 
 def health_of_mount(directory: Path, job: str) -> Health:
-    """Of a file system that keeps no account of its jobs, its type."""
+    """Returns the health of a file system without per-job accounting: only its type is known."""
     return Health(file_system(directory)[0])
 
 
 @dataclass(frozen=True)
 class Backend:
-    """One kind of storage. A back end is one file with one of these, and a row in `backends.py`.
+    """One kind of storage. A back end is one file with one of these objects, and a row in `backends.py`.
 
-    `name` is how `storage.kind` of experiment.yaml and run.json call it. `holds(path)`: whether the path lies on it.
+    `name` is its `storage.kind` in experiment.yaml and run.json. `holds(path)` returns True if the path lies on it.
 
-    Stripes: `set_stripes(directory, layout)` sets the layout of the files made there from now on, `get_stripes(path)`
-    tells a file's or a directory's; both raise UsageError for what cannot be. `stripe_command(count, size, pool)` is
-    the line with which a person sets them. None: this storage has no stripes. `pools`: a layout may name a pool of
-    targets.
-    `targets(path, pool)` are the targets below a path, or those of a pool; None: nobody tells.
+    Stripes: `set_stripes(directory, layout)` sets the layout of files that are created there later, `get_stripes(path)`
+    returns that of a file or directory; both raise UsageError for an impossible layout. `stripe_command(count, size,
+    pool)` is the line with which a person sets them; None means that this storage has no stripes. `pools` is True if a
+    layout may name a pool of targets. `targets(path, pool)` returns the targets below a path, or those of a pool; None
+    if unknown.
 
-    Sweeps: `make(directory, configuration)` turns a plain directory into such storage, with the numbers of that file or
-    its usual ones (None); None where it is there or is not.
-    `settings(directory)` are the files besides the programs that decide the outcome of a run.
+    Sweeps: `make(directory, configuration)` turns a plain directory into this storage, with the parameters in that file
+    or with the defaults (None); the field is None for storage that cannot be made. `settings(directory)` returns the
+    files, apart from programs, that decide the outcome of a run.
 
-    Jobs, `job` being a name of its own for each: `environment(directory, job)` gives the variables of its processes,
-    `libraries` are preloaded into them behind the profiler, `health(directory, job)` judges it when it has ended, and
-    `end(directory, job)` removes what is no longer needed. Where `one_node` holds, its ranks must share a node;
-    where `times_by_model` does, its speed is that of a model and not of what lies below.
-    `as_lustre` are variables by which MPI libraries take it for Lustre; None: it answers nothing that their Lustre
-    driver asks.
+    Jobs, each with its own name `job`: `environment(directory, job)` returns the variables of its processes,
+    `libraries` are preloaded behind the profiler, `health(directory, job)` judges the job after its end, and
+    `end(directory, job)` removes state that is no longer needed. If `one_node` is True, its ranks must share a node. If
+    `times_by_model` is True, its speed is that of a model and not of the disk below. `as_lustre` are variables that
+    make MPI libraries treat it as Lustre; None if it does not answer their Lustre driver.
 
-    Pages: `mark` stands on every page about runs on this storage, `caution` (a sentence or two) before the numbers.
+    Pages: `mark` stands on every page about runs on this storage, `caution` (a sentence or two) precedes the numbers.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The back ends that there are, and which of them a path lies on."""
+"""The table of back ends, and the search for the one that holds a path."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ from iolens.lab.storage.plain import PLAIN
 from iolens.lab.storage.targets import StorageTarget
 
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (EMULATED, LUSTRE, BEEGFS, CEPHFS)}
-"""By name. What none of them holds is a plain folder."""
+"""Back ends by name. A path that none of them holds is a plain folder."""
 
 DIRECTORY = "directory"
-"""The `storage.kind` that takes whatever the given directory lies on."""
+"""The `storage.kind` that accepts any storage on which the given directory lies."""
 
 
 def backend_named(name: str) -> Backend:
-    """The back end that run.json calls so; raises KeyError."""
+    """Returns the back end with this name in run.json; raises KeyError."""
     return {**BACKENDS, PLAIN.name: PLAIN}[name]
 
 
 def backend_at(path: Path) -> Backend:
-    """The back end that holds a path."""
+    """Returns the back end that holds a path."""
     return next((backend for backend in BACKENDS.values() if backend.holds(path)), PLAIN)
 
 
 def backend_for(kind: str, directory: Path) -> Backend:
-    """The back end of a sweep in this directory, by the experiment's `storage.kind`; raises when it is not there."""
+    """Returns the back end of a sweep in this directory, by the experiment's `storage.kind`; raises if the directory is
+    not on it.
+    """
     if kind == DIRECTORY:
         return backend_at(existing(directory))
     backend = BACKENDS[kind]
@@ -45,12 +47,12 @@ def backend_for(kind: str, directory: Path) -> Backend:
 
 
 def existing(path: Path) -> Path:
-    """The path itself, or its nearest ancestor that exists."""
+    """Returns the path itself, or its nearest ancestor that exists."""
     return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
 
 
 def set_stripes(path: Path, layout: Layout) -> None:
-    """Set the default layout of a directory: files made in it from now on take it."""
+    """Sets the default layout of a directory, which files created in it later take."""
     if not path.is_dir():
         raise UsageError(f"{path} is not a directory; stripes are set on a directory before files are made in it")
     backend = backend_at(path)
@@ -62,7 +64,7 @@ def set_stripes(path: Path, layout: Layout) -> None:
 
 
 def get_stripes(path: Path) -> Layout:
-    """The layout of a file, or the default layout of a directory."""
+    """Returns the layout of a file, or the default layout of a directory."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or directory")
     backend = backend_at(path)
@@ -72,7 +74,7 @@ def get_stripes(path: Path) -> Layout:
 
 
 def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...]:
-    """The storage targets below a path, or those of a pool."""
+    """Returns the storage targets below a path, or those of a pool."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or directory")
     backend = backend_at(path)
@@ -85,7 +87,7 @@ def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...
 
 
 def no_stripes(path: Path) -> UsageError:
-    """The error for a file system without stripes."""
+    """Returns the error for a file system without stripes."""
     kind, mount = file_system(path)
     return UsageError(
         f"no stripes on this file system ({kind} at {mount}): use a directory on Lustre, BeeGFS "
@@ -94,10 +96,10 @@ def no_stripes(path: Path) -> UsageError:
 
 
 def marks(kinds: Collection[str | None]) -> list[str]:
-    """What must stand on every page about runs on these kinds of storage (`storage.kind` of run.json)."""
+    """Returns the marks that every page about runs on these kinds of storage must show (`storage.kind` of run.json)."""
     return [backend.mark for name, backend in BACKENDS.items() if name in kinds and backend.mark]
 
 
 def cautions(kinds: Collection[str | None]) -> list[str]:
-    """What a reader must know about these kinds of storage before believing the numbers."""
+    """Returns the cautions about these kinds of storage that a reader needs before the numbers."""
     return [backend.caution for name, backend in BACKENDS.items() if name in kinds and backend.caution]

@@ -16,18 +16,18 @@ from iolens.lab.storage.provenance import health_with
 from iolens.lab.storage.tool import ask
 
 SMALLEST = 65536
-"""Bytes; a chunk is at least that, and a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
+"""Smallest chunk in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
 
 CLIENT = "beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7) come with the tools of BeeGFS"
 
 
 def on_beegfs(path: Path) -> bool:
-    """Whether a path lies on a mounted BeeGFS."""
+    """Returns True if a path lies on a mounted BeeGFS."""
     return file_system(path)[0] == "beegfs"
 
 
 def set_stripes(directory: Path, layout: Layout) -> None:
-    """Set a directory's pattern; the tool judges the number of targets and the pool."""
+    """Sets a directory's pattern; the tool checks the number of targets and the pool."""
     size = layout.stripe_size
     if size < SMALLEST or size & (size - 1):
         raise UsageError(f"a BeeGFS chunk is a power of two of at least 64 KiB, not {size} bytes")
@@ -43,14 +43,15 @@ def set_stripes(directory: Path, layout: Layout) -> None:
 
 
 def get_stripes(path: Path) -> Layout:
-    """The pattern of a file, or of a directory for its new files."""
+    """Returns the pattern of a file, or the pattern that a directory gives to new files."""
     words = ("beegfs", "entry", "info", "--retro") if version_8() else ("beegfs-ctl", "--getentryinfo")
     return parse_entry(tool(*words, str(path.absolute())))
 
 
 def parse_entry(text: str) -> Layout:
-    """What `beegfs-ctl --getentryinfo` and `beegfs entry info --retro` print of an entry; of mirrored files the targets
-    are buddy groups."""
+    """Parses the output of `beegfs-ctl --getentryinfo` or `beegfs entry info --retro` for an entry; the targets of
+    mirrored files are buddy groups.
+    """
     size = re.search(r"^\+ Chunksize:\s*(\S+)", text, re.MULTILINE)
     count = re.search(r"^\+ Number of storage targets:\s*desired:\s*(\d+)(?:;\s*actual:\s*(\d+))?", text, re.MULTILINE)
     if not size or not count:
@@ -66,18 +67,20 @@ def parse_entry(text: str) -> Layout:
 
 
 def pattern_command(count: int, size: int | None, pool: str | None) -> str:
-    """The line with which a person sets these stripes on BeeGFS 8; None leaves size or pool to the file system."""
+    """Returns the line with which a person sets these stripes on BeeGFS 8; None leaves size or pool to the
+    file system.
+    """
     of_size, of_pool = f" --chunk-size={size}" if size else "", f" --pool={shlex.quote(pool)}" if pool else ""
     return f"beegfs entry set --num-targets={count}{of_size}{of_pool} DIRECTORY"
 
 
 def version_8() -> bool:
-    """Whether the tool of BeeGFS 8 is here."""
+    """Returns True if the tool of BeeGFS 8 is installed."""
     return shutil.which("beegfs") is not None
 
 
 def tool(*words: str) -> str:
-    """What the tool prints; raises with its message when it fails."""
+    """Returns the output of the tool; raises with its message if it fails."""
     return ask(words, CLIENT)
 
 

@@ -14,26 +14,27 @@ from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
 
 KINDS = ("ceph", "fuse.ceph-fuse", "fuse.ceph")
-"""How the mount table calls the client of the kernel and the one of FUSE."""
+"""Names of the kernel client and of the FUSE client in the mount table."""
 
 OF_FILE = "ceph.file.layout"
 OF_DIRECTORY = "ceph.dir.layout"
 
 STRIPE_UNIT = 65536
-"""Bytes; a stripe unit is a multiple of it (CEPH_MIN_STRIPE_UNIT)."""
+"""A stripe unit is a multiple of this number of bytes (CEPH_MIN_STRIPE_UNIT)."""
 
 OBJECT = 4 * 2**20
-"""Bytes of an object unless a layout says otherwise."""
+"""Default size of an object in bytes."""
 
 
 def on_cephfs(path: Path) -> bool:
-    """Whether a path lies on a mounted CephFS."""
+    """Returns True if a path lies on a mounted CephFS."""
     return file_system(path)[0] in KINDS
 
 
 def set_stripes(directory: Path, layout: Layout) -> None:
-    """Set a directory's layout. Its objects keep their size where it is a multiple of the stripe unit; else they become
-    as large as that."""
+    """Sets a directory's layout. The object size is kept if it is a multiple of the stripe unit; else it becomes the
+    stripe unit.
+    """
     if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
         raise UsageError(f"a stripe unit of CephFS is a multiple of 64 KiB, not {layout.stripe_size} bytes")
     if layout.start != ANY_TARGET or layout.stripe_count < 1:
@@ -51,7 +52,7 @@ def set_stripes(directory: Path, layout: Layout) -> None:
 
 
 def layout_text(layout: Layout, object_size: int) -> str:
-    """The value of the attribute, for objects that were so large until now."""
+    """Returns the value of the attribute for a layout; `object_size` is the size so far."""
     unit = layout.stripe_size
     pool = f" pool={layout.pool}" if layout.pool else ""
     whole = object_size if object_size % unit == 0 else unit
@@ -59,8 +60,9 @@ def layout_text(layout: Layout, object_size: int) -> str:
 
 
 def get_stripes(path: Path) -> Layout:
-    """The layout of a file, or the one that new files of a directory take: its own, else that of the nearest above it
-    that has one."""
+    """Returns the layout of a file, or the layout that new files of a directory take: its own, or that of the nearest
+    directory above it that has one.
+    """
     found = nearest(path) if path.is_dir() else read(path, OF_FILE)
     if found is None:
         raise IolensError(
@@ -70,7 +72,7 @@ def get_stripes(path: Path) -> Layout:
 
 
 def nearest(directory: Path) -> Layout | None:
-    """The layout of a directory or of the nearest above it on this file system; None where none has one."""
+    """Returns the layout of a directory, or of the nearest one above it on this file system; None if none has one."""
     resolved = directory.resolve()
     mount = Path(file_system(resolved)[1])
     for place in (resolved, *resolved.parents):
@@ -82,7 +84,7 @@ def nearest(directory: Path) -> Layout | None:
 
 
 def read(path: Path, attribute: str) -> Layout | None:
-    """The layout in an attribute; None where there is no such attribute."""
+    """Returns the layout in an attribute; None if the attribute does not exist."""
     try:
         return parse_layout(os.getxattr(path, attribute).decode(errors="replace"))
     except OSError as error:
@@ -92,7 +94,7 @@ def read(path: Path, attribute: str) -> Layout | None:
 
 
 def parse_layout(text: str) -> Layout:
-    """The value of the attribute: `stripe_unit=4194304 stripe_count=1 object_size=4194304 pool=cephfs_data`."""
+    """Parses the value of the attribute: `stripe_unit=4194304 stripe_count=1 object_size=4194304 pool=cephfs_data`."""
     values = dict(re.findall(r"(\w+)=(\S+)", text))
     try:
         return Layout(
@@ -106,7 +108,7 @@ def parse_layout(text: str) -> Layout:
 
 
 def layout_command(count: int, size: int | None, pool: str | None) -> str:
-    """The line with which a person sets these stripes; None leaves size or pool to the file system."""
+    """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
     short = f"stripe_count={count}{f' pool={pool}' if pool else ''}"
     value = layout_text(Layout(count, size, pool=pool), OBJECT) if size else short
     return f'setfattr -n {OF_DIRECTORY} -v "{value}" DIRECTORY'

@@ -1,4 +1,4 @@
-"""Emulated targets: a mount point's folder of state, its layouts and the books of each job (storage/README.md)."""
+"""Emulated targets: the state folder of a mount point, its layouts and the accounts of each job (storage/README.md)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from iolens.lab.storage.targets import StorageTarget
 NAME = "emulated"
 STATE = ".ost"
 PAGE = 4096
-"""Bytes; a stripe size is a multiple of it."""
+"""A stripe size is a multiple of this number of bytes."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What one target did in a job: bytes moved, seconds at work."""
+    """The work of one target in a job: bytes moved and busy seconds."""
 
     bytes: int
     busy_seconds: float
@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class JobStatus:
-    """The books of one job: whether its timing may be used, and if not why; sizes in bytes."""
+    """The accounts of one job: whether its timing may be used, and the reason if not; sizes in bytes."""
 
     valid: bool
     reasons: tuple[str, ...]
@@ -44,7 +44,7 @@ class JobStatus:
 
 
 def make_mount(directory: Path, config: Path | None = None) -> Path:
-    """Make `directory` an emulated mount point, or renew its configuration; returns its full path."""
+    """Makes `directory` an emulated mount point, or renews its configuration; returns its full path."""
     source = config or storage_config()
     try:
         text = source.read_text(encoding="utf-8")
@@ -57,13 +57,13 @@ def make_mount(directory: Path, config: Path | None = None) -> Path:
 
 
 def find_mount(path: Path) -> Path | None:
-    """The emulated mount point that holds `path`, or None."""
+    """Returns the emulated mount point that holds `path`, or None."""
     resolved = path.resolve()
     return next((folder for folder in (resolved, *resolved.parents) if (folder / STATE).is_dir()), None)
 
 
 def mount_of(path: Path) -> Path:
-    """The emulated mount point that holds `path`; raises when none does."""
+    """Returns the emulated mount point that holds `path`; raises if there is none."""
     mount = find_mount(path)
     if mount is None:
         raise UsageError(f"{path} is not an emulated mount point; make it one: iolens stripe mount {path}")
@@ -71,7 +71,7 @@ def mount_of(path: Path) -> Path:
 
 
 def environment(path: Path, job: str) -> dict[str, str]:
-    """Variables that make one run emulate the storage below `path`; every run needs a job name of its own."""
+    """Returns the variables that make one run emulate the storage below `path`; every run needs its own job name."""
     root = mount_of(path)
     return {
         "OST_MOUNT": str(root),
@@ -84,7 +84,7 @@ def environment(path: Path, job: str) -> dict[str, str]:
 
 
 def job_status(mount: Path, job: str) -> JobStatus:
-    """The books that the job left; raises when it left none."""
+    """Returns the accounts of the job; raises if it left none."""
     path = mount / STATE / "jobs" / f"{job}.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -102,12 +102,12 @@ def job_status(mount: Path, job: str) -> JobStatus:
 
 
 def forget_job(mount: Path, job: str) -> None:
-    """Remove the job's clocks, which are large; its books stay."""
+    """Removes the job's clocks, which are large; its accounts stay."""
     (mount / STATE / "jobs" / f"{job}.state").unlink(missing_ok=True)
 
 
 def health(mount: Path, job: str) -> Health:
-    """The job's books; a job without them cannot be judged, and that makes it invalid."""
+    """Returns the health of a job by its accounts; a job without accounts cannot be judged and is invalid."""
     try:
         books = job_status(mount, job)
     except IolensError as error:
@@ -117,13 +117,13 @@ def health(mount: Path, job: str) -> Health:
 
 
 def settings(mount: Path) -> tuple[Path, ...]:
-    """The configuration of a mount that has one."""
+    """Returns the configuration file of a mount that has one."""
     config = mount / STATE / "ost.yaml"
     return (config,) if config.exists() else ()
 
 
 def config_value(mount: Path, key: str) -> str:
-    """One value of the mount's configuration."""
+    """Returns one value of the mount's configuration."""
     for line in (mount / STATE / "ost.yaml").read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition("#")[0].partition(":")
         if name.strip() == key:
@@ -132,12 +132,14 @@ def config_value(mount: Path, key: str) -> str:
 
 
 def layout_file(mount: Path, path: Path) -> Path:
-    """Where the layout of an existing file or directory is kept."""
+    """Returns the place where the layout of an existing file or directory is kept."""
     return mount / STATE / "layouts" / str(path.stat().st_ino)
 
 
 def born(path: Path) -> int:
-    """When the inode of `path` was made, in nanoseconds; 0 where the file system does not record it."""
+    """Returns the time at which the inode of `path` was created, in nanoseconds; 0 if the file system does not
+    record it.
+    """
     done = subprocess.run(
         ["stat", "--dereference", "--format=%.9W", "--", str(path)], capture_output=True, text=True, check=False
     )
@@ -146,7 +148,9 @@ def born(path: Path) -> int:
 
 
 def set_stripes(directory: Path, layout: Layout) -> None:
-    """Set a directory's default layout; raises when its mount has too few targets, or cannot cut such stripes."""
+    """Sets a directory's default layout; raises if its mount has too few targets or cannot make stripes of
+    this size.
+    """
     mount = mount_of(directory)
     targets = int(config_value(mount, "targets"))
     if not 1 <= layout.stripe_count <= targets or not ANY_TARGET <= layout.start < targets:
@@ -160,7 +164,7 @@ def set_stripes(directory: Path, layout: Layout) -> None:
 
 
 def get_stripes(path: Path) -> Layout:
-    """A file's own layout, else that of its nearest ancestor, else the configuration's default."""
+    """Returns a file's own layout, else that of its nearest ancestor, else the configuration's default."""
     mount = mount_of(path)
     targets = int(config_value(mount, "targets"))
     for place in (path.resolve(), *path.resolve().parents):
@@ -176,7 +180,7 @@ def get_stripes(path: Path) -> Layout:
 
 
 def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
-    """The targets of the mount's configuration, which are always in order; they have no space of their own."""
+    """Returns the targets of the mount's configuration, which are always in order; they have no space of their own."""
     count = int(config_value(mount_of(path), "targets"))
     return tuple(StorageTarget(index, f"OST{index:04x}") for index in range(count))
 

@@ -1,4 +1,4 @@
-"""How a file is laid out over storage targets."""
+"""The layout of a file over storage targets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ALL_TARGETS = -1
 @dataclass(frozen=True)
 class Layout:
     """A RAID-0 layout: stripes (-1: one on every target), bytes per stripe, the first target (-1: chosen at creation),
-    a file's targets, and the pool that they are from.
+    the targets of a file, and their pool.
 
-    `object_size` is how many bytes go into one object before the file goes on in others; None: without end. A composite
-    layout has `components`, in the order of the file's bytes, mirror by mirror; its other fields are those of the last
-    component in use.
+    `object_size` is the number of bytes in one object before the file continues in others; None means unlimited. A
+    composite layout has `components`, in the order of the file's bytes, mirror by mirror; its other fields are those of
+    the last component in use.
     """
 
     stripe_count: int
@@ -31,9 +31,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Component:
-    """The layout of a file's bytes from `start` up to `end` (None: the end of the file). One that is not `in_use` has
-    no objects yet. `on_metadata`: these bytes lie with the metadata and have no stripes. `mirror` is None without
-    any."""
+    """The layout of a file's bytes from `start` up to `end` (None: the end of the file). A component that is not
+    `in_use` has no objects yet. If `on_metadata` is True, these bytes lie with the metadata and have no stripes.
+    `mirror` is None without mirrors.
+    """
 
     start: int
     end: int | None
@@ -44,7 +45,7 @@ class Component:
 
 
 def describe(layout: Layout) -> str:
-    """Text for a person: one line, or for a composite layout a line for each component."""
+    """Returns text for a person: one line or, for a composite layout, one line per component."""
     if not layout.components:
         return describe_stripes(layout)
     lines = [f"composite layout of {len(layout.components)} components"]
@@ -52,7 +53,7 @@ def describe(layout: Layout) -> str:
 
 
 def describe_component(component: Component) -> str:
-    """One line for a component."""
+    """Returns one line for a component."""
     mirror = f"mirror {component.mirror}, " if component.mirror is not None else ""
     end = short_size(component.end) if component.end is not None else "end of file"
     stripes = "on the metadata target" if component.on_metadata else describe_stripes(component.layout)
@@ -60,7 +61,7 @@ def describe_component(component: Component) -> str:
 
 
 def describe_stripes(layout: Layout) -> str:
-    """One line for a layout without components."""
+    """Returns one line for a layout without components."""
     count = "all targets" if layout.stripe_count == ALL_TARGETS else layout.stripe_count
     start = f", first target {layout.start}" if layout.start != ANY_TARGET else ""
     objects = f", targets {' '.join(map(str, layout.targets))}" if layout.targets else ""

@@ -1,4 +1,4 @@
-"""What `lfs`, the tool of the Lustre client, prints of layouts and targets (Lustre 2.10 to 2.16)."""
+"""Parse the output of `lfs`, the tool of the Lustre client, about layouts and targets (Lustre 2.10 to 2.16)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ STATES = {
     "S": "out of space",
     "I": "out of inodes",
 }
-"""Letters at the end of a line of `lfs df` that say trouble (lfs-df(1)); others, as `f` for flash, do not."""
+"""Letters at the end of a line of `lfs df` that report trouble (lfs-df(1)); other letters, such as `f` for
+flash, do not.
+"""
 
 CLOSED = "RNSI"
-"""Of these, the states in which a target is given no new files; one that is degraded is only the last to get some."""
+"""The states in which a target gets no new files; a degraded target is only the last one to get some."""
 
 FACTORS = {"": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
-"""Bytes of a number of `lfs df`: blocks of 1 KiB, or with -h a suffix."""
+"""Bytes per unit of `lfs df`: blocks of 1 KiB, or a suffix with -h."""
 
 NUMBER = r"\d+(?:\.\d+)?[KMGTPE]?"
 SPACE = re.compile(rf"^(\S+)\s+({NUMBER})\s+({NUMBER})\s+({NUMBER})\s+\d+%\s.*\[OST:(\d+)\]\s*([A-Za-z]*)")
@@ -33,7 +35,7 @@ OBJECT = re.compile(r"^\s*(\d+)\s+\d+\s+0x[0-9a-f]+\s+\S+\s*$", re.MULTILINE)
 
 
 def parse_getstripe(text: str) -> Layout:
-    """The layout that `lfs getstripe` of one file or, with -d, of one directory prints."""
+    """Parses the layout that `lfs getstripe` prints for one file or, with -d, for one directory."""
     lines = [line for line in text.splitlines() if not line.startswith("/")]
     _, *components = re.split(r"^\s*lcme_id:", "\n".join(lines), flags=re.MULTILINE)
     if not components:
@@ -47,7 +49,9 @@ def parse_getstripe(text: str) -> Layout:
 
 
 def parse_component(text: str) -> Component:
-    """One component, the text behind its `lcme_id:`. Those of a directory are for files to come, and have no number."""
+    """Parses one component, the text behind its `lcme_id:`. The components of a directory describe future files and
+    have no number.
+    """
     end = value_of("lcme_extent.e_end", text)
     mirror = value_of("lcme_mirror_id", text)
     flags = (value_of("lcme_flags", text) or "").split(",")
@@ -62,7 +66,7 @@ def parse_component(text: str) -> Component:
 
 
 def parse_stripes(text: str) -> Layout:
-    """Stripes without components; raises IolensError when there are none in the text."""
+    """Parses stripes without components; raises IolensError if the text has none."""
     count, size = value_of("stripe_count", text), value_of("stripe_size", text)
     if count is None or size is None:
         raise IolensError(f"lfs getstripe printed no layout: {text.strip()[:200]!r}")

@@ -1,1 +1,1 @@
-"""Logs, runs and outputs as the subjects of a comparison."""
+"""Read logs, runs and outputs as the subjects of a comparison."""

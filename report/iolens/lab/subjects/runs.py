@@ -1,4 +1,4 @@
-"""One run as it lies on disk: a log, a text that a benchmark printed, or the folder of a run with its run.json."""
+"""Read one run from disk: a log, a text that a benchmark printed, or the folder of a run with its run.json."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from iolens.metrics.subjects import Trial
 
 LOG = ".darshan"
 OUTPUTS = (".out", ".txt", ".log", ".json", ".csv")
-"""How files end that may hold a benchmark's output."""
+"""Suffixes of files that may hold a benchmark's output."""
 
 OWN = ("run.json", "stderr.txt", "processes.csv", "files.csv")
 """Files of a run's folder that hold no benchmark's output."""
 
 RESULTS = ("result.json", "stdout.txt")
-"""Where a run's folder has its program's numbers, the exact ones first."""
+"""Files of a run's folder with its program's numbers, the exact ones first."""
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is a log rather than a text: by its name, else because it holds a byte that no text does."""
+    """Returns True if a file is a log and not a text, by its name or because it contains a byte that no text has."""
     if path.name.endswith(LOG):
         return True
     try:
@@ -36,7 +36,9 @@ def is_log(path: Path) -> bool:
 
 
 def trial_of_file(path: Path) -> Trial:
-    """The run of a log or of an output, with the log that lies beside it under its name; raises when it is neither."""
+    """Returns the run of a log or of an output, with the log of the same name beside it; raises if the file is
+    neither.
+    """
     if is_log(path):
         return Trial(path, job=read_log(path))
     output = read_output(path)
@@ -50,7 +52,9 @@ def trial_of_file(path: Path) -> Trial:
 
 
 def trial_of_run(folder: Path) -> Trial:
-    """The run of a folder with a run.json: raises when the run failed or is invalid, or its files cannot be read."""
+    """Returns the run in a folder with a run.json; raises if the run failed or is invalid, or if its files
+    cannot be read.
+    """
     record = read_json(folder / "run.json")
     if record.get("status") != "ok":
         raise IolensError(f"{folder}: the run is {record.get('status')}: {record.get('reason') or 'no reason given'}")
@@ -66,7 +70,7 @@ def trial_of_run(folder: Path) -> Trial:
 
 
 def read_json(path: Path) -> Mapping[str, Any]:
-    """An object in a JSON file."""
+    """Returns the object in a JSON file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""From the paths of a command line to the subjects of a comparison."""
+"""Turn the paths of a command line into the subjects of a comparison."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from iolens.metrics.settings import describe
 from iolens.metrics.subjects import Subject, Subjects, Trial
 
 MOST_SUBJECTS = 12
-"""So many can still be told apart on a page."""
+"""Largest number of subjects that a reader can tell apart on one page."""
 
 
 def read_subjects(paths: Sequence[Path]) -> Subjects:
-    """A subject a path, a folder of a sweep one for each setting; raises when there is nothing to compare."""
+    """Returns one subject per path, and one per setting for the folder of a sweep; raises if there is nothing
+    to compare.
+    """
     found = [subject for path in paths for subject in subjects_of(path)]
     if len(found) < 2:
         raise UsageError(f"{paths[0]} alone is nothing to compare; give two logs, outputs or folders, or more")
@@ -32,7 +34,9 @@ def read_subjects(paths: Sequence[Path]) -> Subjects:
 
 
 def distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
-    """The labels, those that are not unique with the folder before them, or the path where that does not help."""
+    """Returns the labels; a label that is not unique is preceded by its folder, or replaced by its path if that does
+    not help.
+    """
     for depth in (1, 2, 3):
         counts = Counter(labels)
         longer = ["/".join([*path.parent.parts[-depth:], label]) for label, path in zip(labels, paths, strict=True)]
@@ -45,7 +49,7 @@ def distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
 
 
 def subjects_of(path: Path) -> list[Subject]:
-    """What a path holds."""
+    """Returns the subjects in a path."""
     if not path.exists():
         raise UsageError(f"{path} is not there; give a log, a benchmark's output, or a folder of them")
     if not path.is_dir():
@@ -57,7 +61,7 @@ def subjects_of(path: Path) -> list[Subject]:
 
 
 def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
-    """Runs by their settings: repetitions of one make a subject."""
+    """Groups runs by their settings; repetitions of one setting form a subject."""
     groups: dict[str, list[Path]] = {}
     for run in runs:
         try:
@@ -77,7 +81,7 @@ def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
 
 
 def usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
-    """The runs that can be read and went well, and what is wrong with the others."""
+    """Returns the runs that can be read and ended well, and the faults of the others."""
     trials, left_out = [], []
     for folder in folders:
         try:
@@ -88,7 +92,9 @@ def usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
 
 
 def of_files(path: Path) -> Subject:
-    """The logs and outputs directly in a folder, as repetitions of one run; an output goes with the log of its name."""
+    """Returns the logs and outputs directly in a folder as repetitions of one run; an output belongs to the log of its
+    name.
+    """
     files = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
     outputs = [each for each in files if each.name not in OWN and each.suffix in OUTPUTS and not is_log(each)]
     trials, left_out, used = [], [], set()
@@ -113,7 +119,7 @@ def of_files(path: Path) -> Subject:
 
 
 def alike(path: Path, trials: Sequence[Trial]) -> None:
-    """Raises when the runs of a folder cannot be repetitions of one."""
+    """Raises if the runs of a folder cannot be repetitions of one run."""
     kinds = dict.fromkeys(map(kind, trials))
     if len(kinds) > 1:
         raise UsageError(
@@ -123,7 +129,7 @@ def alike(path: Path, trials: Sequence[Trial]) -> None:
 
 
 def kind(trial: Trial) -> str:
-    """What repetitions have in common."""
+    """Returns the properties that repetitions of a run share."""
     if trial.job is not None:
         processes = "process" if trial.job.nprocs == 1 else "processes"
         return f"{PurePosixPath(trial.job.exe).name or 'unknown program'} on {trial.job.nprocs} {processes}"

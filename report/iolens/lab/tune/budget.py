@@ -1,4 +1,4 @@
-"""What a search may cost: a number of runs, or an amount of time."""
+"""The budget of a search: a number of runs, or an amount of time."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ from dataclasses import dataclass
 
 USUAL_RUNS = 8
 SHARE = 3
-"""Without a budget, a search makes at most `USUAL_RUNS` runs, and at most one of so many settings is run."""
+"""Settings per run: without a budget, a search runs at most one setting in this many, and at most `USUAL_RUNS`."""
 
 LEAST = 2
-"""Runs that every search makes: the default, and something to compare it with."""
+"""Minimum number of runs of a search: the default and one setting to compare it with."""
 
 UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Runs of the search, or seconds for it and for the runs that confirm its result; the other one is None."""
+    """The number of runs of a search, or the seconds for the search and the runs that confirm its result; the other one
+    is None.
+    """
 
     runs: int | None = None
     seconds: float | None = None
 
     def __str__(self) -> str:
-        """As a person reads it."""
+        """Returns the budget in words."""
         return f"{self.runs} runs" if self.seconds is None else f"{self.seconds / 60:g} min"
 
     def allows(self, made: int, spent: float, reserved: int) -> bool:
-        """Whether one more run fits in, after `made` that took `spent` seconds, with `reserved` others to follow."""
+        """Returns True if one more run fits in after `made` runs that took `spent` seconds, with `reserved` runs to
+        follow.
+        """
         if made < LEAST:
             return True
         if self.seconds is None:
@@ -36,7 +40,7 @@ class Budget:
 
 
 def parse_budget(text: str) -> Budget:
-    """`8`, `90s`, `5min` or `2h`; raises ValueError that says so."""
+    """Parses `8`, `90s`, `5min` or `2h`; raises ValueError that names these forms."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.strip())
     if found and found[2] in UNITS and float(found[1]) > 0:
         return Budget(seconds=float(found[1]) * UNITS[found[2]])
@@ -46,5 +50,5 @@ def parse_budget(text: str) -> Budget:
 
 
 def usual_budget(settings: int) -> Budget:
-    """The budget of a search among so many settings, when none is given."""
+    """Returns the default budget of a search among this number of settings."""
     return Budget(runs=max(LEAST, min(USUAL_RUNS, settings // SHARE)))

@@ -1,4 +1,4 @@
-"""What of a setting decides its bandwidth, in the terms of any striped storage."""
+"""The features of a setting that decide its bandwidth on any striped storage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Point
 
 USUAL_BUFFER = 16 * 2**20
-"""ROMIO's cb_buffer_size, bytes."""
+"""ROMIO's default cb_buffer_size in bytes."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,9 @@ class Features:
 
 
 def features_of(experiment: Experiment, point: Point) -> Features:
-    """The features of a point; what the matrix does not vary is the same everywhere, so that its value is no matter."""
+    """Returns the features of a point. A feature that the matrix does not vary gets a default value, since it is the
+    same for all points.
+    """
     given = point.numbers
     stripes = given.get("stripe_count", 1)
     writers = min(given.get("aggregators", given.get("ranks", 1)), given.get("ranks", experiment.ranks))
@@ -41,6 +43,7 @@ def features_of(experiment: Experiment, point: Point) -> Features:
 
 
 def writers_of_lustre(stripes: int, wanted: int) -> int:
-    """How many aggregators ROMIO's Lustre driver takes of those that are wanted: no more than there are stripes, and as
-    many as share them evenly (ad_lustre_aggregate.c, romio_lustre_co_ratio = 1)."""
+    """Returns how many of the `wanted` aggregators ROMIO's Lustre driver uses: no more than there are stripes, and a
+    number that divides them evenly (ad_lustre_aggregate.c, romio_lustre_co_ratio = 1).
+    """
     return next(count for count in range(min(stripes, wanted), 0, -1) if count == stripes or stripes % count == 0)

@@ -1,10 +1,10 @@
-"""A model of a machine with striped storage, of which nothing is known beforehand but its shape.
+"""A model of a machine with striped storage, of which only the structure is known in advance.
 
-Moving one byte takes, in this order: the time of the targets or of the writers' links, whichever is longer; work for
+The time to move one byte is the sum of: the time of the targets or of the writers' links, whichever is longer; work for
 each byte; work for each piece of a stripe; work for each round of the collective buffer; and, with more than one
-writer, locks that change hands for each byte, and for each piece of a stripe. Each of these is a number that the runs
-must tell. Before they do, a machine may have any of them: `draw` makes many machines, from those whose links never
-matter to those where nothing else does.
+writer, locks that change hands for each byte and for each piece of a stripe. The runs must determine these parameters.
+Before the first run any values are possible: `draw` makes many machines, from those whose links never matter to those
+where only the links matter.
 """
 
 from __future__ import annotations
@@ -30,31 +30,35 @@ RANGES = {
     "lock": (0.0003, 0.3),
     "lock_piece": (0.0003, 0.5),
 }
-"""Of each part the smallest and the largest time of a byte, relative to one another, at one stripe and one writer, with
-the largest stripes and buffers; drawn log-uniformly between."""
+"""Smallest and largest time per byte of each part, relative to each other, at one stripe and one writer with the
+largest stripes and buffers; values between them are drawn log-uniformly.
+"""
 
 SHARPNESS = 4.0
-"""How little the shorter of two times that overlap adds to the longer one: the norm by which they are joined."""
+"""Order of the norm that joins two overlapping times: the higher it is, the less the shorter time adds to the
+longer one.
+"""
 
 OWN_SPREAD = 0.8
-"""How far a level of an experiment's own factor may change a part: the standard deviation of its logarithm."""
+"""Standard deviation of the logarithm of the factor by which a level of an own factor changes a part."""
 
 MACHINES = 4096
 MOST_CELLS = 2_000_000
-"""Machines drawn, and machines times settings at most, of large matrices."""
+"""Number of machines drawn, and maximum product of machines and settings for large matrices."""
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Machines that may be: of each part the time of a byte, an array over the machines, and by what each level of an
-    own factor multiplies it."""
+    """Possible machines: the time per byte of each part as an array over the machines, and the factors by which each
+    level of an own factor multiplies it.
+    """
 
     parts: dict[str, Array]
     own: dict[tuple[str, str], dict[str, Array]]
 
 
 def draw(settings: Sequence[Features], seed: int) -> Machines:
-    """Machines drawn at random, the same for the same seed."""
+    """Draws machines at random; the same seed gives the same machines."""
     random = np.random.default_rng(seed)
     count = max(256, min(MACHINES, MOST_CELLS // max(1, len(settings))))
 
@@ -68,14 +72,14 @@ def draw(settings: Sequence[Features], seed: int) -> Machines:
 
 
 def log_bandwidth(machines: Machines, settings: Sequence[Features]) -> Array:
-    """Logarithm of the bandwidth, up to a constant, of each machine (rows) at each setting (columns)."""
+    """Returns the logarithm of the bandwidth, up to a constant, of each machine (rows) at each setting (columns)."""
     stripe = max(setting.stripe_size for setting in settings)
     buffer = max(setting.buffer for setting in settings)
     return np.stack([-np.log(byte_time(machines, one, stripe, buffer)) for one in settings], axis=1)
 
 
 def parts_at(machines: Machines, setting: Features) -> dict[str, Array]:
-    """The parts with the setting's levels of own factors."""
+    """Returns the parts with the factors of the setting's own levels applied."""
     parts = dict(machines.parts)
     for level in setting.own:
         parts = {name: times * machines.own[level][name] for name, times in parts.items()}
@@ -83,8 +87,9 @@ def parts_at(machines: Machines, setting: Features) -> dict[str, Array]:
 
 
 def byte_time(machines: Machines, setting: Features, stripe: int, buffer: int) -> Array:
-    """Time of a byte on each machine; `stripe` and `buffer` are the sizes for which a piece's and a round's share of it
-    are given."""
+    """Returns the time per byte on each machine; `stripe` and `buffer` are the sizes for which the times per piece and
+    per round are given.
+    """
     part = parts_at(machines, setting)
     targets, links = part["target"] / setting.stripes, part["link"] / setting.writers
     moving = (targets**SHARPNESS + links**SHARPNESS) ** (1.0 / SHARPNESS)
@@ -96,6 +101,6 @@ def byte_time(machines: Machines, setting: Features, stripe: int, buffer: int) -
 
 
 def lock_time(part: dict[str, Array], setting: Features, stripe: int) -> Array:
-    """What of a byte's time goes to locks that change hands."""
+    """Returns the part of the time per byte that goes to locks that change hands."""
     shared = 1.0 - 1.0 / setting.writers
     return np.asarray(shared * (part["lock"] + part["lock_piece"] * (stripe / setting.stripe_size)))

@@ -1,4 +1,6 @@
-"""Which setting to try next: the default, the rule of thumb, then what the model of the machine expects most of."""
+"""Choose the next setting: first the default, then the rule of thumb, then the setting of which the model
+expects most.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,18 @@ from iolens.metrics.settings import SETTINGS
 
 SEED = 1
 WORTH_A_RUN = 0.005
-"""The expected gain over the best so far, as a share of it, below which no further run is made."""
+"""Minimum expected gain over the best so far, as a share of it, for which another run is made."""
 
 MOST_SETTINGS = 5000
-"""What the covariance of their departures leaves room for in memory."""
+"""Maximum number of settings, limited by the memory for the covariance of their departures."""
 
 DEFAULT, RULE, MODEL = "default", "rule of thumb", "model"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The setting to try next and why. Where the model chose it: the bandwidth that it expects, with two standard
-    deviations to either side, in the unit of those measured, and the `gain` over the best that it hopes for (a share).
+    """The setting to try next and the reason. If the model chose it: the expected bandwidth with two standard
+    deviations to either side, in the unit of the measured ones, and the `gain` over the best so far (a share).
     """
 
     place: int
@@ -42,8 +44,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Search:
-    """A matrix to be searched: its points, their features, those to begin with, the machines that there may be, the
-    logarithms of their bandwidths (`logs`), and the covariance of the departures from them."""
+    """A matrix to be searched: its points, their features, the points to begin with, the possible machines, the
+    logarithms of their bandwidths (`logs`), and the covariance of departures from them.
+    """
 
     points: tuple[Point, ...]
     features: tuple[Features, ...]
@@ -53,8 +56,9 @@ class Search:
     covariance: Array
 
     def next(self, measured: Mapping[int, float], failed: Sequence[int] = ()) -> Choice | None:
-        """What to try after these runs: `measured` has a bandwidth by the number of the point. None when no point is
-        left, or none is expected to be better by as much as is worth a run."""
+        """Returns the next choice after these runs: `measured` has a bandwidth by the number of the point. Returns None
+        if no point is left, or if none is expected to gain enough.
+        """
         left = [i for i in range(len(self.points)) if i not in measured and i not in failed]
         for place, why in self.begin:
             if place in left:
@@ -66,16 +70,18 @@ class Search:
         return self.choice(place, MODEL, measured) if gains[place] >= math.log1p(WORTH_A_RUN) else None
 
     def belief(self, measured: Mapping[int, float]) -> Belief:
-        """What the model believes after these runs, one at least."""
+        """Returns the model's estimate after at least one run."""
         return believe(self.logs, self.covariance, {i: math.log(value) for i, value in measured.items()})
 
     def traits(self, measured: Mapping[int, float]) -> list[Trait]:
-        """The machine as it is believed to be after these runs, one at least, with the own factors as at the best."""
+        """Returns the parameters of the estimated machine after at least one run, with the own factors of the best
+        setting.
+        """
         best = max(measured, key=lambda i: measured[i])
         return traits(self.machines, self.features, best, self.belief(measured))
 
     def choice(self, place: int, why: str, measured: Mapping[int, float]) -> Choice:
-        """A choice, with what the model expects of it once there is anything to tell from."""
+        """Returns a choice with the model's expectation, if there are runs to base it on."""
         if not measured:
             return Choice(place, why)
         belief = self.belief(measured)
@@ -85,7 +91,7 @@ class Search:
 
 
 def search_of(experiment: Experiment) -> Search:
-    """The search of an experiment's matrix; raises UsageError for one that is too large."""
+    """Returns the search of an experiment's matrix; raises UsageError if it is too large."""
     found = points(experiment)
     if len(found) > MOST_SETTINGS:
         raise UsageError(
@@ -104,14 +110,16 @@ def search_of(experiment: Experiment) -> Search:
 
 
 def usual(experiment: Experiment, found: Sequence[Point]) -> int:
-    """The point that one gets without asking: usual levels where the matrix has them, else the lowest, and the first of
-    an own factor's."""
+    """Returns the default point: default levels that the matrix has, else the lowest, and the first level of an own
+    factor.
+    """
     return nearest(found, {name: usual_level(experiment, name) for name in experiment.matrix})
 
 
 def rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
-    """The point that courses and manuals advise for one large shared file: stripes over all targets, and as many
-    aggregators as share them, on all nodes; everything else as usual."""
+    """Returns the point that courses and manuals advise for one large shared file: stripes over all targets,
+    aggregators that divide the stripes evenly, on all nodes; all other settings at their defaults.
+    """
     wanted = {name: usual_level(experiment, name) for name in experiment.matrix}
     wanted |= {name: max(experiment.matrix[name]) for name in ("stripe_count", "nodes") if name in experiment.matrix}
     if "aggregators" in experiment.matrix:
@@ -122,12 +130,14 @@ def rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
 
 
 def usual_level(experiment: Experiment, name: str) -> Any:
-    """The level of a factor that one gets without asking."""
+    """Returns the default level of a factor."""
     levels = experiment.matrix[name]
     known = SETTINGS[name].usual if name in SETTINGS else None
     return known if known in levels else levels[0] if name in experiment.own else min(levels)
 
 
 def nearest(found: Sequence[Point], wanted: Mapping[str, Any]) -> int:
-    """The point with these levels, else the first that differs in the fewest: conditions may exclude it."""
+    """Returns the point with these levels; if conditions exclude it, the first point that differs in the
+    fewest levels.
+    """
     return min(range(len(found)), key=lambda i: sum(found[i].settings[name] != wanted[name] for name in wanted))

@@ -1,4 +1,4 @@
-"""The trail of a search, as tuning.json in the folder of the results keeps it."""
+"""The trail of a search, kept as tuning.json in the folder of the results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Step:
-    """One run of a search: its setting, why it was chosen, and the bandwidth (MiB/s) that the model expected, with two
-    standard deviations to either side; None before there was anything to tell from. `bandwidth` is what came out, None
-    of a run that cannot be compared, for the `reason` given. `seconds` is how long all of it took."""
+    """One run of a search: its setting, the reason for its choice, and the bandwidth (MiB/s) that the model expected,
+    with two standard deviations to either side; None before the first run. `bandwidth` is the measured one, None if the
+    run cannot be compared for the given `reason`. `seconds` is the time of the whole step.
+    """
 
     run: str
     point: Mapping[str, int | str]
@@ -34,8 +35,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Trail:
-    """A search: the `settings` that there were, its budget in words, the runs that were `known` before it, its steps,
-    why it `stopped` (empty while it goes on), and the machine that its runs describe."""
+    """A search: the number of `settings`, its budget in words, the runs `known` before it, its steps, the reason why it
+    `stopped` (empty while it continues), and the machine that its runs describe.
+    """
 
     settings: int
     budget: str
@@ -46,12 +48,12 @@ class Trail:
 
 
 def write_trail(folder: Path, trail: Trail) -> None:
-    """Write tuning.json, whole or not at all."""
+    """Writes tuning.json, whole or not at all."""
     write_aside(folder / TUNING, json.dumps({"schema": SCHEMA, **asdict(trail)}, indent=1) + "\n")
 
 
 def read_trail(folder: Path) -> Trail | None:
-    """What an earlier search left in this folder; None without one. Raises when the file is not what it should be."""
+    """Returns the trail of an earlier search in this folder; None if there is none. Raises if the file is invalid."""
     path = folder / TUNING
     if not path.exists():
         return None

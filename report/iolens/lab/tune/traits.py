@@ -1,4 +1,4 @@
-"""The fitted machine in the numbers that people know: what a stripe takes, what a link carries, what locks cost."""
+"""Parameters of the fitted machine that people know: bandwidth of a stripe, bandwidth of a link, cost of locks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from iolens.lab.tune.machine import Array, Machines, byte_time, lock_time, parts
 
 @dataclass(frozen=True)
 class Trait:
-    """A number of the fitted machine, with the interval that holds it with 95 % by the model's own account."""
+    """A parameter of the fitted machine, with the interval that holds it with 95 % probability according to
+    the model.
+    """
 
     name: str
     unit: str
@@ -24,8 +26,10 @@ class Trait:
 
 
 def traits(machines: Machines, settings: Sequence[Features], best: int, belief: Belief) -> list[Trait]:
-    """Of the machines that fit the runs: MiB/s of one stripe, MiB/s of one writer's link, and the share of the time
-    that goes to locks at the setting with the most writers. A trait that no two settings differ by is left out."""
+    """Returns the parameters of the machines that fit the runs: MiB/s of one stripe, MiB/s of one writer's link, and
+    the share of time that goes to locks at the setting with the most writers. A parameter that is equal at all settings
+    is left out.
+    """
     parts, scale = parts_at(machines, settings[best]), np.exp(belief.scale)
     found = []
     if len({one.stripes for one in settings}) > 1:
@@ -42,7 +46,7 @@ def traits(machines: Machines, settings: Sequence[Features], best: int, belief: 
 
 
 def trait(name: str, unit: str, values: Array, weights: Array) -> Trait:
-    """The median over the machines, and where 95 % of their weight lies."""
+    """Returns the median over the machines, and the interval that holds 95 % of their weight."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     low, middle, high = (

@@ -1,7 +1,7 @@
-"""Tune an experiment: search its matrix run by run, then confirm what was found against the default.
+"""Tune an experiment: search its matrix run by run, then confirm the result against the default.
 
-Runs are those of a sweep, in the same folders and under the same keys: what a sweep or an earlier search finished is
-known, and an interrupted search goes on where it stopped.
+Its runs are those of a sweep, in the same folders and under the same keys. Runs that a sweep or an earlier search
+finished are reused, and an interrupted search continues where it stopped.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from iolens.lab.tune.trail import Step, Trail, write_trail
 
 @dataclass(frozen=True)
 class Tuning:
-    """A search that is set up: the sweep that it draws from, the points, what it may cost, and what is known: the
-    bandwidth by the number of the point (MiB/s), points whose run failed, and the trail so far."""
+    """A search that is set up: the sweep that provides its runs, the points, the budget, and its results: the bandwidth
+    by the number of the point (MiB/s), points with a failed run, and the trail so far.
+    """
 
     sweep: Sweep
     search: Search
@@ -44,13 +45,13 @@ class Tuning:
 
     @property
     def reserved(self) -> int:
-        """Runs that will confirm the result."""
+        """Returns the number of runs that will confirm the result."""
         experiment = self.sweep.experiment
         return 2 * (experiment.repetitions if experiment.confirm is None else experiment.confirm)
 
 
 def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = None) -> Tuning:
-    """The state of a search in the sweep's folder: nothing done yet, or what an earlier one left there, `before`."""
+    """Returns the state of a search in the sweep's folder: empty, or continued from the earlier trail `before`."""
     missing = {attempt.asked.id for attempt in sweep.todo}
     finished: dict[str, list[float]] = {}
     for run in schedule(sweep.experiment):
@@ -68,15 +69,16 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
 
 
 def bandwidth_of(sweep: Sweep, run: Run) -> float | None:
-    """What a finished run measured, MiB/s; None where it measured nothing."""
+    """Returns the bandwidth of a finished run in MiB/s; None if it has none."""
     row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric].operation)
     return float(row["bandwidth"]) if row["usable"] and not row["ignored"] and row["bandwidth"] else None
 
 
 def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
-    """Search until the budget is spent or nothing is worth a run, then confirm; returns the state at the end.
+    """Searches until the budget is spent or no setting is expected to gain enough, then confirms the result; returns
+    the final state.
 
-    SIGTERM is taken like Ctrl-C: the run under way is given up, finished ones are kept.
+    SIGTERM is treated like Ctrl-C: the run under way is stopped, finished runs are kept.
     """
     with alone(*tuning.sweep.places), interruptible():
         try:
@@ -90,7 +92,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
 
 
 def search(tuning: Tuning, progress: Progress) -> Tuning:
-    """Run one setting after the other, each chosen by what the ones before gave."""
+    """Runs one setting after another, each chosen from the results of the earlier ones."""
     while True:
         choice = tuning.search.next(tuning.measured, tuple(tuning.failed))
         stopped = why_stop(tuning, choice)
@@ -105,8 +107,9 @@ def search(tuning: Tuning, progress: Progress) -> Tuning:
 
 
 def repetitions_due(tuning: Tuning) -> list[Attempt]:
-    """What is missing of the best and of the default where an earlier sweep ran settings more than once: beside those a
-    single run, which does not tell how much its setting scatters, would be left out of the comparison."""
+    """Returns the missing repetitions of the best setting and of the default if an earlier sweep repeated other
+    settings. A single run beside repeated ones would be left out of the comparison, because its scatter is unknown.
+    """
     missing = {attempt.asked.id: attempt for attempt in tuning.sweep.todo}
     runs = schedule(tuning.sweep.experiment)
     counts = Counter(run.point.id for run in runs if run.id not in missing)
@@ -121,7 +124,7 @@ def repetitions_due(tuning: Tuning) -> list[Attempt]:
 
 
 def why_stop(tuning: Tuning, choice: Choice | None) -> str:
-    """Why there is no further run; empty when there is one."""
+    """Returns the reason why no further run is made; empty if there is one to make."""
     steps = tuning.trail.steps
     if choice is None:
         left = len(tuning.search.points) - len(tuning.measured) - len(tuning.failed)
@@ -133,7 +136,7 @@ def why_stop(tuning: Tuning, choice: Choice | None) -> str:
 
 
 def take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
-    """Make one run and add what came of it."""
+    """Performs one run and adds its result."""
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
     asked = asked_of(sweep.experiment, Run(point, 1), sweep.bench.storage)
     with closing(
@@ -157,7 +160,7 @@ def take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
 
 
 def told(record: RunRecord, step: Step) -> str:
-    """A line about a step."""
+    """Returns a line about a step."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"
     hope = "" if step.expected is None else f"; {step.expected:.3g} expected, {step.low:.3g} to {step.high:.3g}"

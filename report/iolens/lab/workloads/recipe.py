@@ -22,23 +22,23 @@ class Recipe:
 
     @property
     def is_usual(self) -> bool:
-        """Whether it is what `make build` makes."""
+        """Returns True for the recipe of `make build`."""
         return self == USUAL
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What makes any MPI's compiler command use the compiler."""
+        """Returns the variables that make any MPI's compiler command use the compiler."""
         return dict.fromkeys(CHOOSING, self.compiler) if self.compiler else {}
 
     @property
     def folder(self) -> str:
-        """Its name as a folder's: readable, and no other recipe's."""
+        """Returns a readable folder name that no other recipe has."""
         words = re.sub("[^A-Za-z0-9.+-]+", "_", f"{self.compiler or ''}{self.flags or ''}").strip("_-")[:60]
         return f"{words}_{hashlib.sha256(repr(self).encode()).hexdigest()[:8]}"
 
     @property
     def text(self) -> str:
-        """In words: 'clang -O3', 'the usual compiler -O3', 'clang, the usual flags'."""
+        """Returns the recipe in words: 'clang -O3', 'the usual compiler -O3', 'clang, the usual flags'."""
         compiler = self.compiler or "the usual compiler"
         return f"{compiler} {self.flags}" if self.flags else f"{compiler}, the usual flags"
 

@@ -1,4 +1,4 @@
-"""What a sweep must know of a program, whichever it is."""
+"""The description of a program that a sweep needs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from iolens.lab.sizes import parse_size
 
 RESULT = "result.json"
-"""The file in a run's folder for what the program measured (workloads/RESULT.md)."""
+"""Name of the file in a run's folder for the program's measurements (workloads/RESULT.md)."""
 
 
 def read_result(folder: Path) -> dict[str, Any]:
-    """The result that the program wrote into the run's folder; empty when it left none."""
+    """Returns the result that the program wrote into the run's folder; empty if it left none."""
     try:
         content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -26,17 +26,18 @@ def read_result(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Workload:
-    """One program. A workload is one file with one of these, and a row in `workloads.py`.
+    """One program. A workload is one file with one of these objects, and a row in `workloads.py`.
 
-    `program` is its executable's name. `metrics` are what its result can answer of `report.metric`, the usual one
-    first. `result_option`, `directory_option` and `hint_option` hand it the result's file, its data folder and one
-    KEY=VALUE; None where it takes no such thing. `keep_option` has it leave its data, which it removes otherwise.
+    `program` is its executable's name. `metrics` are the values of `report.metric` that its result provides, the
+    default first. `result_option`, `directory_option` and `hint_option` pass the result's file, its data folder and one
+    KEY=VALUE; None if the program has no such option. `keep_option` makes it keep its data, which it otherwise removes.
 
-    The rest is told by its `arguments` (and the number of ranks): `refuses` why it would not run with so many ranks,
-    or None; `volume` how many bytes of data a run puts into files at most; `steps` how many steps it will print, each
-    on a line that `step` matches with its number. None: the arguments do not tell. They may raise ValueError as well.
+    The other fields are functions of its `arguments` (and the number of ranks): `refuses` returns the reason why it
+    would not run with this number of ranks, or None; `volume` returns the most bytes that a run writes to files;
+    `steps` returns the number of steps that it will print, each on a line that `step` matches with its number. They
+    return None, or raise ValueError, if the arguments do not tell.
 
-    `result(folder)` is what was measured, by what the run left in its folder; empty when it left nothing.
+    `result(folder)` returns the measurements from the files of a run's folder; empty if there are none.
     """
 
     program: str
@@ -54,8 +55,9 @@ class Workload:
     def words(
         self, arguments: Sequence[str], folder: Path, data: Path, hints: Mapping[str, str], keep: bool = False
     ) -> list[str]:
-        """The arguments of one run, whose files go to `data` and whose result goes to `folder`; in the experiment's
-        own arguments `{directory}` and `{json}` stand for the two."""
+        """Returns the arguments of one run, whose data goes to `data` and whose result goes to `folder`; in the
+        experiment's own arguments `{directory}` and `{json}` stand for the two.
+        """
         result = str(folder / RESULT)
         words = [word.replace("{directory}", str(data)).replace("{json}", result) for word in arguments]
         words += [self.result_option, result] if self.result_option else []
@@ -66,7 +68,7 @@ class Workload:
 
 
 def value_of(arguments: Sequence[str], *names: str) -> str | None:
-    """The word behind the last of these options, or in it (`--steps=5`); None when none of them is given."""
+    """Returns the word behind the last of these options, or inside it (`--steps=5`); None if none of them is given."""
     found = None
     for index, word in enumerate(arguments):
         name, equals, value = word.partition("=")
@@ -76,6 +78,6 @@ def value_of(arguments: Sequence[str], *names: str) -> str | None:
 
 
 def size_of(arguments: Sequence[str], default: int, *names: str) -> int:
-    """The number or size behind the last of these options; raises ValueError when it is none."""
+    """Returns the number or size behind the last of these options; raises ValueError if it is invalid."""
     text = value_of(arguments, *names)
     return default if text is None else parse_size(text)

@@ -1,4 +1,4 @@
-"""The programs that sweeps know, and what holds for any other."""
+"""The programs that sweeps know, and the description of any other program."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from iolens.lab.workloads.workload import Workload
 WORKLOADS: dict[str, Workload] = {
     workload.program: workload for workload in (BTIO, IOR, CHECKPOINT, RESTART, COLLECTIVES, ALIGNMENT, METADATA)
 }
-"""By the name of the executable."""
+"""Workloads by the name of the executable."""
 
 
 def workload_of(program: str) -> Workload:
-    """What is known of a program, given as in `workload.program`: a name, or a path, which may be another program's of
-    the same name, such as a user's own IOR."""
+    """Returns the description of a program, given as in `workload.program`: a name, or a path, which may belong to
+    another program of the same name, such as a user's own IOR.
+    """
     known = WORKLOADS.get(Path(program).name, FOREIGN)
     return FOREIGN if "/" in program and is_another(Path(program)) else known
 
 
 def is_another(path: Path) -> bool:
-    """Whether there is a bundled program of that name, and it is not this one."""
+    """Returns True if the path is not the bundled program of its name."""
     try:
         return path.resolve() != find_program(path.name)
     except IolensError:
@@ -38,7 +39,7 @@ def is_another(path: Path) -> bool:
 
 
 def volume_of(workload: Workload, arguments: Sequence[str], ranks: int) -> int | None:
-    """Bytes that a run puts into files; None when the arguments do not tell."""
+    """Returns the bytes that a run writes to files; None if the arguments do not tell."""
     try:
         return workload.volume(arguments, ranks)
     except ValueError:
@@ -46,7 +47,7 @@ def volume_of(workload: Workload, arguments: Sequence[str], ranks: int) -> int |
 
 
 def refusal_of(workload: Workload, arguments: Sequence[str], ranks: int) -> str | None:
-    """Why the program would not run like that; None when nothing speaks against it."""
+    """Returns the reason why the program would not run with these arguments and ranks; None if there is none."""
     try:
         return workload.refuses(arguments, ranks)
     except ValueError:
