@@ -53,7 +53,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Kind:
-    """How a claim of one kind is written: the key with its second side, the key with its margin, and the usual one."""
+    """The form of one kind of claim: the key with its second side, the key with its margin, and the default margin."""
 
     other: str = ""
     margin: str = ""
@@ -74,7 +74,7 @@ TEXTS = ("says", "slides", "because", "otherwise")
 
 
 def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
-    """The claims of one activity.yaml about the points of its experiment."""
+    """Returns the claims of one activity.yaml about the points of its experiment."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -94,7 +94,7 @@ def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
 
 
 def claim_of(claim: Any, known: list[Point]) -> Claim:
-    """One claim; raises ValueError with what is wrong."""
+    """Returns one claim; raises ValueError with what is wrong."""
     if not isinstance(claim, dict):
         raise ValueError("a claim is a table")
     name = next((kind for kind in KINDS if kind in claim), None)
@@ -126,14 +126,14 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
 
 
 def words_of(key: str, value: Any) -> Words:
-    """A text in every language."""
+    """Returns a text in every language."""
     if not isinstance(value, dict) or set(value) != set(LANGUAGES) or not all(value.values()):
         raise ValueError(f"{key}: a text is a table with {' and '.join(LANGUAGES)}")
     return {language: " ".join(str(value[language]).split()) for language in LANGUAGES}
 
 
 def levels_of(value: Any, known: list[Point]) -> Levels:
-    """The one point that has these levels; those of other factors need not be named where one point is left."""
+    """Returns the one point that has these levels; those of other factors need not be named where one point is left."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of levels, such as {{stripe_count: 4}}")
     fitting = [point for point in known if all(has(point, key, level) for key, level in value.items())]
@@ -143,7 +143,7 @@ def levels_of(value: Any, known: list[Point]) -> Levels:
 
 
 def has(point: Point, factor: str, level: Any) -> bool:
-    """Whether a point has this level, which may be a size with its suffix."""
+    """Returns whether a point has this level, which may be a size with its suffix."""
     there = point.settings.get(factor)
     if not isinstance(there, int):
         return there is not None and there == str(level)

@@ -1,4 +1,4 @@
-"""Whether the runs of an activity say what the course says of them, or the opposite, or too little for either."""
+"""Decide whether the runs of an activity confirm a claim of the course, contradict it, or prove neither."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 YES, NO, SAME, OPEN = "yes", "no", "same", "open"
-"""As the course says; not so; no difference where the course sees one; not proven by these runs."""
+"""The outcomes: as the course says; the opposite; no difference although the course expects one; not proven by
+these runs.
+"""
 
 LOOKS = ("finds", "logs")
 """Kinds of claims that are looked up in the logs, and so have no interval."""
@@ -29,11 +31,11 @@ Advice = Callable[[Path], list[str]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of one claim.
+    """The outcome of one claim.
 
-    `ratio` is that of `values` (MiB/s, of both points, or of the point and its bound), with an interval that holds
-    together with those of the activity's other claims at 95 %. `logs` are how many logs have the finding, of how many.
-    `problem` says why there is nothing to judge by.
+    `ratio` is the ratio of `values` (MiB/s, of both points, or of the point and its bound), with an interval that holds
+    together with those of the activity's other claims at 95 %. `logs` gives the number of logs that have the finding,
+    and the number of all. `problem` is the reason why the claim cannot be judged.
     """
 
     claim: Claim
@@ -45,14 +47,14 @@ class Outcome:
 
 
 def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[Outcome]:
-    """The outcome of every claim, in their order."""
+    """Returns the outcome of every claim, in their order."""
     measuring = sum(claim.kind not in LOOKS for claim in claims)
     risk = (1.0 - CONFIDENCE) / max(1, measuring)
     return [outcome_of(claim, results, advice, risk) for claim in claims]
 
 
 def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> Outcome:
-    """The outcome of one claim, whose interval misses with this risk."""
+    """Returns the outcome of one claim, whose interval misses with this risk."""
     places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
     groups = [runs_at(results.runs, levels) for levels in places]
     for levels, runs in zip(places, groups, strict=True):
@@ -76,7 +78,7 @@ def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> O
 
 
 def runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """The runs of a point; none where a changed experiment has it no more."""
+    """Returns the runs of a point; none where a changed experiment has it no more."""
     names = list(levels)
     if not set(names) <= set(runs.columns):
         return runs[:0]
@@ -84,14 +86,14 @@ def runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 
 def speeds_of(runs: pd.DataFrame, operation: str) -> list[float]:
-    """Bandwidths of the usable runs, MiB/s."""
+    """Returns bandwidths of the usable runs, MiB/s."""
     files = runs.loc[runs["usable"], "result"].dropna()
     found: list[Any] = [read_phase(Path(file), operation)["bandwidth"] for file in files]
     return [float(value) for value in found if value]
 
 
 def compared(claim: Claim, ratio: Ratio) -> str:
-    """Where the interval of a ratio lies: within the margin around 1, on one side of 1, or on both."""
+    """Returns the verdict by the interval of a ratio: within the margin around 1, on one side of 1, or on both."""
     if ratio.low is None or ratio.high is None:
         return OPEN
     alike = ratio.low >= 1 / (1 + claim.margin) and ratio.high <= 1 + claim.margin
@@ -103,7 +105,7 @@ def compared(claim: Claim, ratio: Ratio) -> str:
 
 
 def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
-    """How much of the bound by the storage's model a point reaches."""
+    """Returns how much of the bound by the storage's model a point reaches."""
     found = of_runs(runs, results.limits)
     if found is None:
         return Outcome(claim, OPEN, problem="the storage has no model that tells a bound")
@@ -117,7 +119,7 @@ def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Res
 
 
 def looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
-    """Whether the logs of a point have a finding, or every run left as many logs as it had processes."""
+    """Returns whether the logs of a point have a finding, or every run left as many logs as it had processes."""
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
     if claim.kind == "finds":
         having = sum(claim.rule in advice(log) for log in logs)

@@ -57,13 +57,15 @@ SAID: Mapping[str, Mapping[str, str]] = {
 
 
 def language_of_user() -> str:
-    """The language that the environment asks for, where the course has it; else English."""
+    """Returns the language that the environment asks for, where the course has it; else English."""
     asked = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
     return asked[:2] if asked[:2] in LANGUAGES else LANGUAGES[0]
 
 
 def paragraphs(outcome: Outcome, language: str) -> list[str]:
-    """The claim with its answer first; then what came out where the course was first given, and here; then why."""
+    """Returns the claim with its answer first; then what came out where the course was first given, and here;
+    then why.
+    """
     said, claim = SAID[language], outcome.claim
     lines = [f"{claim.says[language]}: {said[outcome.answer]}"]
     if claim.slides:
@@ -76,7 +78,7 @@ def paragraphs(outcome: Outcome, language: str) -> list[str]:
 
 
 def measured(outcome: Outcome, language: str) -> str:
-    """The numbers behind an answer."""
+    """Returns the numbers behind an answer."""
     said, claim = SAID[language], outcome.claim
     if outcome.problem:
         return said["nothing"].format(problem=outcome.problem)
@@ -94,13 +96,13 @@ def measured(outcome: Outcome, language: str) -> str:
 
 
 def interval(ratio: Ratio, language: str) -> str:
-    """The interval of a ratio, or that there is none."""
+    """Returns the interval of a ratio, or that there is none."""
     if ratio.low is None or ratio.high is None:
         return SAID[language]["single"]
     return SAID[language]["interval"].format(low=number(ratio.low, language), high=number(ratio.high, language))
 
 
 def number(value: float, language: str) -> str:
-    """Three digits, all of those before the point."""
+    """Formats a number with three digits, or with all digits before the decimal point if there are more."""
     text = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
     return text.replace(".", ",") if language == "pt" else text

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 FEW_RANKS = 6
-"""Up to so many, each has a mark on the axis."""
+"""Largest number of ranks for which each rank has a mark on the axis."""
 
 MANY_RANKS = 9999
-"""More of them are numbered in thousands, for which the margin has room."""
+"""Number of ranks from which on they are numbered in thousands, for which the margin has room."""
 
 LEVELS = 24
 """Colours of the map: each is one rectangle of the legend."""
@@ -29,8 +29,9 @@ LEVELS = 24
 def activity_map(
     written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH, row: str = "rank"
 ) -> Figure:
-    """Arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives them;
-    `row` says what is counted upwards."""
+    """Returns arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives
+    them; `row` says what is counted upwards.
+    """
     from matplotlib import colormaps
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator
@@ -89,24 +90,26 @@ def activity_map(
 
 
 def unit_of(value: float) -> str:
-    """The largest unit that gives at least one."""
+    """Returns the largest unit that gives at least one."""
     return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
 
 
 def amount(value: float) -> str:
-    """Bytes in the unit that suits them, with two digits."""
+    """Returns bytes in the unit that suits them, with two digits."""
     unit = unit_of(value)
     scaled = value / UNITS[unit]
     return f"{scaled:.2g} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"
 
 
 def is_wide(values: np.ndarray) -> bool:
-    """Whether the values span more than a factor of ten, so that their scale is logarithmic; else it begins at zero."""
+    """Returns whether the values span more than a factor of ten, so that their scale is logarithmic; else it begins at
+    zero.
+    """
     return bool(values.max() > 10 * values.min())
 
 
 def scale(values: np.ndarray) -> Normalize:
-    """The colours' scale."""
+    """Returns the colours' scale."""
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = float(values.min()), float(values.max())
@@ -114,6 +117,6 @@ def scale(values: np.ndarray) -> Normalize:
 
 
 def marks(values: np.ndarray) -> list[float]:
-    """Both ends of the scale and its middle."""
+    """Returns both ends of the scale and its middle."""
     low, high = float(values.min()), float(values.max())
     return [low, (low * high) ** 0.5, high] if is_wide(values) else [0.0, high / 2, high]

@@ -31,11 +31,11 @@ LOST: dict[str, Any] = {
     "zorder": 6,
     "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.6},
 }
-"""How the number of lost runs is written onto a bar."""
+"""Text on a bar with the number of its lost runs."""
 
 
 class Columns(NamedTuple):
-    """Of points the value and the ends of its interval, of runs the measure of a single one."""
+    """Names of columns: the value and the ends of its interval in the points, and the measure in the runs."""
 
     value: str
     low: str
@@ -45,7 +45,9 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class Bars:
-    """What all panels share: the settings of groups and colours, a colour for each level, and the best point."""
+    """The properties that all panels share: the settings of groups and colours, a colour for each level, and the best
+    point.
+    """
 
     runs: pd.DataFrame
     groups: str
@@ -101,12 +103,12 @@ def panel_height(panels: int) -> float:
 
 
 def spread(x: float, width: float, count: int) -> list[float]:
-    """Places for `count` dots side by side within a bar, so that equal runs stay visible."""
+    """Returns places for `count` dots side by side within a bar, so that equal runs stay visible."""
     return [x + width * 0.5 * ((i + 0.5) / count - 0.5) for i in range(count)]
 
 
 def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
-    """Which points have the levels of `panel`."""
+    """Returns the points that have the levels of `panel`."""
     mask = points["label"] != ""
     for name, level in panel.items():
         mask &= points[name] == level
@@ -114,7 +116,7 @@ def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
-    """The bars of one panel."""
+    """Draws the bars of one panel."""
     value, low, high, single = bars.columns
     groups, runs = bars.groups, bars.runs
     levels = sorted_levels(points[groups])

@@ -23,11 +23,11 @@ ROW_NAME = 48
 
 @styled
 def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
-    """One row per level against its base level (frame of `comparison_effects.effects`); `what` the ratios are of.
+    """Returns one row per level against its base level (frame of `comparison_effects.effects`); `what` the ratios are
+    of.
 
-    The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest
-    to the largest effect that a single pair of points showed: a long one means that it depends on the other
-    settings.
+    The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest to the
+    largest effect that a single pair of points showed: a long one means that it depends on the other settings.
     """
     texts = [wrapped(row_text(row), ROW_NAME) for _, row in effects.iterrows()]
     height = max(0.26, 0.05 + 0.13 * max(map(lines_of, texts)))
@@ -54,13 +54,13 @@ def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
 
 
 def row_text(effect: Mapping[str, Any]) -> str:
-    """The change of a setting: 'stripe count  1 → 4'."""
+    """Returns the change of a setting: 'stripe count  1 → 4'."""
     name, base, level = effect["setting"], effect["base"], effect["level"]
     return f"{name_text(name)}  {level_text(name, base)} → {level_text(name, level)}"
 
 
 def limits(effects: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the axis: all effects and 1 fit, and intervals too unless they are far wider than the effects."""
+    """Returns ends of the axis: all effects and 1 fit, and intervals too unless they are far wider than the effects."""
     least, most = min(float(effects["smallest"].min()), 1.0), max(float(effects["largest"].max()), 1.0)
     low = max(min(float(effects[["smallest", "low"]].min().min()), 1.0), least / 3)
     high = min(max(float(effects[["largest", "high"]].max().max()), 1.0), most * 3)
@@ -68,7 +68,7 @@ def limits(effects: pd.DataFrame) -> tuple[float, float]:
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a ratio axis; finer when all effects are small."""
+    """Returns ticks of a ratio axis; finer when all effects are small."""
     if high / low < 1.6:
         return [t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low <= t <= high]
     return nice_ticks(low, high)

@@ -31,10 +31,10 @@ ROW_NAME = 26
 
 @styled
 def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None) -> Figure:
-    """Typical bandwidth of each point; rows are `pair[0]`, columns `pair[1]`, panels the levels of `rest`.
+    """Draws the typical bandwidth of each point; rows are `pair[0]`, columns `pair[1]`, panels the levels of `rest`.
 
-    Cells left out of the comparison are hatched, the best one is framed; a cell without a value says n/a, and one that
-    lost runs how many.
+    Cells left out of the comparison are hatched, and the best one is framed. A cell without a value says n/a, and a
+    cell with lost runs says how many.
     """
     panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
     across = max(1, min(len(panels), COLUMNS // len(sorted_levels(points[pair[1]]))))
@@ -54,14 +54,14 @@ def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], la
 
 
 def short_number(value: float) -> str:
-    """A whole number, or two digits where that would say too little: 571, 5.7, 0.45."""
+    """Returns a whole number, or two digits where that would say too little: 571, 5.7, 0.45."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def draw_cells(
     axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: Any, best: int | None, inches: float
 ) -> None:
-    """One panel, `inches` wide: a coloured rectangle and a number per point."""
+    """Draws one panel, `inches` wide: a coloured rectangle and a number per point."""
     down, across = (sorted_levels(points[name]) for name in pair)
     for index, point in points.iterrows():
         x, y = across.index(point[pair[1]]), down.index(point[pair[0]])

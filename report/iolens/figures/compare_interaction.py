@@ -24,7 +24,7 @@ KEY_WIDTH = 28
 
 @styled
 def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) -> Figure:
-    """`cells`: the pair's columns, `value`, `low`, `high`. x is `pair[1]`, a line is a level of `pair[0]`.
+    """Draws one line per level of `pair[0]` over `pair[1]`; `cells` has the pair's columns, `value`, `low` and `high`.
 
     The bandwidth axis is logarithmic, so that equal factors have equal slopes.
     """
@@ -59,7 +59,7 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """Round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
+    """Returns round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
     for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
         ticks = [m * 10.0**e for e in range(-9, 12) for m in steps if low <= m * 10.0**e <= high]
         if len(ticks) <= MOST_TICKS:

@@ -19,8 +19,8 @@ KINDS = {"read": READ, "write": WRITE, "meta": META, "other": OTHER}
 
 @styled
 def job_strip(cost: pd.DataFrame, operations: pd.DataFrame, sizes: pd.DataFrame) -> Figure:
-    """`cost`: `module` and seconds per process by kind; `operations`: `call`, `count`; `sizes`: `bucket` and one
-    column of counts per layer.
+    """Draws three panels: `cost` has `module` and seconds per process by kind; `operations` has `call` and `count`;
+    `sizes` has `bucket` and one column of counts per layer.
     """
     figure = Figure(figsize=(FULL_WIDTH, HEIGHT))
     left, width, bottom, height = (0.065, 0.43, 0.725), (0.205, 0.175, 0.265), 0.27, 0.58
@@ -32,7 +32,7 @@ def job_strip(cost: pd.DataFrame, operations: pd.DataFrame, sizes: pd.DataFrame)
 
 
 def draw_cost(axes: Axes, cost: pd.DataFrame) -> None:
-    """Stacked bars of seconds, a bar per layer."""
+    """Draws stacked bars of seconds, one bar per layer."""
     begin = np.zeros(len(cost))
     for kind, colour in KINDS.items():
         axes.barh(range(len(cost)), cost[kind], left=begin, height=0.62, color=colour, label=kind)
@@ -46,7 +46,7 @@ def draw_cost(axes: Axes, cost: pd.DataFrame) -> None:
 
 
 def draw_operations(axes: Axes, operations: pd.DataFrame) -> None:
-    """Horizontal bars with the number of calls beside them."""
+    """Draws horizontal bars with the number of calls beside them."""
     counts = operations["count"].to_numpy(dtype=float)
     axes.barh(range(len(counts)), counts, height=0.62, color="#31688e")
     for y, count in enumerate(counts):
@@ -60,7 +60,7 @@ def draw_operations(axes: Axes, operations: pd.DataFrame) -> None:
 
 
 def draw_sizes(axes: Axes, sizes: pd.DataFrame) -> None:
-    """Grouped bars over the ranges of access sizes, a colour per layer."""
+    """Draws grouped bars over the ranges of access sizes, one colour per layer."""
     layers = [column for column in sizes.columns if column != "bucket"]
     wide = 0.8 / max(1, len(layers))
     for i, (layer, colour) in enumerate(zip(layers, ("#31688e", "#8fb8c9"), strict=False)):

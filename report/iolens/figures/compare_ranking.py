@@ -21,7 +21,9 @@ TALLEST, LINE, GAP, AXIS = 8.6, 0.125, 0.05, 0.5
 
 
 def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
-    """The points that are shown, best first: as many of those with a value as find room; `row` has their names."""
+    """Returns the points that are shown, best first: as many of those with a value as find room; `row` has
+    their names.
+    """
     order = points.dropna(subset=["value"]).sort_values("value", ascending=less_is_better).head(MOST)
     order = order.assign(row=[wrapped(str(name), ROW_NAME) for name in order["name"]])
     return order.head(int((TALLEST - AXIS) / row_height(order)))
@@ -34,7 +36,7 @@ def row_height(order: pd.DataFrame) -> float:
 
 @styled
 def ranking(points: pd.DataFrame, label: str, less_is_better: bool = False) -> Figure:
-    """The points that `ranked` chooses; orange: cannot be told from the best."""
+    """Returns the points that `ranked` chooses; orange: cannot be told from the best."""
     order = ranked(points, less_is_better)
     figure = Figure(figsize=(FULL_WIDTH, AXIS + row_height(order) * len(order)), layout="constrained")
     axes = figure.subplots()

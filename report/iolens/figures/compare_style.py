@@ -1,4 +1,4 @@
-"""What the comparison's figures share: colours of ordered levels and error bars."""
+"""Colours of ordered levels and error bars, which all figures of the comparison share."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 
 
 def level_colours(levels: Sequence[Any]) -> dict[Any, Any]:
-    """Ordered colours, dark to light, that stay apart in grey and for the colour-blind."""
+    """Returns ordered colours from dark to light that remain distinguishable in grey and for colour-blind readers."""
     scale = matplotlib.colormaps["viridis"]
     steps = max(1, len(levels) - 1)
     return {level: scale(0.15 + 0.65 * i / steps) for i, level in enumerate(levels)}
 
 
 def reach(singles: pd.Series[float], highs: pd.Series[float]) -> float:
-    """Where an axis ends: all runs fit, and intervals too unless they are far wider than the runs."""
+    """Returns the end of an axis: all runs fit, and the intervals too unless they are far wider than the runs."""
     top = float(singles.max())
     return 1.06 * min(max(top, float(highs.max())), 1.5 * top) if highs.notna().any() else 1.06 * top
 
 
 def wrapped(text: str, width: int) -> str:
-    """The text in lines of at most `width` characters, but for words that are longer."""
+    """Returns the text in lines of at most `width` characters, but for words that are longer."""
     return textwrap.fill(text, width, break_long_words=False)
 
 
 def lines_of(text: str) -> int:
-    """Number of lines of a label."""
+    """Returns number of lines of a label."""
     return text.count("\n") + 1
 
 
 def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
-    """Name the places 0, 1, … of the x axis, in lines that fit side by side into `inches`.
+    """Names the places 0, 1, … of the x axis, in lines that fit side by side into `inches`.
 
     Where a single word is wider than its place, the names stand at an angle.
     """
@@ -61,7 +61,7 @@ def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
 
 
 def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = False) -> None:
-    """A thin interval with caps; nothing when there is no interval."""
+    """Draws a thin interval with caps; nothing if there is no interval."""
     if math.isnan(low) or math.isnan(high):
         return
     middle, half = (low + high) / 2, (high - low) / 2

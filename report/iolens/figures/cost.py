@@ -15,7 +15,7 @@ PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
 
 @styled
 def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) -> Figure:
-    """`cost` as metrics.cost.io_cost gives it, `run_time` in seconds."""
+    """Draws one bar per layer; `cost` is a result of metrics.cost.io_cost, `run_time` is in seconds."""
     if cost.empty or run_time <= 0:
         return nothing(width, 1.2, "no layer recorded any I/O time")
     longest = max(len(name) for name in cost["module"])
@@ -39,5 +39,5 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
 
 
 def totals(cost: pd.DataFrame) -> list[float]:
-    """Seconds of each bar: more than the run time where threads overlap."""
+    """Returns seconds of each bar: more than the run time where threads overlap."""
     return [float(value) for value in cost[[part for part, _ in PARTS]].sum(axis=1)]

@@ -31,7 +31,7 @@ class Gauge:
 
 @styled
 def gauge_row(gauges: Sequence[Gauge], width: float = FULL_WIDTH) -> Figure:
-    """The gauges in columns of equal width. Length, number and a word tell what colour tells."""
+    """Returns the gauges in columns of equal width. Length, number and a word tell what colour tells."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 

@@ -31,7 +31,7 @@ MOST_BARS, MOST_ROWS = 40, 5
 
 @styled
 def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
-    """One panel per operation; `cells` as in `LatencyComparison`. Faint bars: the difference is not proven."""
+    """Draws one panel per operation; `cells` as in `LatencyComparison`. Faint bars: the difference is not proven."""
     compared = cells[(cells["variant"] != baseline) & cells["improvement"].notna()]
     operations = list(dict.fromkeys(compared["operation"]))
     variants = list(dict.fromkeys(compared["variant"]))
@@ -69,7 +69,7 @@ def operation_improvement(cells: pd.DataFrame, baseline: str) -> Figure:
 
 
 def draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
-    """The bars of one operation over its sizes."""
+    """Draws the bars of one operation over its sizes."""
     sizes = sorted(set(cells["bytes"]))
     draw_bars(axes, cells, palette, "bytes", sizes)
     step = math.ceil(len(sizes) / 8)
@@ -78,7 +78,7 @@ def draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
 
 
 def draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], column: str, places: Sequence[Any]) -> None:
-    """A group of bars at each of the `places`, the values of `column`."""
+    """Draws a group of bars at each of the `places`, the values of `column`."""
     width = 0.8 / len(palette)
     for i, (variant, colour) in enumerate(palette.items()):
         for _, row in cells[cells["variant"] == variant].iterrows():
@@ -96,5 +96,5 @@ def draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], colum
 
 
 def short(size: int) -> str:
-    """A message size for an axis: '64 KiB' without the blank and the B."""
+    """Returns a message size for an axis: '64 KiB' without the blank and the B."""
     return size_text(size).replace(" ", "").replace("iB", "")

@@ -22,8 +22,9 @@ MICRO = 1e6
 
 @styled
 def latency_lines(cells: pd.DataFrame, marks: Mapping[str, float]) -> Figure:
-    """`cells` as in `LatencyComparison`; an operation without a message (a barrier) is left out. Both axes are
-    logarithmic; the band is the interval. `marks`: a size to mark per variant, such as its eager limit.
+    """Draws one line per variant; `cells` is the table of a `LatencyComparison`. Operations without a message (a
+    barrier) are left out. Both axes are logarithmic; the band is the interval. `marks` has one size to mark per
+    variant, such as its eager limit.
     """
     sized = cells[cells["bytes"] > 0]
     operations = list(dict.fromkeys(sized["operation"]))
@@ -58,7 +59,7 @@ def latency_lines(cells: pd.DataFrame, marks: Mapping[str, float]) -> Figure:
 
 @styled
 def operation_latencies(cells: pd.DataFrame) -> Figure:
-    """For operations without sizes: a dot with its interval per operation and variant, on a logarithmic axis."""
+    """Draws operations without sizes: a dot with its interval per operation and variant, on a logarithmic axis."""
     operations = list(dict.fromkeys(cells["operation"]))
     palette = level_colours(list(dict.fromkeys(cells["variant"])))
     figure = Figure(figsize=(FULL_WIDTH, 2.6), layout="constrained")

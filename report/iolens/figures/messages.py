@@ -18,7 +18,7 @@ MOST = 24
 
 @styled
 def message_bars(counts: Mapping[str, float], width: float = HALF_WIDTH) -> Figure:
-    """Messages by size bin."""
+    """Returns messages by size bin."""
     figure, axes = canvas(width, 1.6, left=0.55, bottom=0.62)
     axes.bar(range(len(counts)), list(counts.values()), 0.72, color=READ)
     axes.set_xticks(range(len(counts)), list(counts), rotation=35, ha="right", rotation_mode="anchor")
@@ -29,7 +29,7 @@ def message_bars(counts: Mapping[str, float], width: float = HALF_WIDTH) -> Figu
 
 @styled
 def distance_bars(found: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """`found` as metrics.processor.peers.mpi_distance gives it; the distances with the most bytes."""
+    """Draws the distances with the most bytes; `found` is a result of metrics.processor.peers.mpi_distance."""
     shown = found.nlargest(MOST, "bytes").sort_values("distance")
     unit = unit_of(shown["bytes"].max())
     figure, axes = canvas(width, 1.6, left=0.55)

@@ -1,4 +1,4 @@
-"""How often each operation was called, one group of bars a layer."""
+"""The number of calls of each operation, one group of bars per layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEP = 0.135
 
 @styled
 def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """`counts` as metrics.operations.operation_counts gives it; operations never called are left out."""
+    """Draws the counts of metrics.operations.operation_counts; operations that were never called are left out."""
     shown = counts[counts["count"] > 0]
     if shown.empty:
         return nothing(width, 1.2, "no operation was recorded")
@@ -42,7 +42,7 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 
 def positions(modules: list[str]) -> list[float]:
-    """Places of the bars, with a gap between layers."""
+    """Returns places of the bars, with a gap between layers."""
     places = [0.0]
     for before, now in pairwise(modules):
         places.append(places[-1] + (1.0 if before == now else 1.7))
@@ -55,7 +55,7 @@ def colour_of(operation: str) -> str:
 
 
 def short(value: float) -> str:
-    """A count on an axis: 20k, 3M."""
+    """Returns a count on an axis: 20k, 3M."""
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= limit:
             return f"{value / limit:g}{letter}"

@@ -18,8 +18,9 @@ ROOM = 0.09
 
 @styled
 def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """`pattern` as metrics.operations.access_pattern gives it: one bar a kind, full where consecutive, then hatched
-    where sequential, then empty."""
+    """Draws one bar per kind of access from metrics.operations.access_pattern: filled for consecutive, hatched for
+    other sequential, and empty for all other accesses.
+    """
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
@@ -60,5 +61,5 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 
 def short_count(value: float) -> str:
-    """A count of at most three digits and a letter."""
+    """Returns a count of at most three digits and a letter."""
     return short(float(f"{value:.3g}"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @styled
 def peer_map(matrix: np.ndarray, group: int, width: float = HALF_WIDTH) -> Figure:
-    """`matrix` (senders, receivers) of bytes, a row and a column for `group` ranks."""
+    """Draws `matrix` (senders, receivers) in bytes; each row and column stands for `group` ranks."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator

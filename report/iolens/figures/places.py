@@ -1,4 +1,4 @@
-"""Where in a file bytes moved, and when."""
+"""A map of the places in a file where bytes moved, over time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def place_map(
     written: np.ndarray, read: np.ndarray, end: int, begin: float, seconds: float, width: float = FULL_WIDTH
 ) -> Figure:
-    """Arrays (offsets, time) of bool, as metrics.traces.places gives them; where both are true, reading is seen."""
+    """Returns arrays (offsets, time) of bool, as metrics.traces.places gives them; where both are true,
+    reading is seen.
+    """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 

@@ -20,7 +20,7 @@ LONGEST = 36
 
 @styled
 def profile_bars(functions: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """`functions`: name, group, share (per cent)."""
+    """Draws functions by their shares; `functions` has name, group and share (per cent)."""
     shown = functions.nlargest(MOST, "share")
     names = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in shown["name"]]
     longest = max(len(name) for name in names)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 400
-"""More than a page has points for."""
+"""Largest number of bars, for which the width of a page has enough points."""
 
 FEW_BARS = 32
-"""Up to so many stand apart."""
+"""Largest number of bars that are drawn with gaps."""
 
 WIDEST_BAR = 0.4
 """Inches of a rank."""
@@ -28,27 +28,30 @@ MEMORY, PROGRAM, KERNEL = "#cc79a7", "#555555", "#aaaaaa"
 
 @styled
 def rank_bars(moved: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Bytes read on top of bytes written and their mean; `moved` as metrics.balance.rank_bytes gives it."""
+    """Returns bytes read on top of bytes written and their mean; `moved` as metrics.balance.rank_bytes gives it."""
     unit = unit_of(moved.sum(axis=1).max())
     return stacked(moved[["written", "read"]] / UNITS[unit], (WRITE, READ), unit, width)
 
 
 @styled
 def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Largest resident set and its mean; `usage` as metrics.processes.rank_usage gives it."""
+    """Draws the largest resident set of each rank and the mean; `usage` is a result of metrics.processes.rank_usage."""
     unit = unit_of(usage["max_rss"].max())
     return stacked(usage[["max_rss"]].set_axis(["resident"], axis=1) / UNITS[unit], (MEMORY,), unit, width)
 
 
 @styled
 def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Seconds of processor time in the kernel on top of those in the program, and their mean; `usage` as above."""
+    """Returns seconds of processor time in the kernel on top of those in the program, and their mean; `usage`
+    as above.
+    """
     parts = usage[["user_time", "system_time"]].set_axis(["program", "kernel"], axis=1)
     return stacked(parts, (PROGRAM, KERNEL), "s", width)
 
 
 def stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:
-    """The columns of `parts` on top of one another, one bar for each rank of the index, and the mean of the ranks.
+    """Returns the columns of `parts` on top of one another, one bar for each rank of the index, and the mean of the
+    ranks.
 
     Of more than MOST_BARS ranks, each bar is that of the largest of some neighbours.
     """

@@ -1,4 +1,4 @@
-"""How many processes run over time, stacked by what they run."""
+"""The number of running processes over time, stacked by program."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0b400", "#56b4e9")
 """Okabe and Ito's (2008); the rest is grey."""
 OTHERS = "#bbbbbb"
-"""For what has no colour of its own."""
+"""Colour of programs without a colour of their own."""
 LONGEST = 26
 """Letters of a name in the legend."""
 
 
 @styled
 def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """`counts` as forest.activity.running gives it: a column a program, a row a bin of time."""
+    """Draws the counts of forest.activity.running: one column per program, one row per bin of time."""
     figure, axes = canvas(width, 1.9, right=1.75, top=0.1)
     starts = counts.index.to_numpy(dtype=float)
     each = starts[1] - starts[0]
@@ -43,5 +43,5 @@ def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure
 
 
 def short_name(name: str) -> str:
-    """A name that the legend has room for."""
+    """Returns a name that the legend has room for."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -20,7 +20,7 @@ KEY_WIDTH = 28
 
 @styled
 def efficiency_lines(found: pd.DataFrame) -> Figure:
-    """`found` as metrics.scaling.scaling gives it; a line for each `rest`."""
+    """Draws the efficiencies of metrics.scaling.scaling, one line for each `rest`."""
     figure = Figure(figsize=(FULL_WIDTH, 2.5), layout="constrained")
     axes = figure.subplots()
     groups = list(dict.fromkeys(found["rest"]))

@@ -21,7 +21,9 @@ BEGIN = ("default", "rule of thumb")
 
 @styled
 def search_path(steps: pd.DataFrame) -> Figure:
-    """`steps` has `number`, `bandwidth`, `expected`, `low`, `high` and `best` (MiB/s), and `why`; a row a run."""
+    """Draws one step per row of `steps`: `number`, `bandwidth`, `expected`, `low`, `high` and `best` (MiB/s),
+    and `why`.
+    """
     figure = Figure(figsize=(FULL_WIDTH, HEIGHT), layout="constrained")
     axes = figure.subplots()
     axes.step(steps["number"], steps["best"], where="post", color=BEST, linewidth=1.2, zorder=2)

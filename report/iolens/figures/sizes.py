@@ -16,7 +16,7 @@ LABELS = ("≤ 100", "≤ 1K", "≤ 10K", "≤ 100K", "≤ 1M", "≤ 4M", "≤ 1
 
 @styled
 def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """`sizes` as metrics.operations.access_sizes gives it."""
+    """Draws the histogram of metrics.operations.access_sizes."""
     if not (sizes["reads"].any() or sizes["writes"].any()):
         return nothing(width, 1.4, "no access in any range")
     figure, axes = canvas(width, 1.9, left=0.42, bottom=0.58, top=0.24)
@@ -45,7 +45,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 
 def rounded(value: float) -> str:
-    """A count over a bar: 986, 12k, 3.4M."""
+    """Returns a count over a bar: 986, 12k, 3.4M."""
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= limit:
             scaled = value / limit

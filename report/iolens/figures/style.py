@@ -1,6 +1,6 @@
-"""What all figures share: sizes, fonts, and one colour for each kind of I/O.
+"""Sizes, fonts and one colour for each kind of I/O, which all figures share.
 
-Colours are Okabe and Ito's (2008), which the colour-blind can tell apart.
+The colours are Okabe and Ito's (2008), which colour-blind readers can tell apart.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ P = ParamSpec("P")
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Make a figure function draw in the house style, leaving matplotlib's own settings alone."""
+    """Makes a figure function draw in the house style, leaving matplotlib's own settings alone."""
 
     @wraps(draw)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -74,7 +74,7 @@ def canvas(
     bottom: float = 0.42,
     top: float = 0.12,
 ) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes; fixed margins, so that neighbours line up. All lengths are inches."""
+    """Returns a figure with one pair of axes; fixed margins, so that neighbours line up. All lengths are inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
@@ -83,7 +83,7 @@ def canvas(
 
 
 def nothing(width: float, height: float, reason: str) -> Figure:
-    """A figure that says why it is empty."""
+    """Returns a figure that says why it is empty."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
@@ -92,7 +92,7 @@ def nothing(width: float, height: float, reason: str) -> Figure:
 
 
 def mark(axis: Axis, places: Sequence[float], names: Sequence[str] | None = None, **look: Any) -> None:
-    """Put ticks at these places of an axis, whose limits are set or follow from the data; `look` is of their names.
+    """Puts ticks at these places of an axis, whose limits are set or follow from the data; `look` is of their names.
 
     As `set_ticks` of matplotlib, but without making five artists for each: pages/ticks.py draws them all with one.
     """

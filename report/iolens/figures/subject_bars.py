@@ -27,7 +27,9 @@ def value_bars(
     labels: Mapping[str, str],
     axis: str,
 ) -> Figure:
-    """By the subjects' letters: typical value, low and high end; single measurements; the bound, where there is one."""
+    """Draws, by the subjects' letters, the typical value with both ends of its interval, the single measurements, and
+    the bound if there is one.
+    """
     import pandas as pd
 
     figure = Figure(figsize=(FULL_WIDTH, 1.9), layout="constrained")

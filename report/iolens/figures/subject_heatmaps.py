@@ -25,7 +25,7 @@ ACROSS = 2
 
 @styled
 def heatmaps(found: Sequence[Activity]) -> Figure:
-    """One map a subject. A shorter run ends where its map does: what is grey is after its end."""
+    """Returns one map a subject. A shorter run ends where its map does: what is grey is after its end."""
     moved = np.concatenate([one.rates[one.rates > 0] for one in found]) if found else np.array([])
     if not moved.size:
         return nothing(FULL_WIDTH, 1.0, "no bytes in any time bin")
@@ -55,7 +55,7 @@ def heatmaps(found: Sequence[Activity]) -> Figure:
 
 
 def draw(axes: Axes, one: Activity, unit: str, moved: np.ndarray) -> AxesImage:
-    """The map of one subject."""
+    """Returns the map of one subject."""
     axes.set_facecolor("#f4f4f4")
     end = one.rates.shape[1] * one.width
     axes.axvspan(0, end, color="white", zorder=0, linewidth=0)

@@ -1,4 +1,4 @@
-"""How the numbers of each subject stand to the first one's: ratios with their intervals on a logarithmic axis."""
+"""The ratios of each subject's numbers to those of the first subject, with intervals, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @styled
 def ratio_rows(rows: pd.DataFrame, letters: Sequence[str], labels: Mapping[str, str]) -> Figure:
-    """`rows` of metrics.aligned.aligned with `text`, the name of each; a mark for each subject but the first."""
+    """Draws a mark for each subject except the first; `rows` are those of metrics.aligned.aligned with their names in
+    `text`.
+    """
     first, *others = letters
     figure = Figure(figsize=(FULL_WIDTH, 0.75 + (0.14 + 0.13 * len(others)) * len(rows)), layout="constrained")
     axes = figure.subplots()

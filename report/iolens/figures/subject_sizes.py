@@ -22,7 +22,7 @@ ACROSS = 2
 
 @styled
 def size_histograms(sizes: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """`sizes` as metrics.subject_shapes.sizes gives it, `labels` the subjects by their letters."""
+    """Draws the table of metrics.subject_shapes.sizes; `labels` has the subjects by their letters."""
     panels = [(key, part) for key, part in sizes.groupby(["layer", "kind"], sort=False)]
     lines = -(-len(panels) // ACROSS)
     figure = Figure(figsize=(FULL_WIDTH, 0.5 + 1.55 * lines), layout="constrained")
@@ -46,7 +46,7 @@ def size_histograms(sizes: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
 
 
 def draw(axes: Axes, part: pd.DataFrame, palette: Mapping[str, object]) -> None:
-    """A bar for each subject in each range of sizes."""
+    """Draws a bar for each subject in each range of sizes."""
     places = sorted(set(part["place"]))
     wide = 0.82 / len(palette)
     for place, (letter, colour) in enumerate(palette.items()):

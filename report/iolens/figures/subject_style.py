@@ -1,4 +1,4 @@
-"""What the figures of several subjects share: a colour for each."""
+"""The colour of each subject, which all figures of several subjects share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LABEL = 40
 
 
 def colours(letters: Sequence[str]) -> dict[str, tuple[float, float, float, float]]:
-    """The subjects' colours, dark to light in their order."""
+    """Returns the subjects' colours, dark to light in their order."""
     return level_colours(list(letters))
 
 
 def named(letter: str, label: str) -> str:
-    """A subject in a legend."""
+    """Returns a subject in a legend."""
     return (
         f"{letter}  {label}" if len(label) <= LABEL else f"{letter}  {label[: LABEL // 3]}…{label[-2 * LABEL // 3 :]}"
     )

@@ -20,7 +20,7 @@ BAR = 0.2
 
 @styled
 def time_bars(times: pd.DataFrame) -> Figure:
-    """`times` as metrics.subject_shapes.times gives it; all panels have one axis of seconds."""
+    """Draws the table of metrics.subject_shapes.times; all panels share one axis of seconds."""
     if times.empty:
         return nothing(FULL_WIDTH, 1.0, "no layer recorded any I/O time")
     layers = list(dict.fromkeys(times["module"]))
@@ -38,12 +38,12 @@ def time_bars(times: pd.DataFrame) -> Figure:
 
 
 def spent(value: float) -> str:
-    """Seconds with three digits."""
+    """Returns seconds with three digits."""
     return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{1000 * value:.3g} ms"
 
 
 def draw(axes: Axes, rows: pd.DataFrame) -> None:
-    """The bars of one layer; a line spans the single logs where there are several."""
+    """Draws the bars of one layer; a line spans the single logs where there are several."""
     left = np.zeros(len(rows))
     places = range(len(rows))
     for kind, colour in PARTS:

@@ -1,4 +1,4 @@
-"""What each object storage target holds and moved."""
+"""The files on each object storage target and the bytes that it moved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLOUR = "#56b4e9"
 
 @styled
 def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """`targets` as metrics.striping.targets gives it; targets without a file leave a gap."""
+    """Draws the table of metrics.striping.targets; a target without a file leaves a gap."""
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     axes.bar([int(ost) for ost in targets["ost"]], targets["files"], 0.8, color=COLOUR)
     axes.set_xlabel("object storage target (index)")
@@ -28,7 +28,7 @@ def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 
 @styled
 def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Bytes read on top of bytes written; `targets` as the table of metrics.ost.target_bytes."""
+    """Returns bytes read on top of bytes written; `targets` as the table of metrics.ost.target_bytes."""
     figure, axes = canvas(width, 1.6, left=0.5, top=0.2)
     places = [int(ost) for ost in targets["ost"]]
     unit = unit_of(targets["bytes"].max())
@@ -45,7 +45,7 @@ def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 
 @styled
 def speed_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Bytes a second of a process on each target; `targets` as the table of metrics.ost.target_bytes."""
+    """Returns bytes a second of a process on each target; `targets` as the table of metrics.ost.target_bytes."""
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     unit = unit_of(targets["bytes_per_second"].max())
     axes.bar([int(ost) for ost in targets["ost"]], targets["bytes_per_second"] / UNITS[unit], 0.8, color=COLOUR)

@@ -21,8 +21,9 @@ NARROWEST = 7.0
 
 @styled
 def total_time_bar(each: pd.DataFrame, of_processors: bool = False, width: float = FULL_WIDTH) -> Figure:
-    """Shares of the average rank; `each` as metrics.processor.time.rank_time gives it, of the run time or of what the
-    processors worked."""
+    """Returns shares of the average rank; `each` as metrics.processor.time.rank_time gives it, of the run time or of
+    what the processors worked.
+    """
     figure, axes = canvas(width, 0.95, left=0.1, right=0.1, bottom=0.38, top=0.22)
     shares = 100 * each.mean() / (each.mean().sum() or 1.0)
     left = 0.0
@@ -45,7 +46,7 @@ def total_time_bar(each: pd.DataFrame, of_processors: bool = False, width: float
 
 @styled
 def rank_time_bars(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Seconds of each rank, in the same colours."""
+    """Draws seconds of each rank, in the same colours."""
     figure, axes = canvas(width, 1.7, left=0.5, top=0.08)
     edges = np.append(each.index, each.index[-1] + 1) - 0.5
     below = np.zeros(len(each))

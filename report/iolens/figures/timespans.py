@@ -1,4 +1,4 @@
-"""From the first to the last access: of each rank in its own files, and in shared files."""
+"""The time from the first to the last access of each rank, in its own files and in shared files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLOURS = {"read": READ, "write": WRITE}
 
 @styled
 def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, width: float = HALF_WIDTH) -> Figure:
-    """`spans` as metrics.timespans.rank_spans gives it, of one `kind`; `run_time` in seconds."""
+    """Draws the spans of one `kind` from metrics.timespans.rank_spans; `run_time` is in seconds."""
     part = spans[spans["kind"] == kind]
     if part.empty:
         return nothing(width, 1.2, f"no rank {'read from' if kind == 'read' else 'wrote to'} a file of its own")
@@ -49,7 +49,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
 
 @styled
 def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH) -> Figure:
-    """`spans` as metrics.timespans.shared_spans gives it: two bars a file, reads above writes."""
+    """Draws two bars per file from metrics.timespans.shared_spans, reads above writes."""
     from matplotlib.patches import Patch
 
     if spans.empty:
@@ -77,5 +77,5 @@ def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH
 
 
 def shortened(name: str, most: int = 34) -> str:
-    """A file name without its middle where it is long."""
+    """Returns a file name without its middle where it is long."""
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"

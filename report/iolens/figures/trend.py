@@ -19,7 +19,7 @@ MOST_NAMES = 12
 
 @styled
 def trend(months: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """`months`: month, io_hours, saved_hours (process hours), bytes_read, bytes_written, a row a month."""
+    """Draws one row per month of `months`: month, io_hours, saved_hours (process hours), bytes_read, bytes_written."""
     figure, axes = canvas(width, 2.6, left=0.7, right=0.1, bottom=1.45)
     lower = figure.add_axes((0.7 / width, 0.3 / 2.6, 1 - 0.8 / width, 0.95 / 2.6))
     place = np.arange(len(months))

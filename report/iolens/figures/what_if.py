@@ -22,8 +22,9 @@ LINE, GAP, AXIS = 0.125, 0.07, 0.55
 
 @styled
 def what_if_strip(points: pd.DataFrame, measured: float, error: float) -> Figure:
-    """A hatched bar for each row of `points` (settings, io: seconds), the fastest ones where there are many, with the
-    relative `error` as a whisker; a line at the `measured` seconds."""
+    """Draws a hatched bar for each row of `points` (settings, io: seconds), the fastest ones where there are many, with
+    the relative `error` as a whisker; a line at the `measured` seconds.
+    """
     shown = points if len(points) <= MOST else points.iloc[[0, *points.iloc[1:].nsmallest(MOST - 1, "io").index]]
     names = [wrapped(str(name), ROW_NAME) for name in shown["settings"]]
     height = GAP + LINE * max(map(lines_of, names), default=1)

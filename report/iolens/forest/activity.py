@@ -1,4 +1,4 @@
-"""When processes ran and when they moved bytes, on one axis of time. Seconds since the first process began."""
+"""The times at which processes ran and moved bytes, on one axis: seconds since the first process began."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ HOUR = 3600.0
 
 
 def end_of(forest: Forest) -> float:
-    """When the last process ended."""
+    """Returns the time at which the last process ended."""
     seconds = np.array([each.seconds for each in forest.processes])
     return float((tree_of(forest).start + seconds).max())
 
 
 def idle(forest: Forest) -> float:
-    """The time in which no process ran, between the first begin and the last end, in seconds."""
+    """Returns the time in which no process ran, between the first begin and the last end, in seconds."""
     start = tree_of(forest).start
     order = np.argsort(start, kind="stable")
     ends = np.maximum.accumulate((start + np.array([each.seconds for each in forest.processes]))[order])
@@ -33,18 +33,20 @@ def idle(forest: Forest) -> float:
 
 
 def is_one_job(forest: Forest) -> bool:
-    """False where nothing ran for more than an hour, and for more than half of the time: then there are several."""
+    """Returns False where nothing ran for more than an hour, and for more than half of the time: then there
+    are several.
+    """
     return idle(forest) <= max(HOUR, end_of(forest) / 2)
 
 
 def order_of(forest: Forest) -> np.ndarray:
-    """Processes as they stand in the tree: by group, then by begin."""
+    """Returns processes as they stand in the tree: by group, then by begin."""
     tree = tree_of(forest)
     return np.lexsort((tree.start, tree.group))
 
 
 def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """Bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
+    """Returns bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
 
     A bin of a log that lies across several of these is spread evenly over them; sums stay what they are. A log without
     bytes over time has no part in it. None where none has.
@@ -67,7 +69,7 @@ def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
 
 
 def spread(line: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
-    """Add values, each spread evenly between its two edges (in bins of `line`), where it is not 0."""
+    """Adds values, each spread evenly between its two edges (in bins of `line`), where it is not 0."""
     for place in np.flatnonzero(values > 0).tolist():
         low, high = float(edges[place]), float(min(edges[place + 1], len(line)))
         low = min(low, len(line) - 1e-6)
@@ -79,8 +81,9 @@ def spread(line: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
 
 
 def running(forest: Forest, most: int = 6) -> pd.DataFrame:
-    """How many processes run over time: a row a bin, a column a group with its label (those with most time; the rest
-    together as `others`), the average number in the bin; the index is the bin's begin in seconds."""
+    """Returns how many processes run over time: a row a bin, a column a group with its label (those with most time; the
+    rest together as `others`), the average number in the bin; the index is the bin's begin in seconds.
+    """
     import pandas as pd
 
     tree = tree_of(forest)

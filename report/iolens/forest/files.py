@@ -1,4 +1,4 @@
-"""Who used which file, in which role, and what was read more than once. Bytes and seconds."""
+"""The processes that used each file, their roles, and files that were read more than once. Bytes and seconds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("handed over", "scratch", "input", "output", "only opened")
-"""Of a file: written by one process and read by another; written and read by the same; only read; only written;
-neither."""
+"""Roles of a file: written by one process and read by another; written and read by the same process; only read; only
+written; neither.
+"""
 
 
 @cache
 def files(forest: Forest) -> pd.DataFrame:
-    """A row a path, most bytes first, standard streams left out.
+    """Returns a row a path, most bytes first, standard streams left out.
 
     path, role (one of ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
     used it, producers, consumers and both (processes that only wrote, only read, or did both), bytes_read,
@@ -57,7 +58,7 @@ def files(forest: Forest) -> pd.DataFrame:
 
 @cache
 def placed(forest: Forest) -> pd.DataFrame:
-    """The uses with seconds, begin and end (since the first process began; NaN: not known) and group."""
+    """Returns the uses with seconds, begin and end (since the first process began; NaN: not known) and group."""
     tree, uses = tree_of(forest), forest.uses
     start = tree.start[uses["process"]]
     return uses.assign(
@@ -69,8 +70,8 @@ def placed(forest: Forest) -> pd.DataFrame:
 
 
 def roles(forest: Forest) -> pd.DataFrame:
-    """Files by role (see ROLES): role, files, size, bytes_written, bytes_read, passes (bytes_read / size of those
-    read).
+    """Returns files by role (see ROLES): role, files, size, bytes_written, bytes_read, passes (bytes_read / size of
+    those read).
     """
     found = files(forest)
     by_role = found.groupby("role")
@@ -81,11 +82,11 @@ def roles(forest: Forest) -> pd.DataFrame:
 
 @cache
 def handed_over(forest: Forest) -> pd.DataFrame | None:
-    """Who wrote what others read, group by group, most bytes first; None without such files.
+    """Returns which groups wrote files that other groups read, most bytes first; None without such files.
 
-    producer and consumer (groups' names), files, bytes_written by the producers and bytes_read by the consumers of
-    these files; wait: the longest time from the last call of a producer on a file to the first one of a consumer,
-    seconds; NaN where consumers began before.
+    The columns are producer and consumer (groups' names), files, bytes_written by the producers and bytes_read by the
+    consumers of these files, and wait: the longest time in seconds from the last call of a producer on a file to the
+    first call of a consumer; NaN if consumers began earlier.
     """
     import pandas as pd
 

@@ -48,7 +48,7 @@ class Forest:
 
     @cached_property
     def uses(self) -> pd.DataFrame:
-        """A row a process and file: process, path (numbers) and the fields of Uses but its id."""
+        """Returns a row a process and file: process, path (numbers) and the fields of Uses but its id."""
         import pandas as pd
 
         names = [name for name in Uses.__dataclass_fields__ if name != "id"]
@@ -62,18 +62,18 @@ class Forest:
 
 
 def logs_below(folder: Path) -> list[Path]:
-    """All logs in a folder and below it, in order of their paths; not those that are hidden."""
+    """Returns all logs in a folder and below it, in order of their paths; not those that are hidden."""
     found = (path for path in folder.rglob(f"*{SUFFIX}") if path.is_file() or path.is_symlink())
     return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
 def printable(path: Path | str) -> str:
-    """A path as text; bytes of a name that are no UTF-8 are replaced."""
+    """Returns a path as text; bytes of a name that are no UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def read_forest(folder: Path) -> Forest:
-    """All logs below a folder; IolensError when there is none that can be read."""
+    """Returns all logs below a folder; raises IolensError if there is none that can be read."""
     logs = logs_below(folder)
     if not logs:
         raise IolensError(f"{folder}: no log ({SUFFIX}) lies in this folder or below it")
@@ -81,7 +81,7 @@ def read_forest(folder: Path) -> Forest:
 
 
 def forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
-    """These logs as one job; each is read once, and those that cannot be read are listed."""
+    """Returns these logs as one job; each is read once, and those that cannot be read are listed."""
     damaged: list[Damaged] = []
     places: dict[str, int] = {}
     kinds: dict[str, str] = {}
@@ -98,7 +98,7 @@ Row = tuple[Process, tuple[np.ndarray, Uses], tuple[Heat, ...]]
 
 
 def newest(rows: list[Row]) -> list[Row]:
-    """Rows in the order of their begin, each process once.
+    """Returns rows in the order of their begin, each process once.
 
     Of a process with several logs, as one that snapshots were taken of, the one that lasts longest counts.
     """
@@ -112,7 +112,7 @@ def newest(rows: list[Row]) -> list[Row]:
 def rows_of(
     folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
 ) -> Iterator[Row]:
-    """A row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
+    """Returns a row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
     for log in logs:
         name = printable(log.relative_to(folder))
         try:

@@ -1,4 +1,4 @@
-"""What a process is called in a forest: its program, and of an interpreter the script."""
+"""The label of a process in a forest: its program and, for an interpreter, the script."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ WORKERS = (
     ("multiprocessing.resource_tracker", "multiprocessing resource tracker"),
     ("multiprocessing.forkserver", "multiprocessing fork server"),
 )
-"""In the command of a process that Python's multiprocessing starts afresh, and what it is."""
+"""Text in the command of a process that Python's multiprocessing starts anew, and the label of that process."""
 
 
 def label(command: str, forked: bool) -> str:
-    """`gcc`, `python train.py`, `python -m pytest`, `bash -c`; `forked`: a child of fork, which keeps the command."""
+    """Returns a label such as `gcc`, `python train.py`, `python -m pytest` or `bash -c`. `forked` is True for a child
+    of fork, which keeps the command of its parent.
+    """
     words = command.split()
     if not words:
         return "unknown program"
@@ -25,7 +27,7 @@ def label(command: str, forked: bool) -> str:
 
 
 def script(name: str, words: Sequence[str]) -> str:
-    """What an interpreter runs, behind a blank."""
+    """Returns a blank and the script that an interpreter runs."""
     if not INTERPRETER.match(name.lstrip("-")):
         return ""
     line = " ".join(words)

@@ -19,7 +19,7 @@ NAMED_BY_PID = re.compile(r"_id\d+-(\d+)_")
 """A log's name as iolens and Darshan make it: USER_PROGRAM_idJOB-PID_…"""
 IN_TREE = re.compile(r"(\d+)-")
 JOB_FOLDER = re.compile(r"id\d+$")
-"""In a tree USER/PROGRAM/idJOB/HOST/PID-….darshan."""
+"""The job's folder in a tree USER/PROGRAM/idJOB/HOST/PID-….darshan."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Process:
 
 
 def process_of(found: Scan, log: str) -> Process:
-    """What a log says of its process; `log` is its path as it is to be shown."""
+    """Returns the process that a log describes; `log` is the log's path as it is shown."""
     facts, info = found.facts, found.info
     environment = info.get("environment", {})
     variable = next((name for name in RANKS if str(environment.get(name, "")).strip()), "")
@@ -99,6 +99,6 @@ def identity(found: Scan) -> tuple[int, str]:
 
 
 def total(process: Mapping[str, Any], name: str) -> float:
-    """The sum over ranks; NaN where it is not known."""
+    """Returns the sum over ranks; NaN if it is not known."""
     values = process.get(name)
     return float(values.sum()) if values is not None and len(values) else float("nan")

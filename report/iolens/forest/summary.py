@@ -1,4 +1,4 @@
-"""What the processes of a forest did, process by process and group by group. Bytes and seconds."""
+"""The activity of a forest's processes, by process and by group. Bytes and seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_seconds
 
 @cache
 def processes(forest: Forest) -> pd.DataFrame:
-    """A row a log, in the order of their begin: a process without MPI, or all ranks of an MPI job.
+    """Returns a row a log, in the order of their begin: a process without MPI, or all ranks of an MPI job.
 
     number, parent (a number; -1: none that left a log), without_log (ancestors in between that left none), group,
     label, host, pid, rank (as a launcher gave it) and rank_from (the variable), ranks, start (seconds since the first
@@ -62,7 +62,7 @@ def processes(forest: Forest) -> pd.DataFrame:
 
 @cache
 def groups(forest: Forest) -> pd.DataFrame:
-    """The tree of processes with equal ones folded, a row a group, in depth-first order.
+    """Returns the tree of processes with equal ones folded, a row a group, in depth-first order.
 
     Processes are equal that run the same program (or script) below equal parents. group, depth, name, processes (logs),
     ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first and the last process,
@@ -106,12 +106,12 @@ def groups(forest: Forest) -> pd.DataFrame:
 
 
 def waiting(forest: Forest) -> pd.DataFrame | None:
-    """Where processes were off the processor, by group, most time first; None where no log knows processor times.
+    """Returns the time off the processor by group, most time first; None if no log has processor times.
 
-    group, name, processes, wall (their seconds times ranks, of those with known processor time), cpu, off_processor,
-    in_io (at most: the smaller of off_processor and the time in I/O calls), elsewhere (at least: the rest, in which
-    they waited for children, pipes, locks, the network, or slept). A process with several threads is off the processor
-    for longer than this says.
+    The columns are group, name, processes, wall (seconds times ranks, for processes with known processor time), cpu,
+    off_processor, in_io (an upper bound: the smaller of off_processor and the time in I/O calls), and elsewhere (a
+    lower bound: the rest, in which processes waited for children, pipes, locks or the network, or slept). A process
+    with several threads is off the processor for longer than the table says.
     """
     found = groups(forest).dropna(subset=["cpu"])
     if found.empty:
@@ -124,15 +124,17 @@ def waiting(forest: Forest) -> pd.DataFrame | None:
 
 
 def heaviest(forest: Forest, limit: int = 10) -> pd.DataFrame | None:
-    """The processes with most time in I/O; those of `processes` with any, most first."""
+    """Returns the processes with most time in I/O; those of `processes` with any, most first."""
     found = processes(forest)
     found = found[found["io_seconds"] > 0]
     return None if found.empty else found.nlargest(limit, "io_seconds").reset_index(drop=True)
 
 
 def hosts(forest: Forest) -> pd.DataFrame:
-    """A row a host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written, io_seconds, and
-    clock_step: the largest correction of a begin, in seconds, by which its processes were given one clock."""
+    """Returns a row a host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written,
+    io_seconds, and clock_step: the largest correction of a begin, in seconds, by which its processes were given one
+    clock.
+    """
     rows = processes(forest).assign(step=np.abs(tree_of(forest).skew))
     by_host = rows.groupby("host", sort=True)
     found = by_host[["ranks", "bytes_read", "bytes_written", "io_seconds"]].sum()

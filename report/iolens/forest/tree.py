@@ -22,9 +22,11 @@ SLACK = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Of each process: `start` in seconds since the first one began, by aligned clocks; `parent`, a number of a
-    process, -1: none has a log; `gap`, how many ancestors between both left no log; `group`. Groups are numbered in
-    the order in which they stand in the tree: `labels`, `depth`, and `above`, the group of their parents or -1."""
+    """The tree of processes. For each process: `start` in seconds since the first one began, by aligned clocks;
+    `parent`, the number of a process, or -1 if no ancestor has a log; `gap`, the number of ancestors between the two
+    that left no log; and `group`. Groups are numbered in the order of the tree: `labels`, `depth`, and `above`, the
+    group of their parents or -1.
+    """
 
     start: np.ndarray
     parent: np.ndarray
@@ -38,7 +40,7 @@ class Tree:
 
 @cache
 def tree_of(forest: Forest) -> Tree:
-    """The tree of a forest's processes."""
+    """Returns the tree of a forest's processes."""
     skew = clocks(forest.processes)
     start = np.array([each.start for each in forest.processes]) + skew
     start = start - start.min()
@@ -56,10 +58,10 @@ def tree_of(forest: Forest) -> Tree:
 
 
 def clocks(processes: tuple[Process, ...]) -> np.ndarray:
-    """Seconds to add to the begin of each process, so that those of a host have one clock.
+    """Returns seconds to add to the begin of each process, so that those of a host have one clock.
 
-    A host's realtime clock may be set while a job runs; its monotonic clock goes on. The difference of both is taken
-    as the host's median for all of its processes. Clocks of different hosts are left as they are.
+    A host's realtime clock may be set while a job runs; its monotonic clock goes on. The difference of both is taken as
+    the host's median for all of its processes. Clocks of different hosts are left as they are.
     """
     by_host: dict[str, list[float]] = defaultdict(list)
     for each in processes:
@@ -70,7 +72,7 @@ def clocks(processes: tuple[Process, ...]) -> np.ndarray:
 
 
 def parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest ancestor with a log, and how many without one are in between.
+    """Returns the nearest ancestor with a log, and how many without one are in between.
 
     A process id may be used again: of those with the id, the one counts that began last before the child did.
     """
@@ -91,7 +93,7 @@ def parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarr
 def folded(
     processes: tuple[Process, ...], parent: np.ndarray, start: np.ndarray
 ) -> tuple[np.ndarray, list[str], list[int]]:
-    """The group of each process, the groups' labels, and the groups above them.
+    """Returns the group of each process, the groups' labels, and the groups above them.
 
     Processes with the same label whose parents are in the same group are one group.
     """
@@ -111,7 +113,7 @@ def folded(
 
 
 def top_down(parent: np.ndarray, start: np.ndarray) -> list[int]:
-    """Numbers of processes, parents before their children."""
+    """Returns numbers of processes, parents before their children."""
     children: dict[int, list[int]] = defaultdict(list)
     for number in np.argsort(start, kind="stable").tolist():
         children[int(parent[number])].append(number)
@@ -123,14 +125,14 @@ def top_down(parent: np.ndarray, start: np.ndarray) -> list[int]:
 
 
 def first_starts(group: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
-    """When the first process of each group began."""
+    """Returns the time at which the first process of each group began."""
     first = np.full(count, np.inf)
     np.minimum.at(first, group, start)
     return first
 
 
 def depth_first(above: list[int], first: np.ndarray) -> list[int]:
-    """Groups as they stand in the tree: each one's children behind it, in the order of their begin."""
+    """Returns groups as they stand in the tree: each one's children behind it, in the order of their begin."""
     children: dict[int, list[int]] = defaultdict(list)
     for number in np.argsort(first, kind="stable").tolist():
         children[above[number]].append(number)
@@ -143,7 +145,7 @@ def depth_first(above: list[int], first: np.ndarray) -> list[int]:
 
 
 def names(forest: Forest) -> pd.Series[str]:
-    """`3 × gcc` for each group, with its number as index."""
+    """Returns a name such as `3 × gcc` for each group, with the group's number as index."""
     import pandas as pd
 
     tree = tree_of(forest)

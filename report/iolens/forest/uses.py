@@ -1,4 +1,4 @@
-"""What a log says of each file, in one row a file: the layers at which bytes reach a file, added up."""
+"""One row per file of a log: the sums over the layers at which bytes reach a file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Uses:
 
 
 def uses_of(found: Scan) -> Uses:
-    """All files of a log; bytes are whole numbers."""
+    """Returns all files of a log; bytes are whole numbers."""
     parts = [list(columns(name, found.records[name])) for name in lowest_of(found.records)]
     if not parts:
         return Uses(np.zeros(0, "u8"), *[np.zeros(0, "i8")] * 6, *[np.zeros(0)] * 5)
@@ -64,7 +64,7 @@ def uses_of(found: Scan) -> Uses:
 
 
 def together(name: str, values: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """The values of each file as one: their sum, the largest, or the earliest that is known."""
+    """Returns the values of each file as one: their sum, the largest, or the earliest that is known."""
     if name == "first":
         early = np.minimum.reduceat(np.where(values > 0, values, np.inf), begin)
         return np.where(np.isfinite(early), early, 0.0)
@@ -72,7 +72,7 @@ def together(name: str, values: np.ndarray, begin: np.ndarray) -> np.ndarray:
 
 
 def columns(name: str, records: Records) -> Iterator[np.ndarray]:
-    """The fields of Uses, a row a record."""
+    """Returns the fields of Uses, a row a record."""
     whole = records.whole
     read, written = whole("BYTES_READ"), whole("BYTES_WRITTEN")
     yield records.id

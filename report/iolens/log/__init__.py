@@ -1,4 +1,4 @@
-"""From a log file to a Job with pandas frames."""
+"""Read a log file into a Job with pandas frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Job", "LogError", "ModuleInfo", "Mount", "read_log"]
 
 
 def read_log(path: Path | str) -> Job:
-    """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
+    """Reads a log of Darshan 3.0 or later or of this profiler; raises LogError if it is damaged or no log."""
     from iolens.log import reader  # here, because it needs numpy, and who imports a name of this package may not
 
     return reader.read_log(path)

@@ -42,7 +42,7 @@ class Anonymous:
 
 
 def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
-    """A log that can be read, under pseudonyms made with `key`. Records of an unknown kind are left out."""
+    """Returns a log that can be read, under pseudonyms made with `key`. Records of an unknown kind are left out."""
     old = take_apart(log)
     fields = read_job(log)
     mounts = tuple(line.partition(b"\t")[2] for line in job_lines(log, old.job)[1:])
@@ -72,13 +72,13 @@ def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
 
 
 def is_known(region: Region) -> bool:
-    """Whether the module's records can be taken apart."""
+    """Returns whether the module's records can be taken apart."""
     versions = MODULES[region.name].versions if region.name in MODULES else VERSIONS.get(region.name, ())
     return region.version in versions
 
 
 def name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Record ids and names in their order, of a names region that could be read."""
+    """Records ids and names in their order, of a names region that could be read."""
     at, counted = 0, log.format == (3, 0)
     while at + 8 < len(data):
         (key,) = struct.unpack_from(f"{log.order}Q", data, at)
@@ -89,24 +89,26 @@ def name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def name_entry(log: Container, key: int, name: bytes) -> bytes:
-    """One entry of the names region."""
+    """Returns one entry of the names region."""
     if log.format == (3, 0):
         return struct.pack(f"{log.order}QI", key, len(name)) + name
     return struct.pack(f"{log.order}Q", key) + name + b"\0"
 
 
 def job_lines(log: Container, data: bytes) -> list[bytes]:
-    """The command line, and one line a mount."""
+    """Returns the command line, and one line a mount."""
     return data[8 * numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
 
 
 def numbers_of(log: Container) -> int:
-    """How many numbers the job region begins with."""
+    """Returns how many numbers the job region begins with."""
     return 7 if log.format >= WIDE else 5
 
 
 def job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[bytes]) -> bytes:
-    """The job region: numbers, metadata, command and mounts. Mounts without a recorded file go when room is short."""
+    """Returns the job region: numbers, metadata, command and mounts. Mounts without a recorded file go when
+    room is short.
+    """
     count = numbers_of(log)
     numbers = list(struct.unpack_from(f"{log.order}{count}q", data))
     numbers[0], numbers[-1] = renumbered(numbers[0], names), renumbered(numbers[-1], names)
@@ -126,23 +128,23 @@ def job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[bytes
 
 
 def renumbered(number: int, names: Pseudonyms) -> int:
-    """Another user or job, from 1 to 2^31 - 1."""
+    """Returns another number of a user or job, from 1 to 2^31 - 1."""
     return names.number(b"number:%d" % number, 1 << 31)
 
 
 def size_of(rows: list[bytes]) -> int:
-    """Bytes of the mounts behind the command."""
+    """Returns bytes of the mounts behind the command."""
     return sum(len(row) + 1 for row in rows)
 
 
 def anonymous_mount(line: bytes, names: Pseudonyms) -> bytes:
-    """The mount under a pseudonym; the file system's type stays, since reports depend on it."""
+    """Returns the mount under a pseudonym; the file system's type stays, since reports depend on it."""
     kind, _, point = line.partition(b"\t")
     return kind + b"\t" + names.path(point)
 
 
 def command(line: bytes, names: Pseudonyms) -> bytes:
-    """The program's path and its arguments; its name stays where programs are kept."""
+    """Returns the program's path and its arguments; its name stays where programs are kept."""
     words = line.strip().split(b" ")
     folder, slash, program = words[0].rpartition(b"/")
     first = names.path(folder + slash) + program if "program" in names.keep else names.path(words[0])
@@ -150,7 +152,7 @@ def command(line: bytes, names: Pseudonyms) -> bytes:
 
 
 def module(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
-    """A module's records under their new ids."""
+    """Returns a module's records under their new ids."""
     if region.name in MODULES:
         return fixed(log, region, data, names)
     changed = bytearray(data)
@@ -164,7 +166,9 @@ def module(log: Container, region: Region, data: bytes, names: Pseudonyms) -> by
 
 
 def fixed(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
-    """Records of a fixed size: ids, also those of other records, and the numbers of a job, a pool or an object."""
+    """Returns records of a fixed size: ids, also those of other records, and the numbers of a job, a pool or
+    an object.
+    """
     layout = MODULES[region.name]
     records = np.frombuffer(data, dtype_of(layout, region.version, log.order)).copy()
     for name in ("id", *(name for name in layout.head if name in (records.dtype.names or ()))):
@@ -183,13 +187,13 @@ def fixed(log: Container, region: Region, data: bytes, names: Pseudonyms) -> byt
 
 
 def renamed(keys: np.ndarray, names: Pseudonyms) -> np.ndarray:
-    """New record ids for old ones; 0 stays, for it means none."""
+    """Returns new record ids for old ones; 0 stays, since it means that there is no record."""
     known, places = np.unique(keys, return_inverse=True)
     return np.array([names.record(key) if key else 0 for key in known.tolist()], "u8")[places]
 
 
 def private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | None:
-    """A private region under pseudonyms; None when nothing is known of what it says."""
+    """Returns a private region under pseudonyms; None if nothing is known of what it says."""
     if region.kind == "table":
         return replace(region, chunks=anonymous_chunks(region.chunks, names))
     if region.name != "job":
@@ -198,7 +202,7 @@ def private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | 
 
 
 def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[bytes, ...]:
-    """The parts of a table; one that does not name its columns has those of the part before it."""
+    """Returns the parts of a table; one that does not name its columns has those of the part before it."""
     columns: list[dict[str, Any]] = []
     new = []
     for chunk in chunks:
@@ -208,7 +212,7 @@ def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[byte
 
 
 def table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
-    """A table: record ids and texts are replaced, numbers and what its header calls words stay."""
+    """Returns a table: record ids and texts are replaced, numbers and what its header calls words stay."""
     head, newline, body = chunk.partition(b"\n")
     header = json.loads(head)
     rows, at, parts = int(header["rows"]), 0, []
@@ -224,7 +228,9 @@ def table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> byt
 
 
 def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
-    """The region `job`: what is known to be harmless as it is, hosts, programs and settings under pseudonyms."""
+    """Returns the region `job`: what is known to be harmless as it is, hosts, programs and settings under
+    pseudonyms.
+    """
     hosts = [names.word(host.encode()).decode() for host in old.get("hosts", [])]
     new = {name: old[name] for name in JOB_KEPT if name in old}
     if "programs" in old:
@@ -242,7 +248,9 @@ def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
 
 
 def program(name: str, names: Pseudonyms) -> str:
-    """A program's name as the command line has it: as it is where programs are kept, without the script behind it."""
+    """Returns a program's name as the command line has it: as it is where programs are kept, without the
+    script behind it.
+    """
     if "program" not in names.keep:
         return names.component(name.encode()).decode()
     own, blank, script = name.partition(" ")
@@ -250,6 +258,6 @@ def program(name: str, names: Pseudonyms) -> str:
 
 
 def setting(name: str, value: str, names: Pseudonyms) -> str:
-    """The value of an environment variable; that of an identifier is a word, be it a number or not."""
+    """Returns the value of an environment variable; that of an identifier is a word, be it a number or not."""
     raw = value.encode()
     return (names.word(raw) if name.upper().endswith("ID") and raw else names.text(raw)).decode()

@@ -31,7 +31,7 @@ class Column:
 
     @property
     def end(self) -> int:
-        """The bytes of a row up to its end."""
+        """Returns the bytes of a row up to its end."""
         return self.before + self.stored.itemsize
 
 
@@ -90,13 +90,13 @@ class Columns(Mapping[str, np.ndarray]):
         return len(self.columns)
 
     def kind(self, name: str) -> str:
-        """The kind of an array, as numpy names it; `-` where there is none."""
+        """Returns the kind of an array, as numpy names it; `-` where there is none."""
         column = self.columns.get(name)
         return column.kind if column else "-"
 
 
 def head_of(part: bytes) -> tuple[Head, int]:
-    """The header of a part, and where its rows begin."""
+    """Returns the header of a part, and where its rows begin."""
     end = part.find(b"\n")
     if end < 0:
         raise ValueError("a table has no header line")
@@ -105,7 +105,7 @@ def head_of(part: bytes) -> tuple[Head, int]:
 
 
 def parsed(line: bytes) -> Head:
-    """What a header says."""
+    """Parses the header of a part."""
     header = json.loads(line)
     if not isinstance(header, dict):
         raise ValueError("a table's header is not an object")
@@ -121,7 +121,7 @@ remembered = lru_cache(HEADS)(parsed)
 
 
 def column_of(said: dict[str, Any], before: int) -> Column:
-    """A column as the header describes it, behind so many bytes of a row."""
+    """Returns a column as the header describes it, behind so many bytes of a row."""
     name, text = said["name"], said["dtype"]
     if not isinstance(name, str) or not DTYPE.fullmatch(text):
         raise ValueError(f"a column is named {name!r} and of type {text!r}")
@@ -130,7 +130,7 @@ def column_of(said: dict[str, Any], before: int) -> Column:
 
 
 def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
-    """ValueError when a part is shorter than its columns."""
+    """Raises ValueError if a part is shorter than its columns."""
     if 0 <= piece.rows * columns[-1].end <= len(piece.body):
         return
     cut = next(column for column in columns if not 0 <= piece.rows * column.end <= len(piece.body))
@@ -138,14 +138,14 @@ def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
 
 
 def arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
-    """An array for each column: the rows of all pieces; bytes become text."""
+    """Returns an array for each column: the rows of all pieces; bytes become text."""
     if len(pieces) == 1:
         return {column.name: values_of(column, pieces[0]) for column in columns}
     return {column.name: np.concatenate([values_of(column, piece) for piece in pieces]) for column in columns}
 
 
 def values_of(column: Column, piece: Piece) -> np.ndarray:
-    """The values of a column in one piece."""
+    """Returns the values of a column in one piece."""
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":
         return values.astype(column.own)

@@ -35,7 +35,7 @@ INFLATED_LEAST, INFLATED_RATIO = 64 << 20, 512
 best, stay below 300 times."""
 
 MOST_BYTES = 1 << 48
-"""Where a region may end at most; more is damage, and not a file that was cut short."""
+"""Largest possible end of a region; a larger one means damage, and not a file that was cut short."""
 
 WINDOW = 1 << 16
 """Bytes that are given to an inflater at once."""
@@ -53,9 +53,10 @@ class LogError(IolensError):
 
 @dataclass(frozen=True)
 class Region:
-    """Where a module's records lie, compressed, in which record version, and the header's partial flag.
+    """The place of a module's compressed records, their record version, and the header's partial flag.
 
-    `cut`: the file ends before the region does; `length` is what is there of it, perhaps nothing.
+    `cut` is True if the file ends before the region does; `length` is then the length of the existing part, which may
+    be 0.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Container:
 
 
 def open_container(path: Path) -> Container:
-    """Read a file and its header; LogError when it is not a log or its map makes no sense.
+    """Reads a file and its header; raises LogError if it is not a log or its map makes no sense.
 
     Of a file that was cut short, regions are what is there of them.
     """
@@ -114,13 +115,13 @@ def open_container(path: Path) -> Container:
 
 
 def what_is_there(region: Region, end: int) -> Region:
-    """The part of a region before the file's end."""
+    """Returns the part of a region before the file's end."""
     there = max(0, min(region.length, end - region.offset))
     return region if there == region.length else replace(region, length=there, cut=True)
 
 
 def format_of(path: Path, data: bytes) -> tuple[int, int]:
-    """The format from the first eight bytes."""
+    """Returns the format from the first eight bytes."""
     text = data[:8].split(b"\0")[0]
     major, dot, minor = text.partition(b".")
     if not (dot and major.isdigit() and minor.isdigit()):
@@ -133,7 +134,7 @@ def format_of(path: Path, data: bytes) -> tuple[int, int]:
 
 
 def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Region, tuple[Region, ...]]:
-    """The names region and the modules that have data, under today's module names."""
+    """Returns the names region and the modules that have data, under today's module names."""
     count, flags_at = (64, 24) if version >= WIDE else (16, 20)
     flags = struct.unpack_from(f"{order}{'Q' if version >= WIDE else 'I'}", data, flags_at)[0]
     name_at = 32 if version >= WIDE else 24
@@ -149,24 +150,26 @@ def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Regio
 
 @cache
 def slot_names(version: tuple[int, int]) -> tuple[str, ...]:
-    """The module of each of the header's slots, under today's names."""
+    """Returns the module of each of the header's slots, under today's names."""
     count = 64 if version >= WIDE else 16
     missing = [place for place, since in LATER_MODULES if version < since]
     return tuple(module_name(place) for place in range(count + len(missing)) if place not in missing)[:count]
 
 
 def module_name(number: int) -> str:
-    """A module's name, or its number where it is not known."""
+    """Returns a module's name, or its number where it is not known."""
     return MODULE_NAMES[number] if number < len(MODULE_NAMES) else f"module {number}"
 
 
 def inflate(log: Container, region: Region) -> bytes:
-    """A region's content: complete compressed streams, one after another, are joined; of a cut one what is there."""
+    """Returns a region's content: complete compressed streams, one after another, are joined; of a cut one
+    what is there.
+    """
     return b"".join(inflated_pieces(log, region))
 
 
 def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
-    """A region's content in pieces, for a region that should not lie in memory beside what is made of it."""
+    """Returns a region's content in pieces, for a region that should not lie in memory beside what is made of it."""
     stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
         yield from (bytes(stored[at : at + PIECE]) for at in range(0, len(stored), PIECE))
@@ -184,18 +187,20 @@ def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
 
 
 def inflated_limit(stored: memoryview) -> int:
-    """Bytes that so much may inflate to."""
+    """Returns bytes that so much may inflate to."""
     return min(INFLATED_LIMIT, max(INFLATED_LEAST, INFLATED_RATIO * len(stored)))
 
 
 def check_room(room: int, limit: int) -> None:
-    """ValueError when more than all room is used up."""
+    """Raises ValueError if a region inflates to more bytes than it may."""
     if room < 0:
         raise ValueError(f"it inflates to more than {limit >> 20} MiB")
 
 
 def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
-    """Complete compressed streams, one after another; ValueError when they inflate to more than they may."""
+    """Returns complete compressed streams, one after another; raises ValueError if they inflate to more than
+    they may.
+    """
     room = limit = inflated_limit(stored)
     while stored:
         content, stored = inflate_stream(compression, stored, room + 1)
@@ -205,7 +210,7 @@ def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
 
 
 def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
-    """The first stream inflated to at most `room` bytes, and what follows it."""
+    """Returns the first stream inflated to at most `room` bytes, and what follows it."""
     if compression == "zlib" and len(stored) <= WINDOW:
         # Most streams of small logs end within one window: no pieces are put together for them.
         inflater = zlib.decompressobj()
@@ -222,7 +227,7 @@ def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[byt
 def stream_pieces(
     compression: str, stored: memoryview, room: int, cut: bool = False
 ) -> Iterator[tuple[bytes, memoryview]]:
-    """The pieces of the first stream, `room` bytes of it at most, and with each what follows it.
+    """Returns the pieces of the first stream, `room` bytes of it at most, and with each what follows it.
 
     EOFError when the stream does not end and is not `cut`. The input goes in by windows, since the inflater copies all
     that lies behind the stream's end: with a stream of each rank, that would be quadratic in their number.

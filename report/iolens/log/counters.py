@@ -83,5 +83,5 @@ DAOS = """OBJ_OPENS OBJ_FETCHES OBJ_UPDATES OBJ_PUNCHES OBJ_DKEY_PUNCHES OBJ_AKE
 
 
 def expand(prefix: str, words: str) -> tuple[str, ...]:
-    """Full counter names: `POSIX_OPENS`, … ; names with `_F_` are doubles, the others 64-bit integers."""
+    """Returns full counter names: `POSIX_OPENS`, … ; names with `_F_` are doubles, the others 64-bit integers."""
     return tuple(f"{prefix}_{name}" for word in words.split() for name in GROUPS.get(word, [word]))

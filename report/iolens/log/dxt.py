@@ -17,7 +17,7 @@ from iolens.log.records import Records, numbered
 from iolens.log.variable import damaged
 
 OPERATIONS = ("write", "read")
-"""In their order within a record."""
+"""The operations in their order within a record."""
 
 STEP = 1 << 20
 """Rows by which a frame grows at most while it is read: else it becomes twice as long."""
@@ -27,7 +27,7 @@ SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
 
 @dataclass(frozen=True)
 class Head:
-    """What all accesses of a record share, and how many it has of each of OPERATIONS."""
+    """The values that all accesses of a record share, and the number of its accesses for each of OPERATIONS."""
 
     id: int
     rank: int
@@ -36,7 +36,7 @@ class Head:
 
 
 def read_dxt(log: Container, region: Region) -> Records:
-    """One row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
+    """Returns one row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
 
     `host` and `op` are categories; the rows of a record follow one another. The first version of DXT_MPIIO and Open MPI
     know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a column more, thread: the thread that made the
@@ -57,7 +57,7 @@ def read_dxt(log: Container, region: Region) -> Records:
 
 
 def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
-    """The fields of all pieces as arrays in this machine's byte order.
+    """Returns the fields of all pieces as arrays in this machine's byte order.
 
     They grow in place: joining pieces in the end would take twice the memory.
     """
@@ -75,17 +75,17 @@ def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[
 
 
 def segment_type(log: Container, region: Region) -> np.dtype[np.void]:
-    """The fields of a traced access in a log."""
+    """Returns the fields of a traced access in a log."""
     return np.dtype([(name, log.order + kind) for name, kind in fields_of(region).items()])
 
 
 def fields_of(region: Region) -> dict[str, str]:
-    """The fields of an access and their types: offset, length, start, end, in newer versions the thread."""
+    """Returns the fields of an access and their types: offset, length, start, end, in newer versions the thread."""
     return {**SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else SEGMENT
 
 
 def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
-    """The segments of all records in pieces; `heads` gets those of the records that are complete.
+    """Returns the segments of all records in pieces; `heads` gets those of the records that are complete.
 
     Where the file was cut short, the segments of an incomplete record come last.
     """
@@ -116,7 +116,7 @@ def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[n
 
 
 def of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """The columns whose values are the same for all accesses, or all of an operation, of a record."""
+    """Returns the columns whose values are the same for all accesses, or all of an operation, of a record."""
     host = np.array([hosts[head.host] for head in heads], dtype=np.int32 if len(hosts) > 127 else np.int8)
     counts = np.array([head.counts for head in heads], dtype=np.int64).ravel()
     operations = np.tile(np.arange(len(OPERATIONS), dtype=np.int8), len(heads))
@@ -130,7 +130,7 @@ def of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) ->
 
 
 def thread_numbers(ranks: np.ndarray, starts: np.ndarray, threads: np.ndarray) -> np.ndarray:
-    """Small numbers for the threads of each rank, in the order of their first accesses.
+    """Returns small numbers for the threads of each rank, in the order of their first accesses.
 
     A log names a thread by its pthread_self(), which is an address that means nothing outside its process.
     """

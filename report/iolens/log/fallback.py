@@ -19,7 +19,7 @@ SECONDS = 600
 
 
 def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str]:
-    """The module's frame, or None and the reason."""
+    """Returns the module's frame, or None and the reason."""
     command = [sys.executable, "-m", "iolens.log.fallback", str(path), module]
     try:
         done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
@@ -36,7 +36,7 @@ def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str
 
 
 def rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
-    """The module's records, or none and the reason."""
+    """Returns the module's records, or none and the reason."""
     try:
         from darshan.backend import cffi_backend as backend
     except ImportError:

@@ -13,7 +13,7 @@ from iolens.log.records import Records, numbered
 
 
 def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
-    """Columns id, rank, head fields and the counters of the newest version; and what to know about them.
+    """Returns columns id, rank, head fields and the counters of the newest version; and what to know about them.
 
     Counters that an old version did not record are -1.
     """
@@ -50,7 +50,7 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
 
 @cache
 def layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
-    """A module's record, and the names of its integers and of its doubles, in their order."""
+    """Returns a module's record, and the names of its integers and of its doubles, in their order."""
     module = MODULES[name]
     names = stored(module, version)
     whole, doubles = (tuple(name for name in names if ("_F_" in name) == timed) for timed in (False, True))
@@ -58,12 +58,12 @@ def layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], t
 
 
 def left_out(records: int) -> str:
-    """A note about records of stdio files, which POSIX's first version has."""
+    """Returns a note about records of stdio files, which POSIX's first version has."""
     return f"{records} records of stdio files, which this old version mixed in, are left out." if records else ""
 
 
 def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.ndarray:
-    """The region as an array of records."""
+    """Returns the region as an array of records."""
     data = inflate(log, region)
     if region.cut:
         data = data[: len(data) - len(data) % layout.itemsize]
@@ -77,17 +77,17 @@ def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.
 
 
 def native(values: np.ndarray) -> np.ndarray:
-    """A contiguous copy in this machine's byte order."""
+    """Returns a contiguous copy in this machine's byte order."""
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
 
 
 def across(values: np.ndarray) -> np.ndarray:
-    """Values of records as a contiguous copy with a row for each counter, whose values lie side by side."""
+    """Returns values of records as a contiguous copy with a row for each counter, whose values lie side by side."""
     return native(values.T)
 
 
 def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
-    """The values, -1 (not recorded) for those that are no finite number; and a note about them."""
+    """Returns the values, -1 (not recorded) for those that are no finite number; and a note about them."""
     wrong = ~np.isfinite(values)
     if not wrong.any():
         return values, ""
@@ -95,7 +95,7 @@ def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def overflowed(values: np.ndarray, names: Sequence[str]) -> str:
-    """A note about counters that cannot be negative and are: old profilers overflowed. -1 means not recorded.
+    """Returns a note about counters that cannot be negative and are: old profilers overflowed. -1 means not recorded.
 
     Distances between accesses (STRIDE) may be negative, and a record's number (RENAMED_FROM) is no count.
     """

@@ -18,7 +18,7 @@ METADATA = 1024
 ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
 """A record's id and its name."""
 MOST_PROCESSES = 1 << 27
-"""More than any machine has; memory for tables per rank stays bounded."""
+"""Largest number of processes, above that of any machine; it bounds the memory of tables per rank."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class JobFields:
 
 
 def read_job(log: Container) -> JobFields:
-    """The job region; LogError when it is too short."""
+    """Returns the job region; raises LogError if it is too short."""
     data = inflate(log, log.job)
     count = 7 if log.format >= WIDE else 5
     if len(data) < 8 * count + METADATA:
@@ -70,7 +70,9 @@ def read_job(log: Container) -> JobFields:
 
 
 def read_names(log: Container) -> dict[int, str]:
-    """Paths by record id; the first name that is not empty counts. Of a log that was cut short those that are there."""
+    """Returns paths by record id; the first name that is not empty counts. Of a log that was cut short those that are
+    there.
+    """
     data = inflate(log, log.names) if log.names.length else b""
     pairs, whole = (counted_names if log.format == (3, 0) else ended_names)(data, log.order)
     if not (whole or log.names.cut):
@@ -86,13 +88,15 @@ def read_names(log: Container) -> dict[int, str]:
 
 
 def ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
-    """Pairs of 8-byte ids and texts that end with a zero byte, and whether the last one does."""
+    """Returns pairs of 8-byte ids and texts that end with a zero byte, and whether the last one does."""
     pairs: list[tuple[bytes, bytes]] = ENDED.findall(data, 0, data.rfind(b"\0") + 1)
     return pairs, len(data) - 9 * len(pairs) - sum([len(name) for _, name in pairs]) <= 8
 
 
 def counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], bool]:
-    """Pairs of 8-byte ids and texts behind their 4-byte length (log format 3.0), and whether the last one is whole."""
+    """Returns pairs of 8-byte ids and texts behind their 4-byte length (log format 3.0), and whether the last one is
+    whole.
+    """
     pairs: list[tuple[bytes, bytes]] = []
     at, length = 0, struct.Struct(f"{order}I")
     while at + 8 < len(data):
@@ -105,5 +109,5 @@ def counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], b
 
 
 def text(raw: bytes) -> str:
-    """Bytes of a path or command as printable text."""
+    """Returns bytes of a path or command as printable text."""
     return raw.decode("utf-8", "replace")

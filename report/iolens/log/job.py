@@ -1,4 +1,4 @@
-"""What a log says: one job, its modules' records as frames, and everything else that was in the file."""
+"""The contents of a log: one job, the records of its modules as frames, and all other parts of the file."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ class Job:
 
     @cached_property
     def records(self) -> Mapping[str, Records]:
-        """What `frames` has, as arrays."""
+        """Returns the tables of `frames` as arrays."""
         return tables_of(self.frames)
 
     @cached_property
     def tables(self) -> Mapping[str, Records]:
-        """The frames of `private`, as arrays."""
+        """Returns the frames of `private`, as arrays."""
         return {name: found for name, found in tables_of(self.private).items() if isinstance(found, Records)}
 
     @property
     def partial(self) -> tuple[str, ...]:
-        """Why the log is not whole, in sentences; empty when it is."""
+        """Returns the reasons why the log is not complete, in sentences; empty if it is."""
         reasons = [
             f"{module.name}: the profiler ran out of room; some records are missing."
             for module in self.modules
@@ -110,7 +110,9 @@ class Job:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What to know about records that could be read or not, and about the program's marks, in sentences."""
+        """Returns remarks about records that could or could not be read, and about the program's marks, in
+        sentences.
+        """
         said = [(module.name, module.note) for module in self.modules if module.note]
         unread = [(module.name, f"{module.unread}.") for module in self.modules if module.unread]
         job = self.private.get("job")
@@ -119,28 +121,32 @@ class Job:
 
     @property
     def coarse(self) -> bool:
-        """Whether the run time is known so badly, and is so short, that shares of it are rough."""
+        """Returns whether the run time is known so badly, and is so short, that shares of it are rough."""
         return self.whole_seconds and self.run_time < COARSE
 
     @property
     def whole_seconds(self) -> bool:
-        """Whether the log knows begin and end in whole seconds only, so that the run time is too long by up to one."""
+        """Returns whether the log knows begin and end in whole seconds only, so that the run time is too long by up to
+        one.
+        """
         return tuple(int(part) for part in self.version.split(".")) < (3, 41)
 
     @property
     def storage(self) -> str | None:
-        """What the job's processes were told of the storage below their files, such as "emulated"; None: nothing."""
+        """Returns the kind of storage that was announced to the job's processes, such as "emulated"; None if there was
+        no such announcement.
+        """
         info = self.private.get("job")
         return str(info["storage"]) if isinstance(info, dict) and info.get("storage") else None
 
     @property
     def emulated(self) -> bool:
-        """Whether the storage below the job's files was a model of time."""
+        """Returns whether the storage below the job's files was a model of time."""
         return self.storage == EMULATED
 
     @cached_property
     def programs(self) -> Mapping[str, tuple[int, ...]]:
-        """The ranks of each program, in order of first ranks, where ranks ran different ones; else empty.
+        """Returns the ranks of each program, in order of first ranks, where ranks ran different ones; else empty.
 
         A rank of which nothing is known, and one of a program that was not listed, is in none of them.
         """
@@ -155,5 +161,5 @@ class Job:
 
     @property
     def anonymized(self) -> bool:
-        """Whether names were replaced by pseudonyms."""
+        """Returns whether names were replaced by pseudonyms."""
         return self.metadata.get("anonymized") == "yes"

@@ -1,6 +1,6 @@
-"""What the pages rely on in the private regions, checked once, so that they need not doubt it.
+"""The parts of the private regions that pages rely on, checked once when a log is read.
 
-A region describes itself; a column or key that is not named here may be absent, and is looked for where it is used.
+A region describes itself. A column or key that is not named here may be absent, and is looked up where it is used.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ CONTAINERS: dict[str, type] = {
 
 
 def check_region(name: str, found: Columns | dict[str, Any]) -> None:
-    """ValueError when a known region is of another kind, or lacks what is relied on."""
+    """Raises ValueError if a known region is of another kind, or lacks columns that pages rely on."""
     if isinstance(found, dict):
         if name in INTEGERS:
             raise ValueError("it is no table")
@@ -91,7 +91,7 @@ def check_region(name: str, found: Columns | dict[str, Any]) -> None:
 
 @cache
 def relied_on(name: str) -> tuple[tuple[str, str], ...]:
-    """The columns that a table must have, each with the kinds of array, as numpy names them, that it may be."""
+    """Returns the columns that a table must have, each with the kinds of array, as numpy names them, that it may be."""
     return tuple(
         (column, kinds)
         for kinds, names in (("iu", INTEGERS), ("f", DOUBLES), ("O", TEXTS))
@@ -100,7 +100,7 @@ def relied_on(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def check_job(job: dict[str, Any]) -> None:
-    """ValueError when lists are no lists, or a rank is on a host, or of a program, that is not named."""
+    """Raises ValueError if lists have another type, or if a rank refers to a host or program without a name."""
     for key, kind in CONTAINERS.items():
         if not isinstance(job.get(key, kind()), kind):
             raise ValueError(f"{key} is no {kind.__name__}")

@@ -30,7 +30,7 @@ class Module:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All counters of the newest version."""
+        """Returns all counters of the newest version."""
         return counters.expand(self.prefix, self.words)
 
 
@@ -69,7 +69,7 @@ MODULES: dict[str, Module] = {
 
 
 def stored(module: Module, version: int) -> tuple[str, ...]:
-    """The counters of one version in the order in which they lie in a record."""
+    """Returns the counters of one version in the order in which they lie in a record."""
     missing = {f"{module.prefix}_{word}" for word in module.versions[version]}
     names = [name for name in module.names if name not in missing]
     place, extra = module.extra.get(version, (0, ()))
@@ -77,7 +77,7 @@ def stored(module: Module, version: int) -> tuple[str, ...]:
 
 
 def dtype_of(module: Module, version: int, order: str) -> np.dtype[np.void]:
-    """The record's numpy dtype; `order` is '<' or '>'. Integer counters are one field `i`, doubles `f`."""
+    """Returns the record's numpy dtype; `order` is '<' or '>'. Integer counters are one field `i`, doubles `f`."""
     names = stored(module, version)
     doubles = sum("_F_" in name for name in names)
     fields: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [

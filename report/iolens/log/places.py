@@ -1,4 +1,4 @@
-"""Where the records of modules of varying length begin in a region that could be read, and their texts."""
+"""The places of records and of their texts in a readable region of a module with records of varying length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = tuple[int, list[tuple[int, int]]]
 
 
 def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place]:
-    """Every record of a LUSTRE, DXT, APMPI or HEATMAP region, in order."""
+    """Returns every record of a LUSTRE, DXT, APMPI or HEATMAP region, in order."""
     at = 0
     while at < len(data):
         if region.name == "LUSTRE":
@@ -32,7 +32,7 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
 
 
 def lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
-    """Words of a LUSTRE record, and the pool of each component: 16 bytes behind 7 numbers."""
+    """Returns words of a LUSTRE record, and the pool of each component: 16 bytes behind 7 numbers."""
     if region.version == 1:
         return 7 + word(log, data, at, 6), []
     components = word(log, data, at, 2)
@@ -42,5 +42,5 @@ def lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, l
 
 
 def word(log: Container, data: bytes, at: int, index: int) -> int:
-    """One 64-bit number of the record at `at`."""
+    """Returns one 64-bit number of the record at `at`."""
     return int(struct.unpack_from(f"{log.order}q", data, at + 8 * index)[0])

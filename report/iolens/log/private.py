@@ -30,7 +30,7 @@ class Entry:
 
 
 def read_private(log: Container, entries: Iterable[Entry]) -> dict[str, Records | dict[str, Any]]:
-    """The private regions of a directory by name: a table or a dict."""
+    """Returns the private regions of a directory by name: a table or a dict."""
     found: dict[str, Records | dict[str, Any]] = {}
     for entry in entries:
         with damage_in(log, f"its private region {entry.name}"):
@@ -41,7 +41,7 @@ def read_private(log: Container, entries: Iterable[Entry]) -> dict[str, Records 
 
 
 def entries_of(log: Container) -> tuple[Entry, ...] | None:
-    """The directory; None in a log that another profiler wrote, LogError when it is damaged."""
+    """Returns the directory; None in a log that another profiler wrote, LogError when it is damaged."""
     if len(log.data) < FOOTER.size or log.data[-FOOTER.size :][:8] != MAGIC:
         return None
     _, offset, length, _ = FOOTER.unpack(log.data[-FOOTER.size :])
@@ -51,7 +51,7 @@ def entries_of(log: Container) -> tuple[Entry, ...] | None:
 
 
 def entry_of(log: Container, region: dict[str, Any]) -> Entry:
-    """One row of the directory, checked."""
+    """Returns one row of the directory, checked."""
     entry = Entry(region["name"], region["kind"], region["offset"], region["bytes"])
     if not isinstance(entry.name, str) or entry.kind not in READERS:
         raise ValueError("a region has no name or is of an unknown kind")
@@ -63,7 +63,7 @@ def entry_of(log: Container, region: dict[str, Any]) -> Entry:
 
 
 def inflated(log: Container, entry: Entry) -> tuple[bytes, ...]:
-    """Each contributing rank's part of a region; LogError when it does not inflate."""
+    """Returns each contributing rank's part of a region; raises LogError if it does not inflate."""
     with damage_in(log, f"its private region {entry.name}"):
         stored = memoryview(log.data)[entry.offset : entry.offset + entry.length]
         return tuple(streams("zlib", stored))
@@ -71,7 +71,7 @@ def inflated(log: Container, entry: Entry) -> tuple[bytes, ...]:
 
 @contextmanager
 def damage_in(log: Container, what: str) -> Iterator[None]:
-    """What goes wrong with damaged JSON or columns, as a LogError."""
+    """Turns errors from damaged JSON or columns into LogError."""
     try:
         yield
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError, EOFError, zlib.error) as error:
@@ -80,7 +80,7 @@ def damage_in(log: Container, what: str) -> Iterator[None]:
 
 
 def document(parts: Sequence[bytes]) -> dict[str, Any]:
-    """A region of kind `json`."""
+    """Returns a region of kind `json`."""
     found = json.loads(parts[0]) if parts else {}
     if not isinstance(found, dict):
         raise ValueError("a json region is not an object")

@@ -1,4 +1,4 @@
-"""From names to pseudonyms: the same name and key give the same pseudonym, and without the key there is no way back.
+"""Replace names by pseudonyms: the same name and key give the same pseudonym, which cannot be reversed without the key.
 
 A pseudonym is the beginning of HMAC-SHA256(key, name) in base 32 (RFC 4648): 60 bits, so that two of a million names
 have the same one with a probability below one in a million.
@@ -32,7 +32,9 @@ OWN_NAMES = re.compile(
 
 @dataclass
 class Pseudonyms:
-    """What each name of a log becomes; `keep` is a subset of KEEPS, `hidden` all words that were replaced so far."""
+    """The pseudonyms of a log's names; `keep` is a subset of KEEPS, `hidden` contains all words that were
+    replaced so far.
+    """
 
     key: bytes
     keep: frozenset[str] = frozenset()
@@ -42,15 +44,15 @@ class Pseudonyms:
     ids: dict[int, int] = field(default_factory=dict)
 
     def digest(self, name: bytes) -> bytes:
-        """32 bytes that depend on all of name and key."""
+        """Returns 32 bytes that depend on the whole name and the key."""
         return hmac.digest(self.key, name, "sha256")
 
     def number(self, name: bytes, below: int) -> int:
-        """A number from 1 up to `below`."""
+        """Returns a number from 1 up to `below`."""
         return int.from_bytes(self.digest(name)[:16], "big") % (below - 1) + 1
 
     def word(self, word: bytes) -> bytes:
-        """One component of a path, a host, or any other word."""
+        """Returns one component of a path, a host, or any other word."""
         found = self.hidden.get(word)
         if found is None:
             found = base64.b32encode(self.digest(b"word:" + word))[:LETTERS].lower()
@@ -58,7 +60,7 @@ class Pseudonyms:
         return found
 
     def component(self, word: bytes) -> bytes:
-        """A component of a path, with its extension where that is kept."""
+        """Returns a component of a path, with its extension where that is kept."""
         if word in (b"", b".", b"..", b"*"):
             return word
         stem, dot, end = word.rpartition(b".")
@@ -67,7 +69,7 @@ class Pseudonyms:
         return self.word(word)
 
     def path(self, path: bytes) -> bytes:
-        """A path, or `path:name in it`; the separators stay, and the mount point where mounts are kept."""
+        """Returns a path, or `path:name in it`; the separators stay, and the mount point where mounts are kept."""
         if OWN_NAMES.fullmatch(path):
             return path
         kept = b""
@@ -77,21 +79,21 @@ class Pseudonyms:
         return kept + b"".join(part if i % 2 else self.component(part) for i, part in enumerate(parts))
 
     def text(self, text: bytes) -> bytes:
-        """A hint's or setting's value: numbers and switches stay, other words are replaced."""
+        """Returns a hint's or setting's value: numbers and switches stay, other words are replaced."""
         parts = SEPARATOR.split(text)
         return b"".join(part if i % 2 or self.is_plain(part) else self.component(part) for i, part in enumerate(parts))
 
     def is_plain(self, word: bytes) -> bool:
-        """Whether a word says nothing of anybody; the job's and the user's numbers do."""
+        """Returns whether a word says nothing of anybody; the job's and the user's numbers do."""
         return bool(PLAIN.fullmatch(word)) and word not in self.numbers
 
     def sentence(self, text: bytes) -> bytes:
-        """A sentence without the words that were replaced elsewhere."""
+        """Returns a sentence without the words that were replaced elsewhere."""
         parts = re.split(rb"([^\w.-]+)", text)
         return b"".join(self.hidden.get(part) or self.hidden.get(part.rstrip(b".")) or part for part in parts)
 
     def name_records(self, names: Iterable[tuple[int, bytes]]) -> None:
-        """Give every named record its new id: that of its new name, where the old one was that of the old name."""
+        """Gives every named record its new id: that of its new name, where the old one was that of the old name."""
         for key, name in names:
             if OWN_NAMES.fullmatch(name):
                 self.ids[key] = key
@@ -101,11 +103,11 @@ class Pseudonyms:
             raise IolensError("two records of the log get the same pseudonym; take another --key")
 
     def unnamed(self, key: int) -> int:
-        """The new id of a record without a name."""
+        """Returns the new id of a record without a name."""
         return self.number(b"record:%d" % key, 1 << 64)
 
     def record(self, key: int) -> int:
-        """The new id of a record."""
+        """Returns the new id of a record."""
         found = self.ids.get(key)
         if found is None:
             found = self.ids[key] = self.unnamed(key)
@@ -113,5 +115,5 @@ class Pseudonyms:
 
 
 def lies_on(path: bytes, mount: bytes) -> bool:
-    """Whether a path is a mount point's or below it."""
+    """Returns whether a path is a mount point's or below it."""
     return path == mount or path.startswith(mount.rstrip(b"/") + b"/")

@@ -1,4 +1,4 @@
-"""From a log file to a Job."""
+"""Read a log file into a Job."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ VARIABLE = {
 
 
 def read_log(path: Path | str) -> Job:
-    """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
+    """Reads a log of Darshan 3.0 or later or of this profiler; raises LogError if it is damaged or no log."""
     log = open_container(Path(path))
     return job_of(log, read_job(log), read_names(log), entries_of(log) or ())
 
 
 def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_ones: Iterable[Entry]) -> Job:
-    """A log in memory as a Job; the job region, the names, and the directory of private regions were read before."""
+    """Returns a log in memory as a Job; the job region, the names, and the directory of private regions were
+    read before.
+    """
     tables: dict[str, Found] = {}
     modules = []
     for region in log.modules:
@@ -77,7 +79,7 @@ def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_
 
 
 def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """What is not there because the file was cut short, in sentences; empty for a whole log."""
+    """Returns which parts are missing because the file was cut short, in sentences; empty for a complete log."""
     said = [
         f"{region.name}: the file was cut short; "
         + (
@@ -96,7 +98,7 @@ def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata
 
 
 def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]:
-    """A module's records, or the reason for having none, and a note."""
+    """Returns a module's records, or the reason for having none, and a note."""
     if region.name in VARIABLE:
         if region.version in VERSIONS[region.name]:
             return VARIABLE[region.name](log, region), "", ""
@@ -111,7 +113,7 @@ def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]
 
 
 def check_ranks(log: Container, region: Region, table: Found, nprocs: int) -> None:
-    """LogError when a record belongs to a rank that the job does not have."""
+    """Raises LogError if a record belongs to a rank that the job does not have."""
     ranks = np.asarray(table["rank"])
     if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:
         reason = f"is damaged: its {region.name} region names a rank outside the {nprocs} of the job"

@@ -9,7 +9,7 @@ BLOCK = 24
 
 
 def record_id(name: bytes) -> int:
-    """The id of a record with this name."""
+    """Returns the id of a record with this name."""
     a, b, c = 0, 0, GOLDEN_RATIO
     whole = len(name) - len(name) % BLOCK
     for at in range(0, whole, BLOCK):
@@ -23,7 +23,7 @@ def record_id(name: bytes) -> int:
 
 
 def mixed(a: int, b: int, c: int) -> tuple[int, int, int]:
-    """Every bit of three words in every other one."""
+    """Returns every bit of three words in every other one."""
     for first, second, third in SHIFTS:
         a = (a - b - c ^ c >> first) & WORD
         b = (b - c - a ^ a << second) & WORD

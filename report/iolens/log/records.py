@@ -36,7 +36,7 @@ class Records:
 
     @classmethod
     def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]]) -> Records:
-        """A table of rows of values."""
+        """Returns a table of rows of values."""
         named, each = [*names], [*rows]
         columns = zip(*each, strict=True) if each else ((),) * len(named)
         return cls({name: column(values) for name, values in zip(named, columns, strict=True)})
@@ -59,25 +59,25 @@ class Records:
 
     @property
     def names(self) -> list[str]:
-        """The columns, in their order."""
+        """Returns the columns, in their order."""
         return [*self.single, *(name for names, _ in self.blocks for name in names)]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """A column, or what stands in for one that is not there."""
+        """Returns a column, or what stands in for one that is not there."""
         try:
             return self[name]
         except KeyError:
             return default
 
     def says(self, name: str, text: str, rows: slice = slice(None)) -> np.ndarray:
-        """Where a column of texts has this one, in some rows or all."""
+        """Returns which rows, among some or all, have this text in a column."""
         texts = self.coded.get(name)
         wanted = text if texts is None else texts.index(text) if text in texts else -1
         found: np.ndarray = self[name][rows] == wanted
         return found
 
     def where(self, rows: np.ndarray | slice) -> Records:
-        """Some rows: those that are true, those of these numbers in their order, or a slice."""
+        """Returns some rows: those that are true, those of these numbers in their order, or a slice."""
         return Records(
             {name: values[rows] for name, values in self.single.items()},
             [(names, values[:, rows]) for names, values in self.blocks],
@@ -85,25 +85,25 @@ class Records:
         )
 
     def beside(self, columns: Mapping[str, np.ndarray]) -> Records:
-        """The rows with more columns, or with others for those of the same names."""
+        """Returns the rows with more columns, or with others for those of the same names."""
         return Records({**self.single, **columns}, self.blocks, self.coded)
 
     def take(self, *names: str) -> Records:
-        """Some of the columns, in this order; none of them is coded."""
+        """Returns some of the columns, in this order; none of them is coded."""
         return Records({name: self[name] for name in names})
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """The rows as values of Python, in these columns or all."""
+        """Returns the rows as values of Python, in these columns or all."""
         return zip(*(self[name].tolist() for name in names or self.names), strict=True)
 
     def frame(self) -> pd.DataFrame:
-        """The rows as a frame, made once; coded columns are categories."""
+        """Returns the rows as a frame, made once; coded columns are categories."""
         if self.framed is None:
             self.framed = self.as_frame()
         return self.framed
 
     def as_frame(self) -> pd.DataFrame:
-        """A new frame."""
+        """Returns a new frame."""
         import pandas as pd
 
         single: dict[str, Any] = dict(self.single)
@@ -115,7 +115,7 @@ class Records:
 
 
 def column(values: Sequence[Any]) -> np.ndarray:
-    """Values as an array of truth values, whole numbers, numbers (None among them becomes NaN), or objects."""
+    """Returns values as an array of truth values, whole numbers, numbers (None among them becomes NaN), or objects."""
     import numpy as np
 
     kinds = {type(value) for value in values}
@@ -126,7 +126,7 @@ def column(values: Sequence[Any]) -> np.ndarray:
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
-    """The place of each name."""
+    """Returns the place of each name."""
     return {name: place for place, name in enumerate(names)}
 
 
@@ -156,13 +156,13 @@ class Frames(Mapping[str, Any]):
 
 
 def tables_of(frames: Mapping[str, Any]) -> dict[str, Any]:
-    """What there is by name with arrays for frames."""
+    """Returns the tables by name, with arrays for frames."""
     tables = frames.tables if isinstance(frames, Frames) else frames
     return {name: as_records(found) for name, found in tables.items()}
 
 
 def as_records(found: Any) -> Any:
-    """Arrays for a frame; what is neither stays as it is."""
+    """Returns arrays for a frame; what is neither stays as it is."""
     if isinstance(found, (Records, Mapping)):
         return found
     coded = {name: list(found[name].cat.categories) for name in found if found[name].dtype == "category"}

@@ -29,7 +29,7 @@ class PrivateRegion:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a log's regions hold, inflated; `private` is None in a log that another profiler wrote."""
+    """The inflated contents of a log's regions; `private` is None in a log that another profiler wrote."""
 
     job: bytes
     names: bytes
@@ -38,7 +38,7 @@ class Contents:
 
 
 def take_apart(log: Container) -> Contents:
-    """All regions of a log; LogError when one is damaged or cut off."""
+    """Returns all regions of a log; raises LogError if one is damaged or cut off."""
     for region in (log.names, *log.modules):
         if region.cut:
             raise LogError(log.path, f"is cut off within its {region.name} region: only a whole log can be rewritten")
@@ -53,7 +53,7 @@ def take_apart(log: Container) -> Contents:
 
 
 def put_together(log: Container, contents: Contents) -> bytes:
-    """A log like this one with these contents."""
+    """Returns a log like this one with these contents."""
     compress = COMPRESS[log.compression]
     data = bytearray(log.data[: log.job.offset]) + compress(contents.job)
     if log.names.offset:
@@ -69,19 +69,19 @@ def put_together(log: Container, contents: Contents) -> bytes:
 
 
 def append(log: Container, data: bytearray, place: int, stored: bytes) -> None:
-    """Add a region, and enter it into the header's map at `place`; an empty one is entered as absent."""
+    """Adds a region, and enter it into the header's map at `place`; an empty one is entered as absent."""
     struct.pack_into(f"{log.order}QQ", data, place, len(data) if stored else 0, len(stored))
     data += stored
 
 
 def map_place(log: Container, region: Region | None) -> int:
-    """Where the header has the names region's (None) or a module's offset and length."""
+    """Returns the place in the header of a module's offset and length, or of those of the names region (None)."""
     first = 32 if log.format >= WIDE else 24
     return first if region is None else first + 16 * (1 + slot_names(log.format).index(region.name))
 
 
 def append_private(data: bytearray, regions: tuple[PrivateRegion, ...]) -> None:
-    """Add the private regions, their directory and the footer."""
+    """Adds the private regions, their directory and the footer."""
     entries = []
     for region in regions:
         stored = b"".join(zlib.compress(chunk) for chunk in region.chunks)

@@ -38,12 +38,12 @@ class Records:
     places: Mapping[str, int]
 
     def seconds(self, name: str) -> np.ndarray:
-        """A time, named without the prefix; 0 where it was not recorded or is no number."""
+        """Returns a time, named without the prefix; 0 if it was not recorded or is no number."""
         place = self.places.get(f"{self.prefix}_{name}")
         return np.zeros(len(self.id)) if place is None else np.asarray(self.times[:, place])
 
     def whole(self, name: str) -> np.ndarray:
-        """An integer counter, named without the prefix; 0 where it was not recorded (-1) or overflowed."""
+        """Returns an integer counter, named without the prefix; 0 if it was not recorded (-1) or overflowed."""
         place = self.places.get(f"{self.prefix}_{name}")
         return np.zeros(len(self.id), "i8") if place is None else np.asarray(np.maximum(self.counts[:, place], 0))
 
@@ -76,12 +76,12 @@ class Scan:
 
 
 def scan(path: Path) -> Scan:
-    """Read a log of Darshan 3.0 or later or of this profiler; LogError when it is damaged or no log."""
+    """Reads a log of Darshan 3.0 or later or of this profiler; raises LogError if it is damaged or no log."""
     return scan_of(open_container(path))
 
 
 def scan_of(log: Container) -> Scan:
-    """The essence of a log in memory."""
+    """Returns the essence of a log in memory."""
     facts = read_job(log)
     regions = {region.name: region for region in log.modules if region.length}
     records = {name: read_records(log, regions[name], facts.nprocs) for name in DATA if known(regions.get(name))}
@@ -92,17 +92,17 @@ def scan_of(log: Container) -> Scan:
 
 
 def known(region: Region | None) -> bool:
-    """Whether its records are read here."""
+    """Returns whether its records are read here."""
     return region is not None and region.version in MODULES[region.name].versions
 
 
 def known_heat(region: Region | None) -> bool:
-    """Whether the heat maps of this region are read here."""
+    """Returns whether the heat maps of this region are read here."""
     return region is not None and region.version == 1
 
 
 def reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
-    """Why the log is not whole."""
+    """Returns the reasons why the log is not complete."""
     said = [
         f"{one.name}: the profiler ran out of room; some records are missing." for one in log.modules if one.partial
     ]
@@ -112,7 +112,9 @@ def reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
 
 @cache
 def layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapping[str, int], int]:
-    """A module's record, the place of each counter among those of its kind, and that of POSIX_FOPENS, else -1."""
+    """Returns a module's record, the place of each counter among those of its kind, and that of POSIX_FOPENS,
+    else -1.
+    """
     module = MODULES[name]
     names = stored(module, version)
     whole, doubles = ([name for name in names if ("_F_" in name) == timed] for timed in (False, True))
@@ -121,7 +123,7 @@ def layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapp
 
 
 def read_records(log: Container, region: Region, nprocs: int) -> Records:
-    """A module's records; LogError when one belongs to a rank that the job does not have."""
+    """Returns a module's records; raises LogError if one belongs to a rank that the job does not have."""
     dtype, places, fopens = layout(region.name, region.version, log.order)
     rows = records_of(log, region, dtype)
     if fopens >= 0:
@@ -135,7 +137,7 @@ def read_records(log: Container, region: Region, nprocs: int) -> Records:
 
 
 def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
-    """Records of six numbers and, for each bin, the bytes written, then those read."""
+    """Returns records of six numbers and, for each bin, the bytes written, then those read."""
     _, words = words_of(log, region)
     found, at = [], 0
     while at + 6 <= len(words):
@@ -153,7 +155,7 @@ def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
 
 
 def read_process(log: Container, private: Iterable[Entry]) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
-    """The private regions `job` and `process`; empty in a log that another profiler wrote."""
+    """Returns the private regions `job` and `process`; empty in a log that another profiler wrote."""
     info: dict[str, Any] = {}
     process: Mapping[str, np.ndarray] = {}
     for entry in private:

@@ -35,12 +35,14 @@ LUSTRE = {
 
 
 def damaged(log: Container, region: Region) -> LogError:
-    """The error for a record that does not end within its region."""
+    """Returns the error for a record that does not end within its region."""
     return LogError(log.path, f"is damaged: a record of its {region.name} region is cut off")
 
 
 def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:
-    """A region's bytes, and the same as 64-bit integers in this machine's order; of a cut one the whole integers."""
+    """Returns a region's bytes, and the same as 64-bit integers in this machine's order; of a cut one the
+    whole integers.
+    """
     data = inflate(log, region)
     if len(data) % 8 and not region.cut:
         raise damaged(log, region)
@@ -49,7 +51,7 @@ def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:
 
 
 def read_lustre(log: Container, region: Region) -> Records:
-    """One row a layout component: id, rank, component (from 0), its fields, pool, and `osts`, a tuple.
+    """Returns one row a layout component: id, rank, component (from 0), its fields, pool, and `osts`, a tuple.
 
     Sizes and extents are bytes; an extent end of -1 is the end of the file; -1 elsewhere: not recorded.
     """
@@ -72,7 +74,7 @@ def read_lustre(log: Container, region: Region) -> Records:
 def lustre_v1(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
-    """A record of version 1: OST and MDT counts, MDT offset, stripe size and count, OSTs."""
+    """Returns a record of version 1: OST and MDT counts, MDT offset, stripe size and count, OSTs."""
     head = words[at : at + 7]
     if len(head) < 7 or not 0 <= head[6] <= len(words) - at - 7:
         raise damaged(log, region)
@@ -84,7 +86,7 @@ def lustre_v1(
 def lustre_v2(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
-    """A record of version 2: components of 7 numbers and a pool name, then the OSTs of all of them."""
+    """Returns a record of version 2: components of 7 numbers and a pool name, then the OSTs of all of them."""
     head = words[at : at + 4]
     if len(head) < 4 or min(head[2:]) < 0 or head[2] * 9 + head[3] > len(words) - at - 4:
         raise damaged(log, region)
@@ -104,12 +106,12 @@ def lustre_v2(
 
 
 def unsigned(key: int) -> int:
-    """A record id read as a signed number."""
+    """Returns a record id read as a signed number."""
     return key & 0xFFFFFFFFFFFFFFFF
 
 
 def read_heatmap(log: Container, region: Region) -> Records:
-    """One row a time bin: id, module, rank, bin, width (seconds), written, read (bytes)."""
+    """Returns one row a time bin: id, module, rank, bin, width (seconds), written, read (bytes)."""
     _, words = words_of(log, region)
     parts: list[dict[str, Any]] = []
     at = 0
@@ -147,7 +149,9 @@ APMPI_HEAD, APMPI_RECORD, APMPI_NODE = 6, 654, 16
 
 
 def read_apmpi(log: Container, region: Region) -> Records:
-    """One row a rank: id, rank, node, time in MPI (seconds), sync_time (of that, in timed barriers; seconds)."""
+    """Returns one row a rank: id, rank, node, time in MPI (seconds), sync_time (of that, in timed barriers;
+    seconds).
+    """
     data, words = words_of(log, region)
     rest = words[APMPI_HEAD:]
     if len(rest) % APMPI_RECORD and not region.cut:

@@ -86,8 +86,8 @@ class Calibration:
 def calibrate(
     directory: Path, start: Model, size: int, repeat: int, folder: Path, say: Callable[[str], None]
 ) -> Calibration:
-    """Runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs are kept
-    in `folder`. Storage without stripes is treated as one target. Raises if a run fails.
+    """Returns runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs
+    are kept in `folder`. Storage without stripes is treated as one target. Raises if a run fails.
     """
     backend = backend_at(directory)
     if backend.set_stripes is None:
@@ -135,7 +135,7 @@ def errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
 
 
 def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder: Path) -> Recorded:
-    """Runs IOR, traced, on new files with this layout; raises if the run failed or must not be compared."""
+    """Returns runs IOR, traced, on new files with this layout; raises if the run failed or must not be compared."""
     place = directory / f"iolens-calibrate-{uuid.uuid4().hex[:8]}"
     place.mkdir()
     try:

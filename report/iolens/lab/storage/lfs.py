@@ -78,13 +78,13 @@ def parse_stripes(text: str) -> Layout:
 
 
 def value_of(name: str, text: str) -> str | None:
-    """The value behind a name, which stands with its `lmm_` in the layout of a file."""
+    """Returns the value behind a name, which stands with its `lmm_` in the layout of a file."""
     found = re.search(rf"(?:^|\s)(?:lmm_)?{re.escape(name)}:\s+(\S+)", text)
     return found[1] if found else None
 
 
 def parse_df(text: str) -> tuple[StorageTarget, ...]:
-    """The object storage targets that `lfs df -v` lists, by index; raises IolensError when there are none."""
+    """Returns the object storage targets that `lfs df -v` lists, by index; raises IolensError if there are none."""
     found: dict[int, StorageTarget] = {}
     for line in text.splitlines():
         if space := SPACE.match(line):
@@ -99,7 +99,7 @@ def parse_df(text: str) -> tuple[StorageTarget, ...]:
 
 
 def listed(name: str, size: str, used: str, available: str, index: str, letters: str) -> StorageTarget:
-    """A target from its line of `lfs df`."""
+    """Returns a target from its line of `lfs df`."""
     own = re.search(r"OST([0-9a-fA-F]{4})", name)
     trouble = ", ".join(STATES[letter] for letter in letters if letter in STATES)
     open_to_files = not set(letters) & set(CLOSED)
@@ -108,11 +108,11 @@ def listed(name: str, size: str, used: str, available: str, index: str, letters:
 
 
 def in_bytes(number: str) -> int:
-    """A number of `lfs df` in bytes."""
+    """Returns a number of `lfs df` in bytes."""
     digits = number.rstrip("KMGTPE")
     return int(float(digits) * FACTORS[number[len(digits) :]])
 
 
 def short_name(uuid: str) -> str:
-    """A target's name as other commands have it."""
+    """Returns a target's name as other commands have it."""
     return uuid.removesuffix("_UUID")

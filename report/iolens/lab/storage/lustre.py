@@ -21,12 +21,12 @@ CLIENT = "it comes with the Lustre client"
 
 
 def on_lustre(path: Path) -> bool:
-    """Whether a path lies on a mounted Lustre."""
+    """Returns whether a path lies on a mounted Lustre."""
     return file_system(path)[0] == "lustre"
 
 
 def set_stripes(directory: Path, layout: Layout) -> None:
-    """Set a directory's default layout; `lfs` judges the count, the first target and the pool."""
+    """Sets a directory's default layout; `lfs` judges the count, the first target and the pool."""
     if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
         raise UsageError(f"a Lustre stripe is a multiple of 64 KiB, not {layout.stripe_size} bytes")
     count, size, start = str(layout.stripe_count), str(layout.stripe_size), str(layout.start)
@@ -35,23 +35,23 @@ def set_stripes(directory: Path, layout: Layout) -> None:
 
 
 def get_stripes(path: Path) -> Layout:
-    """The layout of a file, or the default layout of a directory."""
+    """Returns the layout of a file, or the default layout of a directory."""
     return parse_getstripe(lfs("getstripe", *(["-d"] if path.is_dir() else []), str(path.absolute())))
 
 
 def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
-    """The object storage targets below a path, deactivated ones with them, or those of a pool."""
+    """Returns the object storage targets below a path, deactivated ones with them, or those of a pool."""
     return parse_df(lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
 
 
 def setstripe(count: int, size: int | None, pool: str | None) -> str:
-    """The line with which a person sets these stripes; None leaves size or pool to the file system."""
+    """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
     of_size, of_pool = f" -S {lfs_size(size)}" if size else "", f" -p {shlex.quote(pool)}" if pool else ""
     return f"lfs setstripe -c {count}{of_size}{of_pool} DIRECTORY"
 
 
 def lfs_size(size: int) -> str:
-    """Bytes as `lfs setstripe -S` takes them: 1048576 -> '1M', 65536 -> '64K'."""
+    """Returns bytes as `lfs setstripe -S` takes them: 1048576 -> '1M', 65536 -> '64K'."""
     for unit, suffix in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
         if size >= unit and size % unit == 0:
             return f"{size // unit}{suffix}"
@@ -59,7 +59,7 @@ def lfs_size(size: int) -> str:
 
 
 def lfs(*words: str) -> str:
-    """What `lfs` prints; raises with its message when it fails."""
+    """Returns the output of `lfs`; raises with its message if it fails."""
     return ask(("lfs", *words), CLIENT)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def file_system(path: Path) -> tuple[str, str]:
-    """Type and mount point of the file system that holds `path`, from /proc/self/mounts."""
+    """Returns type and mount point of the file system that holds `path`, from /proc/self/mounts."""
     resolved = str(path.resolve())
     best = ("unknown", "/")
     for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""What a run's record keeps of a real file system: the layout of its data, and the state of the targets."""
+"""The state of a real file system that a run's record keeps: the layout of its data, and the state of the targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def health_with(
     get_stripes: Callable[[Path], Layout],
     targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None,
 ) -> Callable[[Path, str], Health]:
-    """A back end's `health`: layout and targets as its tools tell them after the job, or why they do not."""
+    """Returns a back end's `health`: layout and targets as its tools tell them after the job, or why they do not."""
 
     def health(directory: Path, job: str) -> Health:
         counts: dict[str, Any] = {"layout": told(lambda: asdict(get_stripes(sample(directory / job))))}
@@ -30,7 +30,7 @@ def health_with(
 
 
 def told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """An answer, or the reason why there is none: a run is not lost because a tool failed afterwards."""
+    """Returns an answer, or the reason why there is none: a run is not lost because a tool failed afterwards."""
     try:
         return question()
     except IolensError as error:
@@ -38,5 +38,5 @@ def told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def sample(folder: Path) -> Path:
-    """The first data file of a job, whose layout is that of all; the folder itself where it left none."""
+    """Returns the first data file of a job, whose layout is that of all; the folder itself where it left none."""
     return min((path for path in folder.rglob("*") if path.is_file()), default=folder)

@@ -25,30 +25,32 @@ class StorageTarget:
 
     @property
     def fill(self) -> float | None:
-        """Used part of what files may take, 0 to 1, as `df` and `lfs df` count it."""
+        """Returns used part of what files may take, 0 to 1, as `df` and `lfs df` count it."""
         if self.used is None or self.available is None:
             return None
         return self.used / (self.used + self.available) if self.used + self.available else None
 
 
 def usable(targets: Sequence[StorageTarget]) -> int:
-    """How many take new files, and so the most stripes that a file can have."""
+    """Returns how many take new files, and so the most stripes that a file can have."""
     return sum(target.takes_files for target in targets)
 
 
 def without_files(targets: Sequence[StorageTarget]) -> str:
-    """Those that take no new files, and why: `3 (inactive device), 5 (read-only)`."""
+    """Returns those that take no new files, and why: `3 (inactive device), 5 (read-only)`."""
     return ", ".join(f"{target.index} ({target.trouble})" for target in targets if not target.takes_files)
 
 
 def gaps(targets: Sequence[StorageTarget]) -> tuple[int, ...]:
-    """Indices below the highest that are not listed: permanently deactivated, never made, or left out by the client."""
+    """Returns indices below the highest that are not listed: permanently deactivated, never made, or left out by the
+    client.
+    """
     known = {target.index for target in targets}
     return tuple(sorted(set(range(max(known, default=0))) - known))
 
 
 def in_ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers for a person: 2, 3, 4, 9 → `2-4 9`."""
+    """Returns ascending numbers for a person: 2, 3, 4, 9 → `2-4 9`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -59,7 +61,7 @@ def in_ranges(numbers: Sequence[int]) -> str:
 
 
 def summary(targets: Sequence[StorageTarget]) -> str:
-    """One line for a person."""
+    """Returns one line for a person."""
     fills = [target.fill for target in targets if target.fill is not None]
     full = f", {min(fills):.0%} to {max(fills):.0%} full" if fills else ""
     closed = without_files(targets)
@@ -71,7 +73,7 @@ def summary(targets: Sequence[StorageTarget]) -> str:
 
 
 def table(targets: Sequence[StorageTarget]) -> str:
-    """A line for each target below a heading."""
+    """Returns a line for each target below a heading."""
     width = max([len("target"), *(len(target.name) for target in targets)])
     lines = [f"index  {'target':<{width}}      size  full  state"]
     for target in targets:
@@ -82,7 +84,7 @@ def table(targets: Sequence[StorageTarget]) -> str:
 
 
 def record(targets: Sequence[StorageTarget]) -> dict[str, Any]:
-    """What run.json keeps of them."""
+    """Returns the targets in the form of run.json."""
     fills = [target.fill for target in targets if target.fill is not None]
     return {
         "count": len(targets),

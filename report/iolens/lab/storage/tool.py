@@ -13,7 +13,7 @@ PATIENCE = 30.0
 
 
 def ask(words: Sequence[str], where_from: str) -> str:
-    """What a tool prints; raises IolensError when it is not there, fails, or does not answer."""
+    """Returns the output of a tool; raises IolensError if it is not installed, fails, or does not answer."""
     if not shutil.which(words[0]):
         raise IolensError(f"the command {words[0]} was not found; {where_from}")
     line = " ".join(words)

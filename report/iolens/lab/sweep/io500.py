@@ -30,7 +30,7 @@ def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str)
 
 
 def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:
-    """Runs one phase under the profiler; its log, output and result go to results/<phase>/."""
+    """Returns runs one phase under the profiler; its log, output and result go to results/<phase>/."""
     folder = results / phase.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -50,7 +50,9 @@ def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str
 def perform_all(
     scale: Scale, directory: Path, results: Path, profiler: str, tell: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """Runs all phases in a new folder below `directory`, which is removed at the end; calls `tell` after each phase."""
+    """Returns runs all phases in a new folder below `directory`, which is removed at the end; calls `tell` after each
+    phase.
+    """
     data = directory / "io500-data"
     if data.exists():
         raise IolensError(f"{data} is there already: another run is using it, or left it; remove it, or give another")

@@ -24,7 +24,7 @@ class NpbClass:
 
     @property
     def dump_bytes(self) -> int:
-        """Bytes of one dump of the whole field."""
+        """Returns bytes of one dump of the whole field."""
         return POINT_BYTES * self.edge**3
 
 
@@ -40,13 +40,13 @@ CLASSES = {
 
 
 def time_steps(arguments: Sequence[str]) -> int | None:
-    """Time steps of a command line; None when it names no class."""
+    """Returns time steps of a command line; None if it names no class."""
     npb = CLASSES.get(value_of(arguments, "--class") or "")
     return size_of(arguments, npb.steps, "--steps") if npb else None
 
 
 def data_bytes(arguments: Sequence[str]) -> int | None:
-    """Bytes that a command line writes; None when it names no class."""
+    """Returns bytes that a command line writes; None if it names no class."""
     npb, steps = CLASSES.get(value_of(arguments, "--class") or ""), time_steps(arguments)
     if npb is None or steps is None:
         return None
@@ -55,7 +55,7 @@ def data_bytes(arguments: Sequence[str]) -> int | None:
 
 
 def refuses(arguments: Sequence[str], ranks: int) -> str | None:
-    """BT's grid is cut into a square of cells."""
+    """Returns the reason why a number of ranks is not possible: BT's grid is cut into a square of cells."""
     edge = math.isqrt(ranks)
     return None if edge**2 == ranks else f"btio needs a square number of ranks, such as {edge**2} or {(edge + 1) ** 2}"
 

@@ -15,12 +15,12 @@ from iolens.lab.installation import own_workloads, source_of_workloads
 from iolens.lab.workloads.recipe import USUAL, Recipe
 
 PARTS = ("workloads", "profiler/include")
-"""Of the source, what a build needs."""
+"""The parts of the source that a build needs."""
 
 
 def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None) -> Path:
-    """Compile all, or one program, with an MPI's compiler command, into `target`/bin (default: this user's own folder);
-    returns it.
+    """Compiles all, or one program, with an MPI's compiler command, into `target`/bin (default: this user's own
+    folder); returns it.
 
     Raises IolensError when the source, make or the compiler is not there, or the compiler fails; nothing is left of an
     attempt that fails.
@@ -61,11 +61,13 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
 
 
 TROUBLE = ("error", "undefined reference", "/ld: ")
-"""What is in a line that says what went wrong, the surest first: the linker says the place in a line of its own."""
+"""Texts that identify a line about the cause of a failure, the most certain first; the linker names the place in a
+separate line.
+"""
 
 
 def complaint(said: str) -> str:
-    """What went wrong first: an error of the compiler or the linker, else what make says last."""
+    """Returns the first cause of a failed build: an error of the compiler or the linker, else the last line of make."""
     lines = [line for line in said.splitlines() if line.strip()]
     own = [line for line in lines if not line.startswith(("make", "collect2"))]
     found = [line for word in TROUBLE for line in own if word in line.lower()]
@@ -73,14 +75,14 @@ def complaint(said: str) -> str:
 
 
 def settings(compiler: str, recipe: Recipe, program: str | None) -> list[str]:
-    """What the workloads' Makefile is told."""
+    """Returns the variables for the workloads' Makefile."""
     words = [f"MPICC={compiler}"]
     words += [f"CODE_FLAGS={recipe.flags}"] if recipe.flags else []
     return words + ([f"PROGRAMS={program}"] if program else [])
 
 
 def source_here() -> Path:
-    """The folder above the workloads' source; raises IolensError where there is none."""
+    """Returns the folder above the workloads' source; raises IolensError if there is none."""
     source = source_of_workloads()
     if source is None:
         raise IolensError("`make install` has built the workloads already, and this tree has no source of them")
@@ -88,7 +90,7 @@ def source_here() -> Path:
 
 
 def source_digest() -> str:
-    """SHA-256 of all that a build reads of the source."""
+    """Returns the SHA-256 of all source files that a build reads."""
     source, digest = source_here(), hashlib.sha256()
     for path in sorted(path for part in PARTS for path in (source / part).rglob("*") if path.is_file()):
         digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of
 
 FACES = 6
-"""Of the cubed sphere."""
+"""Number of faces of the cubed sphere."""
 
 VALUE_BYTES = 4
 
 
 def elsewhere(arguments: Sequence[str]) -> bool:
-    """Whether the problem stands in a file, or is another one (`--mode`)."""
+    """Returns whether the problem stands in a file, or is another one (`--mode`)."""
     named = {word.partition("=")[0] for word in arguments}
     return bool({"--config_file", "--mode"} & named) or not {"--nx", "--ny"} & named
 
 
 def refuses(arguments: Sequence[str], ranks: int) -> str | None:
-    """The ranks share the faces of the cubed sphere evenly."""
+    """Returns the ranks share the faces of the cubed sphere evenly."""
     if elsewhere(arguments):
         return None
     needed = FACES * size_of(arguments, 4, "--nx") * size_of(arguments, 4, "--ny")
@@ -27,7 +27,7 @@ def refuses(arguments: Sequence[str], ranks: int) -> str | None:
 
 
 def volume(arguments: Sequence[str], ranks: int) -> int | None:
-    """The fields' values, without what the file format adds; each trial writes the same files again."""
+    """Returns the fields' values, without what the file format adds; each trial writes the same files again."""
     if elsewhere(arguments):
         return None
     cells = FACES * size_of(arguments, 90, "--im_world") ** 2 * size_of(arguments, 137, "--lm")

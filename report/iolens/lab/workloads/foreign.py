@@ -12,7 +12,9 @@ from iolens.lab.workloads.workload import RESULT, Workload, read_result
 
 
 def result(folder: Path) -> dict[str, Any]:
-    """The program's own result, else one made of what a user's own IOR printed, which is then kept as `result.json`."""
+    """Returns the program's own result, else one made of what a user's own IOR printed, which is then kept as
+    `result.json`.
+    """
     found = read_result(folder)
     if not found:
         found = result_of_ior((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))

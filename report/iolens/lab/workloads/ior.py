@@ -8,7 +8,9 @@ from iolens.lab.workloads.workload import Workload, size_of
 
 
 def volume(arguments: Sequence[str], ranks: int) -> int | None:
-    """A block of each rank in each segment, and with -m a file for each repetition; a script's tests are not read."""
+    """Returns a block of each rank in each segment, and with -m a file for each repetition; a script's tests
+    are not read.
+    """
     if {"-f", "--scriptFile"} & set(arguments):
         return None
     block = size_of(arguments, 2**20, "-b", "--blockSize")

@@ -26,7 +26,7 @@ NAMES = {
 }
 FACT = re.compile(r"^\s*([A-Za-z][\w /]*?)\s*[:=]\s+(.*?)\s*$")
 RANKS = ("tasks", "clients")
-"""Up to 3.1 the line reads `clients = 4 (4 per node)`."""
+"""The line with the number of ranks; up to version 3.1 it reads `clients = 4 (4 per node)`."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class IorOutput:
 
 
 def parse_ior(text: str) -> IorOutput | None:
-    """What this output says; None when it is not IOR's."""
+    """Parses IOR's output; returns None if the text is not IOR's."""
     head = re.search(r"^IOR-([^\s:]+)", text, re.MULTILINE)
     if head is None:
         return None
@@ -85,7 +85,7 @@ def parse_ior(text: str) -> IorOutput | None:
 
 
 def row_of(words: list[str], columns: list[str]) -> IorRow:
-    """One line of the table."""
+    """Returns one line of the table."""
     values: dict[str, Any] = {
         name: None if word == "-" else float(word) for name, word in zip(columns, words[1:], strict=True) if name
     }
@@ -93,9 +93,9 @@ def row_of(words: list[str], columns: list[str]) -> IorRow:
 
 
 def result_of_ior(text: str) -> dict[str, Any]:
-    """IOR's output as a result (workloads/RESULT.md); empty when it is not IOR's, or holds no row.
+    """Returns IOR's output as a result (workloads/RESULT.md); empty if the text is not IOR's or has no row.
 
-    Bytes are bandwidth times total time, to the digits printed.
+    Bytes are bandwidth times total time, as exact as the printed digits.
     """
     output = parse_ior(text)
     if output is None or not output.rows:

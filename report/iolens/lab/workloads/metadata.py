@@ -8,7 +8,7 @@ from iolens.lab.workloads.workload import Workload, size_of, value_of
 
 
 def volume(arguments: Sequence[str], ranks: int) -> int | None:
-    """The content of all files; what a preset writes is the program's to know."""
+    """Returns the content of all files; what a preset writes is the program's to know."""
     if value_of(arguments, "--preset"):
         return None
     return ranks * size_of(arguments, 1000, "-n", "--items") * size_of(arguments, 0, "-w", "--write-bytes")

@@ -1,4 +1,4 @@
-"""How a bundled workload is compiled: the C compiler below the MPI's own command, and the flags."""
+"""The compilation of a bundled workload: the C compiler behind the MPI's own command, and the flags."""
 
 from __future__ import annotations
 
