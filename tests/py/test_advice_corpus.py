@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from iolens.advise import Finding, Verdict, findings, verdict
+from iolens.advise import Finding, Verdict, diagnosis
 from iolens.advise.finding import SEVERITIES
 from iolens.advise.table import RULES
 from iolens.log import read_log
@@ -43,11 +43,10 @@ def judged(corpus: str) -> tuple[Judged, ...]:
     found = []
     for row in yaml.safe_load((TESTS / "advice" / corpus).read_text(encoding="utf-8")):
         job = read_log(LOGS[row.get("log", row["name"])])
-        advice = findings(job)
-        said = verdict(job, found=advice)
+        found_of = diagnosis(job)
         labels = (frozenset(row.get("must", [])), frozenset(row.get("may", [])), bool(row.get("healthy")))
-        texts = as_text(job, said, advice), as_json(job, said, advice)
-        found.append(Judged(row["name"], *labels, said, tuple(advice), *texts))
+        texts = as_text(job, found_of), as_json(job, found_of)
+        found.append(Judged(row["name"], *labels, found_of.verdict, found_of.findings, *texts))
     return tuple(found)
 
 

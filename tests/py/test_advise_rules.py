@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import Finding, findings, remedies, rules, verdict
-from iolens.advise.limits import changed, from_file
+from iolens.advise import Finding, findings, judge, remedies, rules, verdict
+from iolens.advise.limits import DEFAULTS, changed, from_file
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
@@ -195,7 +195,8 @@ def test_gains_decide_on_words_and_silence() -> None:
 
 def short_run(io: float, start: float) -> Job:
     """Four ranks in 10 s: so long in I/O and in MPI_Init, 1 s in a barrier, and the rest computing."""
-    zero = dict.fromkeys(("calls", "sync_time", "bytes_sent", "bytes_received", "messages"), 0)
+    zero = dict.fromkeys(("calls", "sync_time", "bytes_sent", "bytes_received", "messages", "late_receives"), 0)
+    zero |= {f"size_{number}": 0 for number in range(7)}
     rows = [
         {"rank": rank, "function": name, "region": 0, "time": spent, "min_time": spent, "max_time": spent, **zero}
         for rank in range(4)
@@ -367,7 +368,9 @@ def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
     """Though that is the finding that can gain most: it slows down all parts of the time."""
     finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")
     made = job(4, {"POSIX": own_files([60.0, 60.0, 60.0, 60.0])})
-    assert verdict(made, found=[finding]).sentence.startswith("I/O took at most 60 % of the run")
+    assert judge.verdict(made, DEFAULTS, [finding]).sentence == (
+        "I/O took at most 60 % of the run: 60 s of 100 s; what was found lies beside it: Ranks share processors."
+    )
 
 
 def test_ranks_of_a_shared_file_come_from_the_private_table() -> None:
@@ -396,7 +399,7 @@ def test_absurd_counters_end_in_no_error(name: str) -> None:
             for column in chance.choice(numbers, 20):
                 table[column] = np.array([chance.choice([0, -1, 1, 2**40, 2**62])] * len(table), table[column].dtype)
         made = replace(whole, frames=frames, run_time=float(chance.choice([0.0, 1.0, 1e9])))
-        assert verdict(made, found=findings(made)).sentence
+        assert verdict(made).sentence
 
 
 @pytest.mark.parametrize(("usual", "found"), [(0.0001, False), (2.0, True)], ids=["one waits", "all are slow"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import Finding
+from iolens.advise import Finding, diagnosis, verdict
 from iolens.log import Job, read_log
 from iolens.metrics.gauges import gauges
 from iolens.metrics.mpiio import byte_ratios, collective_time, unseen
@@ -18,7 +19,7 @@ from iolens.metrics.unknown import unknown
 from iolens.pages import job_advice
 from iolens.pages.blocks import FigureBlock, Row, Table, Text
 from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
-from iolens.pages.exhibits.overview import GAUGES, UNKNOWN, verdict
+from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
 from iolens.pages.exhibits.overview import said as said_of
 from iolens.pages.exhibits.timeline import mapped_layers
 from iolens.pages.flow import GAP, side_by_side
@@ -125,17 +126,22 @@ def said(blocks: list[object]) -> str:
 
 def test_three_findings_stand_on_the_first_page_and_all_on_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     made = job({"POSIX": posix(UNEVEN)})
-    monkeypatch.setattr(job_advice, "advice", lambda _: [finding(n) for n in range(1, 5)])
+
+    def found(findings: list[Finding]) -> None:
+        judged = replace(diagnosis(made), findings=tuple(findings))
+        monkeypatch.setattr(job_advice, "diagnosis", lambda _: judged)
+
+    found([finding(n) for n in range(1, 5)])
     first = said(job_advice.first_findings(made))
     assert "3. Title 3: at most 50 % of the run\nEvidence 3. Why.\ndo this" in first
     assert "Title 4" not in first
     assert "4. Title 4" in said(job_advice.all_findings(made))
-    monkeypatch.setattr(job_advice, "advice", lambda _: [finding(1)])
+    found([finding(1)])
     assert job_advice.all_findings(made) == []
-    monkeypatch.setattr(job_advice, "advice", lambda _: [finding(1, lines=30)])
+    found([finding(1, lines=30)])
     assert "do this" not in said(job_advice.first_findings(made))  # nothing rather than a part of it
     assert said(job_advice.all_findings(made)).count("do this") == 30
-    monkeypatch.setattr(job_advice, "advice", lambda _: [])
+    found([])
     assert job_advice.first_findings(made) == []
 
 
@@ -183,7 +189,7 @@ def test_a_remedy_is_not_cut_within_a_statement() -> None:
     ("log", "begin", "holds"),
     [
         ("partial_data_stdio", "Recorded I/O took 36 % of the run", "no rule found a fault in it"),
-        ("mpi-io-test-ppc64-3.0.0", "I/O took about 27 % of the run: 0.55 s of at most 2.0 s", "whole seconds"),
+        ("mpi-io-test-ppc64-3.0.0", "Too short to judge: 0.55 s of I/O in a run of at most 2.0 s", "whole seconds"),
         ("empty_log", "Nothing to judge: this log has no records.", "told to see none"),
         ("noposix", "Nothing worth your time: I/O took at most 0.1 % of the run", "6.2 s"),
     ],
@@ -286,8 +292,8 @@ def test_any_number_of_ranks_has_a_report(ranks: int, tmp_path: Path) -> None:
     assert (tmp_path / "job.pdf").stat().st_size < 1 << 20
 
 
-def test_a_share_of_a_run_of_whole_seconds_is_about_so_much() -> None:
-    for version, value in (("3.4.0", "≈ 3.5 %"), ("3.4.4", "86.3 %")):
+def test_a_share_of_a_short_run_of_whole_seconds_is_not_known() -> None:
+    for version, value in (("3.4.0", "the log counts whole seconds"), ("3.4.4", "86.3 %")):
         (drawn,) = GAUGES.figures(read_log(DATA / f"mpi-io-test-x86_64-{version}.darshan"))
         assert isinstance(drawn, FigureBlock)
         assert value in [text.get_text() for text in drawn.figure.texts]

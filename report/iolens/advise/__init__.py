@@ -1,6 +1,28 @@
-"""Rules that turn metrics into findings with evidence and a remedy."""
+"""Rules that turn metrics into one judgement: a verdict, and findings with evidence and a remedy."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise.diagnosis import Diagnosis, diagnosed, diagnosis
 from iolens.advise.finding import Finding, Verdict
-from iolens.advise.judge import findings, verdict
+from iolens.advise.limits import DEFAULTS
 
-__all__ = ["Finding", "Verdict", "findings", "verdict"]
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+__all__ = ["Diagnosis", "Finding", "Verdict", "diagnosed", "diagnosis", "findings", "verdict"]
+
+
+def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
+    """Returns what the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
+
+    Empty for a job whose I/O is healthy or too short to matter.
+    """
+    return list((diagnosis(job) if limits is DEFAULTS else diagnosed(job, limits)).findings)
+
+
+def verdict(job: Job, limits: Limits = DEFAULTS) -> Verdict:
+    """Returns what bounds a run: where its time went, as far as the log knows, and the finding that can gain most."""
+    return (diagnosis(job) if limits is DEFAULTS else diagnosed(job, limits)).verdict

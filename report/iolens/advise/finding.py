@@ -28,6 +28,11 @@ class Finding:
     derivation: str = ""
     hints: tuple[str, ...] = ()
 
+    @property
+    def worth_it(self) -> bool:
+        """Returns whether the remedy is worth its work, as far as the log bounds the gain."""
+        return self.severity in ("high", "medium")
+
 
 @dataclass(frozen=True)
 class Verdict:

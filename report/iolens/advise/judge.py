@@ -1,4 +1,4 @@
-"""All rules on one job: findings in the order of what they can gain, and what bounds the run."""
+"""Says what bounds a run: where its time went, as far as the log knows, and the finding that can gain most."""
 
 from __future__ import annotations
 
@@ -7,106 +7,76 @@ from typing import TYPE_CHECKING
 
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
-from iolens.advise.limits import DEFAULTS, Limits
+from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing
 from iolens.advise.table import RULES
 from iolens.metrics.share import io_seconds, io_share
 
 if TYPE_CHECKING:
-    from iolens.advise.rule import Rule, Seen
+    from iolens.advise.limits import Limits
     from iolens.log import Job
 
 
 HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 
+NO_TRANSFER = "No module recorded a transfer."
+
 LEAST = 0.001
-"""A share of the run that is rounded up to: what takes `at most 0.1 %` may take less."""
+"""Smallest share of the run that is printed: what takes `at most 0.1 %` may take less."""
+
+BOUNDS = {rule.id: rule.bounds for rule in RULES}
+"""The kind of verdict that a rule leads to, by its id."""
+
+BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 
-def findings(job: Job, limits: Limits = DEFAULTS, notes: bool = True) -> list[Finding]:
-    """What the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
+def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequence[str] = ()) -> Verdict:
+    """Returns what bounds this run.
 
-    Empty for a job whose I/O is healthy or too short to matter. Without `notes` those rules are not asked.
-    """
-    tiny = (io_seconds(job) or 0.0) < limits["least_seconds"]
-    short = job.run_time < limits["least_seconds"]
-    found = []
-    for rule in RULES:
-        silent = not notes if rule.note else short if rule.beside_io else tiny
-        seen = None if silent else rule.check(job, limits)
-        finding = seen and finding_of(rule, seen, job, limits)
-        if finding:
-            found.append(finding)
-    return sorted(found, key=lambda one: (one.severity == "note", one.gain is None, -(one.gain or 0.0)))
-
-
-def finding_of(rule: Rule, seen: Seen, job: Job, limits: Limits) -> Finding | None:
-    """The finding; None when it can gain too little to be said."""
-    gain = None
-    if seen.seconds is not None and job.run_time > 0:
-        gain = min(1.0, max(0.0, seen.seconds) / job.run_time)
-        if gain < limits["least_gain"]:
-            return None
-    return Finding(
-        id=rule.id,
-        severity=severity(rule, gain, limits),
-        title=rule.title,
-        evidence=seen.evidence,
-        why=rule.why,
-        gain=gain,
-        gain_words=gain_words(rule, gain, limits, "about" if job.coarse else "at most"),
-        remedy=seen.remedy,
-        read_more=rule.read_more,
-        derivation=seen.derivation,
-        hints=seen.hints,
-    )
-
-
-def severity(rule: Rule, gain: float | None, limits: Limits) -> str:
-    """One of SEVERITIES, by the gain alone; medium where nothing bounds it."""
-    if rule.note:
-        return "note"
-    if gain is None:
-        return "medium"
-    return "high" if gain >= limits["high_gain"] else "medium" if gain >= limits["worth_gain"] else "low"
-
-
-def gain_words(rule: Rule, gain: float | None, limits: Limits, bound: str = "at most") -> str:
-    """The gain for people."""
-    if gain is None:
-        return "about the numbers, not the speed" if rule.note else "this log does not bound the gain"
-    words = f"{bound} {say.percent(gain)} of the run"
-    return words if gain >= limits["worth_gain"] else f"{words}: not worth it"
-
-
-def verdict(job: Job, limits: Limits = DEFAULTS, found: Sequence[Finding] | None = None) -> Verdict:
-    """What bounds this run: where its time went, as far as the log knows, and the finding that can gain most.
-
-    `found`: what `findings` returned, where it is known already.
+    `found`: the findings of this job; `outside`: the gauges that no finding explains and that lie outside their
+    bounds, in words.
     """
     share, spent = io_share(job), io_seconds(job)
     elsewhere = beside_io(job, limits, share)
     if elsewhere is not None:
         return elsewhere
+    worth = [one for one in found if one.worth_it]
+    stands = standing(job, limits)
+    if share is None or spent is None or stands in (NOTHING, HARDLY, SHORT, WHOLE_SECONDS, INCOMPLETE):
+        if worth:
+            return by_finding(worth[0], share)
+        sentence = too_little(job, limits, stands, share, spent)
+        return Verdict("nothing", f"{sentence}{all_parts(job)}.", HOW if share else NO_TRANSFER, share)
+    of_io = [one for one in worth if one.id not in BESIDE_IO]
+    if of_io:
+        return by_finding(of_io[0], share)
+    why = f"what was found lies beside it: {worth[0].title}" if worth else nothing_found(found, outside)
+    return Verdict("transfers", f"{part_of_run(job, share, spent)}; {why}.", HOW, share)
+
+
+def too_little(job: Job, limits: Limits, stands: str, share: float | None, spent: float | None) -> str:
+    """Returns why nothing is said of a job's I/O, without the full stop."""
     if share is None or spent is None:
-        sentence = f"{no_records(job)}{all_parts(job)}."
-        return Verdict("nothing", sentence, "No module recorded a transfer.", None)
+        return no_records(job)
     part = part_of_run(job, share, spent)
-    if job.missing and share < limits["worth_gain"]:
-        return Verdict("nothing", f"{part}; this log is too incomplete to judge it.", HOW, share)
-    if share < limits["worth_gain"]:
-        return Verdict("nothing", f"Nothing worth your time: {part}{all_parts(job)}.", HOW, share)
-    if spent < limits["least_seconds"]:
-        least = f"advice begins at {say.seconds(limits['least_seconds'])} of I/O"
-        return Verdict("nothing", f"Too short to judge: {part}; {least}{all_parts(job)}.", HOW, share)
-    kinds = {rule.id: rule.bounds for rule in RULES if not rule.beside_io}
-    found = findings(job, limits) if found is None else found
-    worth = [one for one in found if one.id in kinds and (one.gain or 0.0) >= limits["worth_gain"]]
-    first = next((one for one in worth if kinds[one.id]), None)
-    if first is not None:
-        return Verdict(kinds[first.id], f"Bound by {kinds[first.id]}: {first.gain_words}.", first.evidence, share)
-    if worth:
-        return Verdict("transfers", f"{worth[0].title}: {worth[0].gain_words}.", worth[0].evidence, share)
-    return Verdict("transfers", f"{part}; {nothing_found(found)}.", HOW, share)
+    if stands == WHOLE_SECONDS:
+        return (
+            f"Too short to judge: {say.seconds(spent)} of I/O in a run of at most {say.seconds(job.run_time)}, for "
+            "this log counts whole seconds"
+        )
+    if stands == INCOMPLETE:
+        return f"{part}; this log is too incomplete to judge it"
+    if stands == SHORT:
+        return f"Too short to judge: {part}; advice begins at {say.seconds(limits['least_seconds'])} of I/O"
+    if stands == HARDLY:
+        return f"Hardly worth your time: {part}, close to the {say.percent(limits['worth_gain'])} where advice begins"
+    return f"Nothing worth your time: {part}"
+
+
+def by_finding(one: Finding, share: float | None) -> Verdict:
+    """Returns the verdict that names one finding."""
+    kind = BOUNDS.get(one.id) or ("mpi" if one.id in BESIDE_IO else "transfers")
+    said = f"Bound by {kind}" if BOUNDS.get(one.id) else one.title
+    return Verdict(kind, f"{said}: {one.gain_words}.", one.evidence, share)
 
 
 def no_records(job: Job) -> str:
@@ -117,19 +87,18 @@ def no_records(job: Job) -> str:
 
 
 def part_of_run(job: Job, share: float, spent: float) -> str:
-    """How much of the run was I/O: an upper bound, unless records are missing or the run time is not known so well."""
-    percent = say.percent(max(share, LEAST))
-    if job.coarse:
-        whole = f"at most {say.seconds(job.run_time)} (this log counts whole seconds)"
-        return f"I/O took about {percent} of the run: {say.seconds(spent)} of {whole}"
-    bound = "Recorded I/O took" if job.partial else "I/O took at most"
-    return f"{bound} {percent} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
+    """Returns how much of the run was I/O: an upper bound, unless records are missing."""
+    share = max(share, LEAST)
+    said = f"Recorded I/O took {say.percent(share)}" if job.partial else f"I/O took at most {say.at_most(share)}"
+    return f"{said} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
 
 
-def nothing_found(found: Sequence[Finding]) -> str:
-    """What to say where time went to I/O and no rule says why."""
+def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
+    """Returns what to say where time went to I/O and no rule says why."""
     if any(one.id == "log-blind" for one in found):
         return "rules could not judge it, for the log is blind for some of its bytes"
+    if outside:
+        return f"no rule says why, though {' and '.join(outside)}"
     return "no rule found a fault in it"
 
 

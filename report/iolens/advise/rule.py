@@ -12,10 +12,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a rule saw in a job.
+class Layout:
+    """The stripes that a rule proposes for some files: how many, their size in bytes (None: any), the record ids."""
 
-    `seconds`: the most that the remedy can take from the run time, and `derivation` why; None where nothing bounds it.
+    count: int
+    size: int | None
+    files: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The evidence of a rule in a job, and its remedy.
+
+    `seconds` is the most that the remedy can take from the run time, and `derivation` says why; None where nothing
+    bounds it. The places `{hints}` and `{layout}` in `remedy` are filled with the text for `hints` and `layout` once
+    `agreed` has compared them with those of the other rules.
     """
 
     evidence: str
@@ -23,6 +34,7 @@ class Seen:
     derivation: str
     remedy: str
     hints: tuple[str, ...] = ()
+    layout: Layout | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,9 @@ class Rule:
     `says` is the condition in words, `limits` the thresholds in it. `bounds` is the verdict on a run for which this is
     what matters most. A `note` is about the log or its numbers: it has no gain, and is said of small jobs, too. A rule
     `beside_io` is about computing or messages: it is asked however short the I/O was, and never is the verdict on a run
-    that spent most of its time in I/O.
+    that spent most of its time in I/O. `gauges`: those of `metrics.gauges` that the rule explains when they lie outside
+    their bounds. A rule on what may be wrong `always` is asked of short jobs, too; where it can gain too little, its
+    finding is a note.
     """
 
     id: str
@@ -45,3 +59,5 @@ class Rule:
     bounds: str = ""
     note: bool = False
     beside_io: bool = False
+    gauges: tuple[str, ...] = ()
+    always: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from iolens.metrics.settings import volume_text as size
 if TYPE_CHECKING:
     from iolens.log import Job
 
-__all__ = ["count", "files", "percent", "rate", "seconds", "size"]
+__all__ = ["and_others", "at_most", "count", "files", "percent", "rate", "seconds", "size"]
 
 
 def count(value: float, noun: str = "") -> str:
@@ -43,6 +44,14 @@ def percent(part: float) -> str:
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
 
+def at_most(part: float) -> str:
+    """Returns a share of one as a bound, which rounding does not make smaller: 0.0432 is `4.4 %`."""
+    value = 100 * part
+    if value <= 9.9:
+        return f"{math.ceil(value * 10 - 1e-9) / 10:.1f} %"
+    return f"{math.ceil(value - 1e-9)} %"
+
+
 def rate(moved: float, spent: float) -> str:
     """Bytes over seconds: `312 MiB/s`."""
     return f"{size(moved / spent)}/s" if spent > 0 else "an unknown rate"
@@ -54,3 +63,8 @@ def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
     name = PurePosixPath(paths(job, keys[:1])[0]).name if keys else "no file"
     others = len(keys) - 1
     return name if others < 1 else f"{name} and {count(others, 'other file')}"
+
+
+def and_others(number: int) -> str:
+    """Returns what follows the numbers of one file when other files are like it; empty without any."""
+    return f", and {count(number, 'other file')} like it" if number > 0 else ""

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.logs:
         raise UsageError("name a log, such as job.darshan; --rules prints what is looked for")
-    from iolens.advise import findings, verdict
+    from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
     from iolens.pages.advice import as_json, as_text, write_hints
@@ -48,12 +48,11 @@ def run(args: argparse.Namespace) -> int:
     limits = changed(args.threshold, from_file(args.thresholds) if args.thresholds else DEFAULTS)
     for number, path in enumerate(args.logs):
         job = read_log(path)
-        found = findings(job, limits)
-        said = verdict(job, limits, found)
+        found = diagnosed(job, limits)
         if args.json:
-            print(as_json(job, said, found))
+            print(as_json(job, found))
         else:
-            print(("\n" if number else "") + as_text(job, said, found))
+            print(("\n" if number else "") + as_text(job, found))
         if args.write_hints:
             write_hints(args.write_hints, found)
     return 0

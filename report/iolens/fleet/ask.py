@@ -33,12 +33,13 @@ QUESTIONS: Mapping[str, str] = {
         sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written, sum(opens)::BIGINT AS opens,
         sum(seconds) / 3600 AS io_hours FROM files GROUP BY mount, file_system ORDER BY io_hours DESC, mount""",
     "offenders": """SELECT j.application, j."user", j.jobid, j.start, j.run_time, j.nprocs, j.gain,
-        j.gain * j.run_time * j.nprocs / 3600 AS saved_hours, arg_max(f.title, f.gain) AS remedy_for, j.log
-        FROM jobs j JOIN findings f USING (part, log_id) WHERE j.gain > 0 AND f.gain IS NOT NULL
+        j.gain * j.run_time * j.nprocs / 3600 AS saved_hours, min(f.title) AS remedy_for, j.log
+        FROM jobs j JOIN findings f USING (part, log_id) WHERE j.gain > 0 AND f.gain = j.gain
         GROUP BY ALL ORDER BY saved_hours DESC, j.log""",
     "rules": """SELECT f.rule, any_value(f.title) AS title, count(*) AS jobs, count(DISTINCT j.application) AS
-    applications, count(*) FILTER (f.gain IS NOT NULL) AS bounded, sum(f.gain * j.run_time * j.nprocs) / 3600 AS
-    saved_hours FROM findings f JOIN jobs j USING (part, log_id) GROUP BY f.rule ORDER BY saved_hours DESC NULLS LAST,
+    applications, count(*) FILTER (f.gain IS NOT NULL) AS bounded,
+    sum(CASE WHEN f.severity = 'low' THEN 0 ELSE f.gain END * j.run_time * j.nprocs) / 3600 AS saved_hours
+    FROM findings f JOIN jobs j USING (part, log_id) GROUP BY f.rule ORDER BY saved_hours DESC NULLS LAST,
     f.rule""",
     "trend": f"SELECT date_trunc('month', start) AS month, {SUMS} FROM jobs GROUP BY month ORDER BY month",
     "copies": """SELECT count(*) - count(DISTINCT (l.bytes, j.uid, j.jobid, j.application, j.start, j.run_time,

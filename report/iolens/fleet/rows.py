@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iolens.advise.finding import Finding
-from iolens.advise.judge import findings
+from iolens.advise.diagnosis import Diagnosis, diagnosed
 from iolens.advise.limits import DEFAULTS
+from iolens.fleet.times import file_seconds, kind_seconds, needs_whole_log
 from iolens.forest.forest import printable
 from iolens.forest.label import label
 from iolens.forest.process import JOB_FOLDER
 from iolens.forest.uses import Uses, uses_of
-from iolens.log.container import Container, open_container
+from iolens.log import Job
+from iolens.log.container import open_container
 from iolens.log.reader import job_of
 from iolens.log.scan import Scan, scan_of
+from iolens.metrics import share
 from iolens.metrics.files import mounts_of
 
 NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
@@ -64,8 +66,10 @@ def rows_of(met: Met, advice: bool) -> Rows:
     log = open_container(Path(met.log))
     found = scan_of(log)
     uses = uses_of(found)
-    seen = advised(log, found) if advice else []
-    gains = [one.gain for one in seen if one.gain is not None]
+    asked = advice and may_be_advised(found)
+    job = job_of(log, found.facts, found.names, found.private) if asked or needs_whole_log(found) else None
+    judged = advised(job) if job is not None and asked else None
+    spent = kind_seconds(found) if job is None else share.kind_seconds(job)
     said = [
         {
             "log_id": met.key,
@@ -75,31 +79,34 @@ def rows_of(met: Met, advice: bool) -> Rows:
             "evidence": one.evidence,
             "gain": one.gain,
         }
-        for one in seen
+        for one in (judged.findings if judged else ())
     ]
-    job = {**job_row(met, found, uses), "advised": advice, "gain": max(gains, default=0.0) if advice else None}
-    return Rows(job, file_columns(met.key, found, uses), said)
+    gain = (judged.gain if judged else 0.0) if advice else None
+    row = {**job_row(met, found, uses, spent), "advised": advice, "gain": gain}
+    return Rows(row, file_columns(met.key, found, uses), said)
 
 
-def advised(log: Container, found: Scan) -> list[Finding]:
-    """What the advice finds, without notes about the log.
+def advised(job: Job) -> Diagnosis:
+    """Returns the judgement of a job, without notes about the log."""
+    return diagnosed(job, DEFAULTS, notes=False)
 
-    The rest of the log is parsed only where there is enough I/O for any rule to speak. The I/O of the slowest rank,
-    which the rules ask for, is at most the sum over all records of all layers.
+
+def may_be_advised(found: Scan) -> bool:
+    """Returns whether there is enough I/O for any rule to speak; else the rest of the log need not be parsed.
+
+    The I/O of the slowest rank, which the rules ask for, is at most the sum over all records of all layers.
     """
+    least = DEFAULTS["least_seconds"]
+    beside = found.facts.run_time >= least and any(entry.name in BESIDE_IO for entry in found.private)
     spent = sum(
         float(records.seconds(f"F_{kind}_TIME").sum())
         for records in found.records.values()
         for kind in ("READ", "WRITE", "META")
     )
-    least = DEFAULTS["least_seconds"]
-    beside = found.facts.run_time >= least and any(entry.name in BESIDE_IO for entry in found.private)
-    return (
-        findings(job_of(log, found.facts, found.names, found.private), notes=False) if spent >= least or beside else []
-    )
+    return spent >= least or beside
 
 
-def job_row(met: Met, found: Scan, uses: Uses) -> dict[str, Any]:
+def job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> dict[str, Any]:
     """The row of the table `jobs`, but for the advice."""
     facts = found.facts
     return {
@@ -120,9 +127,9 @@ def job_row(met: Met, found: Scan, uses: Uses) -> dict[str, Any]:
         "opens": int(uses.opens.sum()),
         "bytes_read": int(uses.bytes_read.sum()),
         "bytes_written": int(uses.bytes_written.sum()),
-        "read_seconds": float(uses.read_seconds.sum()),
-        "write_seconds": float(uses.write_seconds.sum()),
-        "meta_seconds": float(uses.meta_seconds.sum()),
+        "read_seconds": spent["READ"],
+        "write_seconds": spent["WRITE"],
+        "meta_seconds": spent["META"],
     }
 
 
@@ -151,5 +158,5 @@ def file_columns(key: int, found: Scan, uses: Uses) -> dict[str, Any]:
         "writes": uses.writes,
         "bytes_read": uses.bytes_read,
         "bytes_written": uses.bytes_written,
-        "seconds": uses.read_seconds + uses.write_seconds + uses.meta_seconds,
+        "seconds": file_seconds(found, uses.id),
     }

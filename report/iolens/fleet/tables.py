@@ -11,8 +11,8 @@ from iolens.errors import UsageError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = 1
-"""Of the store; another one is not read."""
+SCHEMA = 2
+"""Version of the store; a store of another version is not read."""
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "logs": {
@@ -74,8 +74,9 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """A row a log that was met, one that was read, a file of it, a finding of the advice. `part` names the Parquet files
-that a row stands in, `log_id` one state of a log. Bytes and seconds, over all ranks; `gain` is the largest part of the
-run time (0 to 1) that one remedy can take away, null where nothing bounds it or no advice was asked for."""
+that a row stands in, `log_id` one state of a log. Bytes and seconds, over all ranks, each file's in the highest layer
+that knows it; `gain` is the largest part of the run time (0 to 1) that one remedy can take away, null where nothing
+bounds it or no advice was asked for. That of a job is 0 where no remedy is worth its work."""
 
 
 def need(extra: str, *packages: str) -> None:

@@ -40,14 +40,15 @@ def gauges(job: Job) -> Records:
     """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known), source (of
     the bound), reason (why the value is not known).
 
-    share: `io_share`, good up to 0.2. balance: mean over ranks of I/O time over that of the slowest (POP's load balance
-    of the I/O), good from 0.8 on. size: mean bytes of a read or write that reaches the file system, good from 1 MiB on.
-    stripes: `targets_in_use`, good from as many as there are ranks that move bytes; where the log names fewer targets
-    and all of them are in use, it is not known whether there were more.
+    share: `io_share`, good up to 0.2; not known of short runs on a clock of whole seconds. balance: mean over ranks of
+    I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on. size: mean bytes of a read or
+    write that reaches the file system, good from 1 MiB on. stripes: `targets_in_use`, good from as many as there are
+    ranks that move bytes; where the log names fewer targets and all of them are in use, it is not known whether there
+    were more.
     """
-    share = io_share(job)
+    share = None if job.coarse else io_share(job)
     rows = [
-        ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, "no time is recorded"),
+        ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, no_share(job)),
         ("balance", *at_least(balance(job), EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),
         ("size", *at_least(mean_size(job), WHOLE), no_sizes(job)),
         ("stripes", *enough_targets(job), no_stripes(job)),
@@ -57,6 +58,11 @@ def gauges(job: Job) -> Records:
         for name, value, bound, good, why in rows
     ]
     return Records.of(["gauge", "value", "bound", "good", "reason", "source"], told)
+
+
+def no_share(job: Job) -> str:
+    """Returns why the share of I/O is not known."""
+    return "the log counts whole seconds" if job.coarse else "no time is recorded"
 
 
 def number(value: float | None) -> float:

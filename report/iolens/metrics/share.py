@@ -47,10 +47,20 @@ def io_seconds(job: Job) -> float | None:
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
     """Seconds of I/O of an average process over the same records; None for a log without such records."""
+    return sum(kind_seconds(job).values()) / max(job.nprocs, 1) if highest_records(job) else None
+
+
+@once_per_job
+def kind_seconds(job: Job) -> dict[str, float]:
+    """Returns seconds of reads, writes and metadata calls (KINDS) of all processes together over the same records."""
     records = highest_records(job)
-    parts = [float(seconds_in(job, name, kind, waits=False)[part].sum()) for name, part in records for kind in KINDS]
+    found = {
+        kind: sum(float(seconds_in(job, name, kind, waits=False)[part].sum()) for name, part in records)
+        for kind in KINDS
+    }
     mine, common = extra_seconds(job)
-    return (sum(parts) + float(mine.sum()) + common) / max(job.nprocs, 1) if parts else None
+    found["META"] += float(mine.sum()) + common if records else 0.0
+    return found
 
 
 @once_per_job

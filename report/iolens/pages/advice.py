@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from iolens.advise import Finding, Verdict, say
+from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
 
 if TYPE_CHECKING:
@@ -18,23 +17,21 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 
-def as_text(job: Job, verdict: Verdict, findings: Sequence[Finding]) -> str:
-    """Verdict, what is worth doing, what is not, and notes about the log; lines of at most 80 columns, but for text
-    that is to be pasted.
+def as_text(job: Job, found: Diagnosis) -> str:
+    """Returns the verdict, what is worth doing, what is not, and notes about the log; lines of at most 80 columns, but
+    for text that is to be pasted.
     """
     program = PurePosixPath(job.exe).name or "unknown program"
     head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.seconds(job.run_time)}"
-    lines = [head, *wrapped(verdict.sentence), *wrapped(verdict.evidence, "  ")]
-    worth = [one for one in findings if one.severity in ("high", "medium")]
-    for number, one in enumerate(worth, 1):
+    lines = [head, *wrapped(found.verdict.sentence), *wrapped(found.verdict.evidence, "  ")]
+    for number, one in enumerate(found.worth, 1):
         lines += ["", *finding_lines(number, one)]
-    for title, severity in (("Seen, and not worth it:", "low"), ("About this log:", "note")):
-        others = [one for one in findings if one.severity == severity]
+    for title, others in (("Seen, and not worth it:", found.minor), ("About this log:", found.notes)):
         lines += ["", title] if others else []
         for one in others:
-            tail = f" ({one.gain_words.partition(':')[0]})" if severity == "low" else ""
+            tail = f" ({one.gain_words.partition(':')[0]})" if one.severity == "low" else ""
             lines += wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", "  - ", "    ")
-            if severity == "note":
+            if one.severity == "note":
                 lines += [f"    {line}".rstrip() for line in one.remedy.splitlines()]
     return "\n".join(lines)
 
@@ -57,8 +54,9 @@ def wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
     )
 
 
-def as_json(job: Job, verdict: Verdict, findings: Sequence[Finding]) -> str:
-    """One object in a line: log, program, jobid, processes, run_time, verdict, findings."""
+def as_json(job: Job, found: Diagnosis) -> str:
+    """Returns one object in a line: log, program, jobid, processes, run_time, verdict, gauges, findings, hints,
+    unknown."""
     return json.dumps(
         {
             "log": str(job.path),
@@ -66,22 +64,26 @@ def as_json(job: Job, verdict: Verdict, findings: Sequence[Finding]) -> str:
             "jobid": job.jobid,
             "processes": job.nprocs,
             "run_time": job.run_time,
-            "verdict": asdict(verdict),
-            "findings": [asdict(one) for one in findings],
+            "verdict": asdict(found.verdict),
+            "gauges": [gauge_object(*row) for row in found.gauges.rows("gauge", "value", "bound", "good", "reason")],
+            "findings": [asdict(one) for one in found.findings],
+            "hints": list(found.hints),
+            "unknown": [{"what": what, "why": why} for what, why in found.unknown],
         }
     )
 
 
-def write_hints(path: Path, findings: Sequence[Finding]) -> None:
-    """A hints file, `key value` a line, of the findings that are worth it; the first of them decides on a key."""
-    chosen: dict[str, str] = {}
-    for one in findings:
-        for line in one.hints if one.severity in ("high", "medium") else ():
-            key, _, value = line.partition(" ")
-            chosen.setdefault(key, value)
-    if not chosen:
+def gauge_object(gauge: str, value: float, bound: float, good: bool | None, reason: str) -> dict[str, Any]:
+    """Returns a gauge for JSON, where null stands for a number that is not known."""
+    known = {name: each if each == each else None for name, each in (("value", value), ("bound", bound))}
+    return {"gauge": gauge, **known, "good": good, "reason": reason}
+
+
+def write_hints(path: Path, found: Diagnosis) -> None:
+    """Writes a hints file, `key value` a line, of the findings that are worth it."""
+    if not found.hints:
         raise IolensError(f"{path} was not written: nothing in the advice is a matter of MPI-IO hints")
     try:
-        path.write_text("".join(f"{key} {value}\n" for key, value in chosen.items()), encoding="utf-8")
+        path.write_text("".join(f"{line}\n" for line in found.hints), encoding="utf-8")
     except OSError as error:
         raise IolensError(f"{path} cannot be written ({error.strerror})") from error

@@ -6,11 +6,13 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from iolens.advise import diagnosis
 from iolens.pages.blocks import Block, Text
 from iolens.pages.evidence import EVIDENCE
-from iolens.pages.exhibits.overview import advice, verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from iolens.advise import Finding
     from iolens.log import Job
 
@@ -19,33 +21,46 @@ MOST, LINES = 3, (8, 4, 2)
 SLACK = 2
 """Lines by which what cannot be divided may be longer than there is room for."""
 MORE = " (all of it: Advice)"
+MINOR, NOTES = "Seen, and not worth it", "About this log"
 LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 """The first line of an entry: a bullet, or a language or tool and what to write in it."""
 
 
 def judgement(job: Job) -> list[Block]:
     """What bounds the run, in a sentence."""
-    return [Text(verdict(job).sentence, "lead")]
+    return [Text(diagnosis(job).verdict.sentence, "lead")]
 
 
 def first_findings(job: Job) -> list[Block]:
-    """The findings that can gain most."""
-    found = advice(job)[:MOST]
+    """Returns the findings that are worth it and can gain most."""
+    found = diagnosis(job).worth[:MOST]
     blocks = [block for number, one in enumerate(found, 1) for block in paragraphs(one, number, lines_for(found))]
     return [Text("What to do", "heading"), *blocks] if blocks else []
 
 
-def lines_for(found: list[Finding]) -> int:
+def lines_for(found: Sequence[Finding]) -> int:
     """Lines of a remedy on the first page."""
     return LINES[min(len(found), MOST) - 1] if found else 0
 
 
 def all_findings(job: Job) -> list[Block]:
-    """Every finding in full; nothing where the first page has them in full."""
-    found = advice(job)
-    if len(found) <= MOST and all(len(one.remedy.strip().splitlines()) <= lines_for(found) for one in found):
-        return []
-    return [block for number, one in enumerate(found, 1) for block in paragraphs(one, number)]
+    """Returns every finding: those that are worth it in full, unless the first page has them so, then the others."""
+    found = diagnosis(job)
+    whole = len(found.worth) <= MOST and all(
+        len(one.remedy.strip().splitlines()) <= lines_for(found.worth) for one in found.worth
+    )
+    blocks = [] if whole else [block for number, one in enumerate(found.worth, 1) for block in paragraphs(one, number)]
+    for title, others in ((MINOR, found.minor), (NOTES, found.notes)):
+        if others:
+            blocks += [Text(title, "heading"), *(block for one in others for block in brief_paragraphs(one))]
+    return blocks
+
+
+def brief_paragraphs(one: Finding) -> list[Block]:
+    """Returns a finding that asks for no change of the program: what, and from what; of a note also the remedy."""
+    tail = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
+    said = Text(f"{one.title}: {one.evidence}{tail}", "small", EVIDENCE.get(one.id, ""))
+    return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 
 def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Block]:
@@ -97,5 +112,10 @@ def divided(remedy: list[str]) -> list[list[str]]:
 
 
 def spoken(job: Job) -> list[str]:
-    """The same for a terminal, short: iolens advise says it all."""
-    return [f"{number}. {one.title}: {one.gain_words}. {one.evidence}" for number, one in enumerate(advice(job), 1)]
+    """Returns the same for a terminal, short: `iolens advise` says it all."""
+    found = diagnosis(job)
+    return [
+        *(f"{number}. {one.title}: {one.gain_words}. {one.evidence}" for number, one in enumerate(found.worth, 1)),
+        *(f"{MINOR}: {one.title} ({one.gain_words.partition(':')[0]}). {one.evidence}" for one in found.minor),
+        *(f"{NOTES}: {one.title}. {one.evidence}" for one in found.notes),
+    ]

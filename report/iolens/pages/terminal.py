@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from iolens.advise import diagnosis
 from iolens.pages.blocks import Table
-from iolens.pages.exhibits.overview import verdict
 from iolens.pages.job_advice import spoken
 from iolens.pages.job_words import facts, labels, title, verdicts
 from iolens.pages.text import pair, paragraph, table_text
@@ -61,7 +61,7 @@ def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
         out.lines(pair(name, value, out.width))
     caveats = [f"Incomplete. {reason}" for reason in job.partial]
     caveats += [f"Not followed: {reason}" for reason in job.unfollowed]
-    out.say(verdict(job).sentence, "1")
+    out.say(diagnosis(job).verdict.sentence, "1")
     for sentence in [*verdicts(job), *caveats]:
         out.say(sentence)
     for sentence in spoken(job):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.advise.rule import Rule, Seen
+from iolens.advise.rule import Rule
 from iolens.advise.rules.exchange import dominated
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
+    from iolens.advise.rule import Seen
     from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Files of large contiguous parts whose aggregators exchange longer than they access."""
-    seen = dominated(job, limits, contiguous=True)
-    hints = ("romio_cb_write disable", "romio_cb_read disable")
-    return Seen(seen.evidence, seen.seconds, seen.derivation, seen.remedy, hints) if seen else None
+    return dominated(job, limits, contiguous=True)
 
 
 RULE = Rule(

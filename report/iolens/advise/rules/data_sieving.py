@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import COLLECTIVE, hints_text
+from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import most_first, under_mpiio
@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     gain = float(np.dot(seconds, [read, again]))
     bound = f"{say.percent(read)} of the read time and {say.percent(again)} of the write time: bytes nobody asked for."
-    return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{hints_text(HINTS)}", HINTS)
+    return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{{hints}}", HINTS)
 
 
 RULE = Rule(
@@ -55,4 +55,5 @@ RULE = Rule(
     why="Holes between the parts of a rank are read along, and to write, read, changed and written back under a lock.",
     read_more="R. Thakur et al., Data Sieving and Collective I/O in ROMIO, 1999",
     check=check,
+    gauges=("size",),
 )

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import hints_text
+from iolens.advise.capacity import useful_aggregators
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.mpiio import exchange_times
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined, most_first, under_mpiio
+from iolens.metrics.writers import posix_users
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
     from iolens.log import Job
     from iolens.log.records import Records
 
-HINTS = ("cb_nodes {nodes}", "cb_config_list *:*", "cb_buffer_size 67108864")
+BUFFER = "cb_buffer_size 67108864"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -45,8 +46,8 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
         f"{say.seconds(access)} accessing the file ({say.size(float(each[rows[0]]))} of each rank a call)."
     )
     if contiguous:
-        return Seen(evidence, spent, BOUND, INDEPENDENT)
-    return Seen(evidence, spent, BOUND, *remedy(job))
+        return Seen(evidence, spent, BOUND, INDEPENDENT, ("romio_cb_write disable", "romio_cb_read disable"))
+    return Seen(evidence, spent, BOUND, REMEDY, more_aggregators(job, ids[:1]))
 
 
 def beyond_posix(job: Job, limits: Limits) -> Seen | None:
@@ -71,7 +72,7 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(float(part_of_a_call(upper)[rows[0]]))} of each rank a call)."
     )
     bound = "Exchange and waiting for nothing: MPI-IO's time less POSIX's, each of the slowest rank."
-    return Seen(evidence, above - access, bound, *remedy(job))
+    return Seen(evidence, above - access, bound, REMEDY, more_aggregators(job, ids[:1]))
 
 
 def collective_calls(table: Records) -> np.ndarray:
@@ -84,15 +85,19 @@ def part_of_a_call(table: Records) -> np.ndarray:
     return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1))
 
 
-def remedy(job: Job) -> tuple[str, tuple[str, ...]]:
-    """More aggregators and a larger buffer, or less to exchange; and the hints alone."""
-    hints = tuple(line.replace("{nodes}", str(max(2, job.nprocs // 4))) for line in HINTS)
-    return f"{hints_text(hints)}\n\n{SPLIT}", hints
+def more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:
+    """Returns hints for a larger buffer and, where a file can use more aggregators than it has, for these."""
+    useful = int(useful_aggregators(job, ids)[0])
+    writing, reading = (posix_users(job, way).get(int(ids[0]), 0) for way in ("written", "read"))
+    active = max(writing, reading)
+    return (f"cb_nodes {useful}", "cb_config_list *:*", BUFFER) if 0 < active < useful else (BUFFER,)
 
 
 BOUND = "The exchange for nothing: mean time of the aggregators in collective calls beyond waiting and POSIX."
 
-SPLIT = """\
+REMEDY = """\
+{hints}
+
 Or exchange less: fewer, larger calls (all variables of a step in one), a
 decomposition whose parts are contiguous in the file, or a file for each
 group of ranks (MPI_Comm_split) that write among themselves. For arrays in
@@ -106,10 +111,9 @@ Each rank's part is large and contiguous: it needs no exchange.
   Fortran  call MPI_File_write_at(file, offset, buffer, n, type, status)
   Python   file.Write_at(offset, array)
 
-or leave the calls, and switch collective buffering off for this file:
+or leave the calls, and switch collective buffering off for this file.
 
-  romio_cb_write disable
-  romio_cb_read disable"""
+{hints}"""
 
 RULE = Rule(
     id="exchange",

@@ -7,30 +7,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import hints_text
+from iolens.advise.capacity import useful_aggregators
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.about import host_ranks
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import most_first, rows_of, under_mpiio
+from iolens.metrics.use import most_first, under_mpiio
 from iolens.metrics.writers import writer_counts
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
     from iolens.log import Job
+    from iolens.log.records import Records
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Collectively written files with fewer writing ranks than stripes, or than nodes."""
-    pair, layout, places = under_mpiio(job), file_stripes(job), host_ranks(job)
-    if pair is None or (layout is None and places is None):
+    pair, layout = under_mpiio(job), file_stripes(job)
+    if pair is None:
         return None
     upper, lower = pair
     writers = writer_counts(job, lower, 0)
-    stripes = np.zeros(len(lower))
-    if layout is not None:
-        stripes = np.append(layout["stripes"], 0)[rows_of(lower["id"], layout["id"])]
-    wanted = np.minimum(upper["ranks"], np.maximum(stripes, 0 if places is None else len(places)))
+    wanted = np.minimum(upper["ranks"], useful_aggregators(job, lower["id"]))
     written = (upper["COLL_WRITES"] + upper["SPLIT_WRITES"] > 0) & (lower["BYTES_WRITTEN"] >= limits["much_bytes"])
     chosen = written & (writers > 0) & (writers < wanted)
     if not chosen.any():
@@ -39,26 +36,37 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ids, at = lower["id"][rows], rows[0]
     has, wants = int(writers[at]), int(wanted[at])
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
-    whole = f"{say.count(float(stripes[at]), 'stripe')}" if stripes[at] >= wants else f"{say.count(wants, 'node')}"
+    whole = _whole(layout, lower["id"][at], wants)
     evidence = (
-        f"{say.count(has, 'rank')} wrote {say.files(job, ids)} for {say.count(float(upper['ranks'][at]), 'rank')} "
-        f"over {whole}; the writes took {say.seconds(spent)} of the slowest "
-        f"({say.rate(float(lower['BYTES_WRITTEN'][at]), spent)})."
+        f"{say.count(has, 'rank')} wrote {say.files(job, ids[:1])} for {say.count(float(upper['ranks'][at]), 'rank')} "
+        f"over {whole}{say.and_others(len(ids) - 1)}; the writes took {say.seconds(spent)} of the slowest "
+        f"({say.size(float(lower['BYTES_WRITTEN'][rows].sum()))}, "
+        f"{say.rate(float(lower['BYTES_WRITTEN'][rows].sum()), spent)})."
     )
     bound = (
         f"{wants} aggregators instead of {has}, each with its part of the same writes: 1 − {has}/{wants} of the time."
     )
     hints = (f"cb_nodes {wants}", "cb_config_list *:*", "romio_cb_write enable")
-    return Seen(evidence, spent * (1 - has / wants), bound, hints_text(hints), hints)
+    return Seen(evidence, spent * (1 - has / wants), bound, "{hints}", hints)
+
+
+def _whole(layout: Records | None, key: int, wanted: int) -> str:
+    """Returns what the aggregators are counted against: the file's stripes, or the nodes where these are not known."""
+    if layout is None or not (layout["id"] == key).any():
+        return say.count(wanted, "node")
+    stripes = int(layout["stripes"][layout["id"] == key][0])
+    return say.count(stripes, "stripe") if stripes <= wanted else f"{wanted} of {say.count(stripes, 'stripe')}"
 
 
 RULE = Rule(
     id="few-aggregators",
     title="Fewer aggregators than targets or nodes",
-    says="a collectively written file with much data has fewer writing ranks than stripes, or than nodes",
+    says="a collectively written file with much data has fewer writing ranks than stripes that hold its bytes or, "
+    "where its stripes are not known, than nodes",
     limits=("much_bytes",),
     why="Each aggregator is one client with one link; targets without one of their own wait for their turn.",
     read_more="ROMIO hints cb_nodes and cb_config_list: man MPI_File_open; MPI 4.1, section 14.2.8",
     check=check,
+    gauges=("balance", "stripes"),
     bounds="few writers",
 )

@@ -48,5 +48,6 @@ RULE = Rule(
     why="Only collective calls let the library put the pieces of all ranks together into large transfers.",
     read_more="MPI 4.1, section 14.4.2; ROMIO: https://www.mcs.anl.gov/projects/romio",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

@@ -55,5 +55,6 @@ RULE = Rule(
     why="They move no data, and one metadata server answers them for all ranks and all users.",
     read_more="https://wiki.lustre.org/Data_on_MDT; man lfs-setstripe(1)",
     check=check,
+    gauges=("balance", "size"),
     bounds="metadata",
 )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import stripes_text
-from iolens.advise.rule import Rule, Seen
+from iolens.advise.rule import Layout, Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import striped_files
 from iolens.metrics.use import most_first
@@ -29,17 +28,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not chosen.any():
         return None
     rows = most_first(moved, chosen)
-    ids, first, stripes = table["id"][rows], rows[0], int(table["stripes"][rows].min())
-    ranks = int(table["ranks"][first])
+    ids, first = table["id"][rows], rows[0]
+    ranks, stripes, more = int(table["ranks"][first]), int(table["stripes"][first]), int(wanted[first])
+    share = float((table["stripes"][rows] / wanted[rows]).min())
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, ids)}: {say.size(float(moved[first]))} between {say.count(ranks, 'rank')} and "
-        f"{say.count(stripes, 'stripe')}, in {say.seconds(spent)} of the slowest rank "
+        f"{say.files(job, ids[:1])}: {say.size(float(moved[first]))} between {say.count(ranks, 'rank')} and "
+        f"{say.count(stripes, 'stripe')}{say.and_others(len(ids) - 1)}, {say.size(float(moved[rows].sum()))} "
+        f"in {say.seconds(spent)} of the slowest rank "
         f"({say.rate(float(moved[rows].sum()), spent)})."
     )
-    bound = f"The same transfers at once to {ranks} targets instead of {stripes}: 1 − {stripes}/{ranks} of their time."
-    unit = int(table["stripe_size"][first])
-    return Seen(evidence, spent * (1 - stripes / ranks), bound, stripes_text(int(wanted[first]), max(unit, 1 << 20)))
+    bound = f"The same transfers at once to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
+    layout = Layout(more, max(int(table["stripe_size"][first]), 1 << 20), tuple(ids.tolist()))
+    return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
 
 RULE = Rule(
@@ -51,5 +52,6 @@ RULE = Rule(
     why="A file moves no faster than the targets that hold it.",
     read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
     check=check,
+    gauges=("stripes",),
     bounds="one target",
 )

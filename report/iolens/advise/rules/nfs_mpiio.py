@@ -21,9 +21,9 @@ Write to the parallel file system, and copy what has to stay:
 
   cd "${SCRATCH:-$WORK}" && srun ./app && cp RESULT "$HOME"/
 
-Where there is none: one writer, or a file for each rank; or keep MPI-IO, and
-let one rank a node write: hints cb_nodes, romio_cb_write enable. For right
-results NFS has to be mounted with actimeo=0 or noac."""
+Where there is none: one writer, or a file for each rank; or keep MPI-IO,
+and let one rank a node write: hints cb_nodes, romio_cb_write enable. For
+right results NFS has to be mounted with actimeo=0 or noac."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -55,4 +55,5 @@ RULE = Rule(
     why="NFS has no coherent caches: MPI-IO locks and flushes at each access, and results may be wrong without noac.",
     read_more="ROMIO user's guide, section on NFS; man nfs(5)",
     check=check,
+    always=True,
 )

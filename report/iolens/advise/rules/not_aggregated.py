@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import most_first, under_mpiio
@@ -55,7 +54,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{'; '.join(said)}, in {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, spent, "These collective calls for nothing: the time in them.", hints_text(HINTS), HINTS)
+    return Seen(evidence, spent, "These collective calls for nothing: the time in them.", "{hints}", HINTS)
 
 
 def users_of(job: Job, table: Records, kind: str) -> np.ndarray:
@@ -73,5 +72,6 @@ RULE = Rule(
     why="The program pays for collective calls and the file system still sees small pieces.",
     read_more="ROMIO hints romio_cb_write, romio_cb_read; MPI 4.1, section 14.2.8",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

@@ -40,5 +40,6 @@ RULE = Rule(
     why="The others wait for it, and a single client cannot draw on all targets.",
     read_more="MPI 4.1, chapter 14 (I/O)",
     check=check,
+    gauges=("balance", "stripes"),
     bounds="few readers",
 )

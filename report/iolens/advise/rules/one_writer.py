@@ -47,5 +47,6 @@ RULE = Rule(
     why="The others wait for it, and a single client cannot fill a parallel file system.",
     read_more="MPI 4.1, chapter 14 (I/O); https://docs.nersc.gov/performance/io/lustre/",
     check=check,
+    gauges=("balance", "stripes"),
     bounds="few writers",
 )

@@ -58,5 +58,6 @@ RULE = Rule(
     why="Read-ahead and write-behind work forward only; a disk has to move its head.",
     read_more="man posix_fadvise(2); https://docs.hdfgroup.org (chunking)",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

@@ -57,5 +57,6 @@ RULE = Rule(
     why="Each open and close asks the metadata server, and a close may flush.",
     read_more="https://docs.nersc.gov/performance/io/",
     check=check,
+    gauges=("balance",),
     bounds="metadata",
 )

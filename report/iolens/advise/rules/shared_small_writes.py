@@ -33,5 +33,6 @@ RULE = Rule(
     why="Besides the calls, the ranks take the locks of the same blocks away from each other.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; MPI 4.1, section 14.4.2",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

@@ -35,5 +35,6 @@ RULE = Rule(
     why="Each call costs a round trip to kernel or server, whatever it carries.",
     read_more="man posix_fadvise(2); https://docs.nersc.gov/performance/io/",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

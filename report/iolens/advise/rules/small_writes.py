@@ -33,5 +33,6 @@ RULE = Rule(
     why="Each call costs a round trip to kernel or server, whatever it carries.",
     read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

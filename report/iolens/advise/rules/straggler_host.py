@@ -43,4 +43,5 @@ RULE = Rule(
     why="The run waits for its slowest node, and so will the next one there.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
     check=check,
+    gauges=("balance",),
 )

@@ -59,4 +59,5 @@ RULE = Rule(
     why="The run waits for its slowest rank.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
     check=check,
+    gauges=("balance",),
 )

@@ -48,5 +48,6 @@ RULE = Rule(
     why="The run waits for the files on it.",
     read_more="Lockwood et al., TOKIO, CUG 2018; man lfs-migrate(1)",
     check=check,
+    gauges=("balance",),
     bounds="one target",
 )

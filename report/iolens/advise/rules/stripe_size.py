@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import stripes_text
-from iolens.advise.rule import Rule, Seen
+from iolens.advise.capacity import reached_stripes
+from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log.records import Records
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import striped_files
@@ -37,32 +37,39 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def too_large(job: Job, files: Records) -> Seen:
-    """Stripes so large that the file ends before it has reached them all."""
-    first = {name: files[name][most_first(files["moved"])[0]] for name in files.single}
+    """Returns the evidence for stripes so large that the file ends before it has reached them all."""
+    files = files.where(most_first(files["moved"]))
+    first = {name: files[name][0] for name in files.single}
     used, stripes = int(np.ceil(first["size"] / first["stripe_size"])), int(first["stripes"])
+    unit = max(1 << 20, int(first["size"] / stripes) >> 20 << 20)
+    count = reached_stripes(stripes, unit, float(first["size"]))
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, files['id'])}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
-        f"{say.size(first['stripe_size'])}; transfers took {say.seconds(spent)} of the slowest rank."
+        f"{say.files(job, files['id'][:1])}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
+        f"{say.size(first['stripe_size'])}{say.and_others(len(files) - 1)}; transfers took {say.seconds(spent)} of the "
+        "slowest rank."
     )
-    bound = f"The same transfers to {stripes} targets instead of {used}: 1 − {used}/{stripes} of their time."
-    unit = max(1 << 20, int(first["size"] / stripes) >> 20 << 20)
-    return Seen(evidence, spent * (1 - used / stripes), bound, stripes_text(stripes, unit))
+    share = float((np.ceil(files["size"] / files["stripe_size"]) / files["stripes"]).min())
+    bound = f"The same transfers to {count} targets instead of {used}: 1 − {used}/{count} of their time."
+    layout = Layout(count, unit, tuple(files["id"].tolist()))
+    return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
 
 def too_small(job: Job, files: Records) -> Seen:
-    """Stripes so small that each transfer of each rank goes to many targets."""
-    first = {name: files[name][most_first(files["moved"])[0]] for name in files.single}
+    """Returns the evidence for stripes so small that each transfer of each rank goes to many targets."""
+    files = files.where(most_first(files["moved"]))
+    first = {name: files[name][0] for name in files.single}
     each = first["moved"] / first["calls"]
+    unit = max(1 << 20, 1 << int(np.log2(each)))
+    count = reached_stripes(int(first["stripes"]), unit, float(first["size"]))
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, files['id'])}: transfers of {say.size(each)} on average go over stripes of "
-        f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each; they took "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.files(job, files['id'][:1])}: transfers of {say.size(each)} on average go over stripes of "
+        f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each"
+        f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} of the slowest rank."
     )
-    unit = max(1 << 20, 1 << int(np.log2(each)))
     bound = "These transfers for nothing: their time on the slowest rank."
-    return Seen(evidence, spent, bound, stripes_text(int(first["stripes"]), unit))
+    return Seen(evidence, spent, bound, "{layout}", layout=Layout(count, unit, tuple(files["id"].tolist())))
 
 
 RULE = Rule(
@@ -74,4 +81,5 @@ RULE = Rule(
     why="Too large, and targets stay idle; too small, and every rank talks to, and locks, every target.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
+    gauges=("stripes",),
 )

@@ -64,5 +64,6 @@ RULE = Rule(
     why="Each one waits for the storage, and nothing can be gathered behind the program's back.",
     read_more="man fsync(2)",
     check=check,
+    gauges=("size",),
     bounds="small transfers",
 )

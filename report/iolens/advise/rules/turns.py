@@ -48,5 +48,6 @@ RULE = Rule(
     why="The run's time in I/O is then the sum over its ranks.",
     read_more="MPI 4.1, sections 6.11.2 (exscan) and 14.4.2",
     check=check,
+    gauges=("balance",),
     bounds="few writers",
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.advise import say
-from iolens.advise.remedies import hints_text
 from iolens.advise.rule import Rule, Seen
 from iolens.metrics.about import one_client
 from iolens.metrics.ost import apart
@@ -47,9 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} of the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
-    return Seen(
-        evidence, spent, "Aggregators' writes for nothing: their time on the slowest.", hints_text(hints), hints
-    )
+    return Seen(evidence, spent, "Aggregators' writes for nothing: their time on the slowest.", "{hints}", hints)
 
 
 RULE = Rule(

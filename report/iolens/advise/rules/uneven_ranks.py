@@ -71,5 +71,6 @@ RULE = Rule(
     why="The others wait for the rank with most to do.",
     read_more="DeRose, Homer, Johnson, Euro-Par 2007 (imbalance)",
     check=check,
+    gauges=("balance",),
     bounds="few writers",
 )

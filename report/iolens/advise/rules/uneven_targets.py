@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.advise import say
-from iolens.advise.remedies import stripes_text
-from iolens.advise.rule import Rule, Seen
+from iolens.advise.capacity import reached_stripes
+from iolens.advise.rule import Layout, Rule, Seen
 from iolens.advise.rules import narrow_stripes
 from iolens.metrics.ost import moved_by_target
 from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import striped_files
+from iolens.metrics.use import most_first
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -33,7 +35,18 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
     )
     bound = "All targets as busy as their mean: the rest of the busiest one's part of the transfers' time."
-    return Seen(evidence, spent * (1 - mean / most), bound, stripes_text(-1))
+    return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
+
+
+def _even_layout(job: Job, targets: int, limits: Limits) -> Layout | None:
+    """Returns a layout of the largest file over the targets in use, as far as its bytes reach; None without a file."""
+    table = striped_files(job)
+    if table is None or not len(table):
+        return None
+    first = most_first(table["moved"])[0]
+    size, unit = float(table["size"][first]), max(1 << 20, int(table["stripe_size"][first]))
+    fed = max(1, int(size // max(1, limits["much_bytes"])))
+    return Layout(min(targets, fed, reached_stripes(targets, unit, size)), unit, tuple(table["id"].tolist()))
 
 
 def both(job: Job) -> bool:
@@ -49,5 +62,6 @@ RULE = Rule(
     why="The run waits for the busiest target while others are idle.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
+    gauges=("stripes",),
     bounds="one target",
 )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.remedies import stripes_text
-from iolens.advise.rule import Rule, Seen
+from iolens.advise.rule import Layout, Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import striped_files
 
@@ -35,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(spent)} of the slowest rank."
     )
     bound = "Metadata calls on these files for nothing: their time on the slowest rank."
-    return Seen(evidence, spent, bound, stripes_text(1))
+    return Seen(evidence, spent, bound, "{layout}", layout=Layout(1, None, tuple(ids.tolist())))
 
 
 RULE = Rule(

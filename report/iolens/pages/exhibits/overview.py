@@ -8,7 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from iolens import advise
-from iolens.metrics import gauges, unknown
+from iolens.advise.diagnosis import ALL_IN_USE, NOTHING_TO_GAIN
+from iolens.metrics import unknown
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Text
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
+    from iolens.log.records import Records
 
 TITLES = {
     "share": "I/O share of the run",
@@ -30,16 +32,13 @@ LARGEST = 24
 """Powers of two that the bar of sizes holds: to 16 MiB."""
 
 
-@once_per_job
-def verdict(job: Job) -> advise.Verdict:
-    """What bounds the run, kept."""
-    return advise.verdict(job, found=advice(job))
+def diagnosed_gauges(job: Job) -> Records:
+    """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not judged), source (of
+    the bound), reason (why it is not known or not judged, or the finding that explains a value outside its bound).
 
-
-@once_per_job
-def advice(job: Job) -> list[advise.Finding]:
-    """All findings, kept."""
-    return advise.findings(job)
+    See `metrics.gauges.gauges` for the values, and `advise.diagnosis` for the judgement.
+    """
+    return advise.diagnosis(job).gauges
 
 
 @once_per_job
@@ -51,7 +50,9 @@ def findings(job: Job) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    rows = [{key: value for key, value in asdict(one).items() if key != "hints"} for one in advice(job)]
+    rows = [
+        {key: value for key, value in asdict(one).items() if key != "hints"} for one in advise.diagnosis(job).findings
+    ]
     return pd.DataFrame(rows).astype({"gain": float}) if rows else None
 
 
@@ -69,10 +70,10 @@ def bound_said(gauge: str, bound: float) -> str:
     return words.NONE if bound != bound else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
 
 
-def bounded(gauge: str, bound: float, good: Any) -> str:
+def bounded(gauge: str, bound: float, reason: str) -> str:
     """A gauge's bound, and why it judges nothing where it does not."""
     said = f"bound {bound_said(gauge, bound)}"
-    return said if good is not None and good == good else f"{said}, all that the log names"
+    return f"{said}, {reason}" if reason == ALL_IN_USE else said
 
 
 def judged(good: Any) -> str:
@@ -92,41 +93,42 @@ def place(gauge: str, value: float, bound: float) -> float | None:
 
 
 def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The four gauges; where nothing is to be gained, none of them is judged. None where no value is known."""
+    """Yields the four gauges as one figure; no figure where no value is known."""
     from iolens.figures.gauges import Gauge, gauge_row
 
     if found["value"].isna().all():
         return
-    matters = verdict(job).kind != "nothing"
     drawn = [
         Gauge(
             TITLES[row.gauge],
-            ("≈ " if row.gauge == "share" and job.coarse else "") + said(row.gauge, row.value),
-            bounded(row.gauge, row.bound, row.good) if row.value == row.value else row.reason,
+            said(row.gauge, row.value),
+            bounded(row.gauge, row.bound, row.reason) if row.value == row.value else row.reason,
             place(row.gauge, row.value, row.bound),
             place(row.gauge, row.bound, row.bound) if row.value == row.value else None,
-            bool(row.good) if matters and row.good is not None and row.good == row.good else None,
+            None if row.good is None else bool(row.good),
         )
         for row in found.itertuples()
     ]
     known = found[found["value"].notna()]
     named = known.groupby("source", sort=False)["gauge"].agg(lambda names: ", ".join(SHORT[name] for name in names))
     sources = "; ".join(f"{source} ({names})" for source, names in named.items())
-    caption = (
-        f"Green: within the bound; red: outside it; grey: not judged, {'not known' if matters else 'nothing to gain'}."
-    )
+    idle = (known["reason"] == NOTHING_TO_GAIN).any()
+    outside = [f"{SHORT[row.gauge]}: {row.reason}" for row in known.itertuples() if row.good is False]
+    caption = f"Green: within the bound; red: outside it; grey: not judged, {NOTHING_TO_GAIN if idle else 'not known'}."
+    caption += f" Outside: {'; '.join(outside)}." if outside else ""
     yield FigureBlock(gauge_row(drawn), f"{caption} Bounds: {sources}." if sources else caption)
 
 
 GAUGES: Exhibit[Job] = Exhibit(
     name="gauges",
     title="Four gauges",
-    metric=gauges.gauges,
+    metric=diagnosed_gauges,
     columns=[
         Column("", "gauge", TITLES.__getitem__),
         Column("value", ("gauge", "value"), said),
         Column("bound", ("gauge", "bound"), bound_said),
         Column("within", "good", judged),
+        Column("because", "reason"),
         Column("the bound is from", "source"),
     ],
     draw=gauge_figure,

@@ -16,7 +16,6 @@ from iolens.metrics.subjects import Subjects
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.overview import advice
 from iolens.pages.subject_words import amount, change, counted, times
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ def by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
     """The findings of some logs by their id."""
     found: dict[str, list[advise.Finding]] = {}
     for job in jobs:
-        for one in advice(job):
+        for one in advise.diagnosis(job).findings:
             found.setdefault(one.id, []).append(one)
     return found
 

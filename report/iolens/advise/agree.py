@@ -1,0 +1,61 @@
+"""Makes remedies consistent: no two of them set one hint, or lay out one file, in two ways."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import replace
+
+from iolens.advise.remedies import hints_text, stripes_text
+from iolens.advise.rule import Layout, Rule, Seen
+
+HINTS_PLACE, LAYOUT_PLACE = "{hints}", "{layout}"
+
+WIDTH = 76
+
+
+def agreed(found: Iterable[tuple[Rule, Seen]]) -> list[Seen]:
+    """Returns what the rules saw with remedies that do not contradict each other; the first rule decides.
+
+    A hint, or the layout of a file, that an earlier rule set to another value is taken out of the later remedy, which
+    then says whose value holds.
+    """
+    values: dict[str, tuple[str, str]] = {}
+    layouts: list[tuple[Layout, str]] = []
+    made = []
+    for rule, seen in found:
+        hints, rivals = [], []
+        for line in seen.hints:
+            key, _, value = line.partition(" ")
+            known, title = values.setdefault(key, (value, rule.title))
+            if known == value:
+                hints.append(line)
+            else:
+                rivals.append((key, known, title))
+        remedy = seen.remedy.replace(HINTS_PLACE, _hints_said(hints, rivals))
+        layout, said = _layout_said(seen.layout, layouts)
+        if layout is not None:
+            layouts.append((layout, rule.title))
+        made.append(replace(seen, remedy=remedy.replace(LAYOUT_PLACE, said), hints=tuple(hints), layout=layout))
+    return made
+
+
+def _wrapped(text: str) -> str:
+    """Returns a sentence in lines that fit a terminal."""
+    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False))
+
+
+def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
+    """Returns the text for hints to paste, and for each that another finding decided on, its value and that finding."""
+    kept = [_wrapped(f"{key} stays {value}, as “{title}” asks for.") for key, value, title in rivals]
+    return "\n".join([*([hints_text(hints)] if hints else []), *kept])
+
+
+def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]]) -> tuple[Layout | None, str]:
+    """Returns the layout and its text, or None and the finding whose layout the same files have already."""
+    if layout is None:
+        return None, ""
+    for other, title in known:
+        if set(other.files) & set(layout.files) and (other.count, other.size) != (layout.count, layout.size):
+            return None, _wrapped(f"Lay the file out as “{title}” says.")
+    return layout, stripes_text(layout.count, layout.size)

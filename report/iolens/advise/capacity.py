@@ -1,0 +1,48 @@
+"""How many stripes and aggregators a file can make use of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.about import host_ranks
+from iolens.metrics.striping import file_stripes
+from iolens.metrics.use import by_file, rows_of
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+    from iolens.log.records import Records
+
+
+def reached_stripes(stripes: int, unit: int, size: float) -> int:
+    """Returns how many of a file's stripes hold any of its `size` bytes, at least 1."""
+    return max(1, min(stripes, int(np.ceil(size / max(1, unit)))))
+
+
+def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
+    """Returns for each of these files how many aggregators can write it side by side; 0 where nothing tells.
+
+    On Lustre these are the stripes that hold bytes of the file: a second client on one stripe waits for its lock.
+    Where the log knows no layout of the file, it is one aggregator for each node. Never more than the job has ranks.
+    """
+    layout, posix, places = file_stripes(job), by_file(job, "POSIX"), host_ranks(job)
+    nodes = 0 if places is None else len(places)
+    found = []
+    for key in ids.tolist():
+        most = nodes
+        if layout is not None and posix is not None:
+            row = int(rows_of(np.array([key], layout["id"].dtype), layout["id"])[0])
+            at = int(rows_of(np.array([key], posix["id"].dtype), posix["id"])[0])
+            if row < len(layout):
+                size = _size(posix, at) if at < len(posix) else 0.0
+                stripes, unit = int(layout["stripes"][row]), int(layout["stripe_size"][row])
+                most = reached_stripes(stripes, unit, size) if size else stripes
+        found.append(min(most, max(job.nprocs, 1)))
+    return np.array(found, dtype=np.int64)
+
+
+def _size(posix: Records, row: int) -> float:
+    """Returns the bytes of a file up to the highest one that POSIX touched."""
+    read, written = posix["MAX_BYTE_READ"][row], posix["MAX_BYTE_WRITTEN"][row]
+    return float(max(read, written)) + 1

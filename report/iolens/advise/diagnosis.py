@@ -1,0 +1,141 @@
+"""The one judgement of a job, which pages, terminal, JSON, comparisons and stores print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.finding import Finding, Verdict
+from iolens.advise.judge import verdict
+from iolens.advise.limits import DEFAULTS
+from iolens.advise.standing import JUDGED, standing
+from iolens.advise.table import RULES
+from iolens.advise.weigh import weighed
+from iolens.log.records import Records
+from iolens.metrics.gauges import gauges
+from iolens.metrics.once import once_per_job
+from iolens.metrics.unknown import unknown
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+NOTHING_TO_GAIN = "nothing to gain"
+ALL_IN_USE = "all that the log names"
+
+GAUGE_NAMES = {
+    "balance": "the balance of I/O over ranks",
+    "size": "the mean transfer",
+    "stripes": "the number of storage targets in use",
+}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with a job, computed once.
+
+    `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only where the verdict says that time can
+    be gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes
+    last. `hints`: the `key value` lines of the findings that are worth it; no key stands there twice. `unknown`: what
+    the log cannot tell, and why.
+    """
+
+    verdict: Verdict
+    gauges: Records
+    findings: tuple[Finding, ...]
+    unknown: tuple[tuple[str, str], ...]
+
+    @property
+    def worth(self) -> tuple[Finding, ...]:
+        """Returns the findings whose remedy is worth its work."""
+        return tuple(one for one in self.findings if one.worth_it)
+
+    @property
+    def minor(self) -> tuple[Finding, ...]:
+        """Returns the findings whose remedy is not worth its work."""
+        return tuple(one for one in self.findings if one.severity == "low")
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """Returns the findings about the log and its numbers."""
+        return tuple(one for one in self.findings if one.severity == "note")
+
+    @property
+    def gain(self) -> float:
+        """Returns the largest part of the run (0 to 1) that one remedy that is worth it can take away."""
+        return max((one.gain for one in self.worth if one.gain is not None), default=0.0)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """Returns the MPI-IO hints of all findings that are worth it, each key once."""
+        return tuple(dict.fromkeys(line for one in self.worth for line in one.hints))
+
+
+@once_per_job
+def diagnosis(job: Job) -> Diagnosis:
+    """Returns the judgement of a job by the default thresholds, computed once for as long as the job is in use."""
+    return diagnosed(job, DEFAULTS)
+
+
+def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
+    """Returns the judgement of a job by these thresholds; without `notes` those rules are not asked."""
+    found = weighed(job, limits, notes)
+    judged = _judged_gauges(job, limits, found)
+    outside = [_outside_words(*row) for row in judged.rows("gauge", "value", "good", "reason") if row[2] is False]
+    said = verdict(job, limits, found, [] if any(one.worth_it for one in found) else [text for text in outside if text])
+    gaps = unknown(job)
+    return Diagnosis(said, judged, found, tuple(gaps.rows("what", "why")) if gaps is not None else ())
+
+
+def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:
+    """Returns the gauges with what the findings say of those outside their bounds."""
+    judged = standing(job, limits) == JUDGED
+    rows = []
+    for name, value, bound, good, reason, source in gauges(job).rows(
+        "gauge", "value", "bound", "good", "reason", "source"
+    ):
+        if value == value:
+            if not judged:
+                good, reason = None, NOTHING_TO_GAIN
+            elif good is None:
+                reason = ALL_IN_USE
+            elif not good:
+                reason = _explained(job, name, limits, found)
+        rows.append((name, value, bound, None if good is None else bool(good), reason, source))
+    return Records.of(["gauge", "value", "bound", "good", "reason", "source"], rows)
+
+
+def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -> str:
+    """Returns the finding that explains a gauge outside its bound, or why there is none."""
+    about = [one for one in found if one.severity != "note" and (gauge == "share" or gauge in _GAUGES_OF[one.id])]
+    if about:
+        return f"“{about[0].title}”"
+    if gauge == "size" and (few := _transfers(job)) < limits["few_calls"]:
+        return f"too few transfers to matter ({say.count(few)})"
+    upper = by_file(job, "MPI-IO")
+    if gauge == "balance" and upper is not None and (upper["COLL_WRITES"] + upper["COLL_READS"]).any():
+        return "in collective calls some ranks do the I/O of others"
+    return "no rule says why"
+
+
+def _transfers(job: Job) -> float:
+    """Returns the number of reads and writes at POSIX."""
+    table = by_file(job, "POSIX")
+    return 0.0 if table is None else float(np.sum(table["READS"] + table["WRITES"]))
+
+
+def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> str:
+    """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
+    if gauge not in GAUGE_NAMES:
+        return ""
+    said = say.size(value) if gauge == "size" else f"{value:.2g}"
+    because = "" if reason == "no rule says why" else f" ({reason})"
+    return f"{GAUGE_NAMES[gauge]} is {said}{because}"
+
+
+_GAUGES_OF: Mapping[str, tuple[str, ...]] = {rule.id: rule.gauges for rule in RULES}

@@ -1,0 +1,45 @@
+"""Says how far the I/O of a job can be judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.share import io_seconds, io_share
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+UNKNOWN = "unknown"
+"""The log has no time of I/O."""
+WHOLE_SECONDS = "whole seconds"
+"""The run was short and its clock counts whole seconds: no share of the run is known."""
+INCOMPLETE = "incomplete"
+"""The file was cut short, and what is left of it shows little I/O."""
+NOTHING = "nothing"
+"""I/O took too little of the run for any gain."""
+HARDLY = "hardly"
+"""The same, but close to the share from which advice is given."""
+SHORT = "short"
+"""I/O took much of the run, which was too short for advice."""
+JUDGED = "judged"
+
+CLOSE = 1.25
+"""Factor around `worth_gain` within which a share or a gain is called close to it."""
+
+
+def standing(job: Job, limits: Limits) -> str:
+    """Returns how far the I/O of this job can be judged: one of the words above."""
+    share, spent = io_share(job), io_seconds(job)
+    if share is None or spent is None:
+        return UNKNOWN
+    if job.coarse:
+        return WHOLE_SECONDS
+    if share < limits["worth_gain"]:
+        return INCOMPLETE if job.missing else HARDLY if is_close(share, limits) else NOTHING
+    return SHORT if spent < limits["least_seconds"] else JUDGED
+
+
+def is_close(part: float, limits: Limits) -> bool:
+    """Returns whether a share of the run is so close to `worth_gain` that another run may lie on its other side."""
+    return limits["worth_gain"] / CLOSE <= part <= limits["worth_gain"] * CLOSE

@@ -1,0 +1,111 @@
+"""Asks all rules about one job, and weighs what they saw by what it can gain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from iolens.advise import say
+from iolens.advise.agree import agreed
+from iolens.advise.finding import Finding
+from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing
+from iolens.advise.table import RULES
+from iolens.metrics.share import io_seconds
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.advise.rule import Rule, Seen
+    from iolens.log import Job
+
+
+def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:
+    """Returns the findings, most gain first; findings whose gain nothing bounds come next, notes last.
+
+    Empty for a job whose I/O is healthy or too short to matter. Without `notes` those rules are not asked.
+    """
+    heard = [
+        (rule, seen) for rule in RULES if _is_asked(rule, job, limits, notes) and (seen := rule.check(job, limits))
+    ]
+    heavy = [_Weighed(rule, seen, *_gain(rule, seen, job, limits)) for rule, seen in heard]
+    kept = [one for one in heavy if (notes or not one.note) and not _is_negligible(one, limits)]
+    kept.sort(key=lambda one: (one.note, one.gain is None, -(one.gain or 0.0)))
+    remedies = agreed([(one.rule, one.seen) for one in kept])
+    return tuple(_finding(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
+
+
+class _Weighed(NamedTuple):
+    """What a rule saw, the part of the run that its remedy can take away at most, and whether it is but a note."""
+
+    rule: Rule
+    seen: Seen
+    gain: float | None
+    note: bool
+
+
+def _is_judged(job: Job, limits: Limits) -> bool:
+    """Returns whether there is enough I/O, on a clock that is good enough, to advise on it."""
+    judged = standing(job, limits) not in (UNKNOWN, WHOLE_SECONDS)
+    return judged and (io_seconds(job) or 0.0) >= limits["least_seconds"]
+
+
+def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
+    """Returns whether a rule is asked: notes always, rules on I/O where there is enough of it to judge."""
+    if rule.note:
+        return notes
+    if rule.beside_io:
+        return job.run_time >= limits["least_seconds"]
+    return rule.always or _is_judged(job, limits)
+
+
+def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | None, bool]:
+    """Returns the part of the run time that a remedy can take away at most, of I/O no more than I/O took, and whether
+    the finding is but a note."""
+    if rule.always and not _is_judged(job, limits):
+        return None, True
+    if seen.seconds is None or job.run_time <= 0:
+        return None, rule.note
+    most = job.run_time if rule.beside_io else (io_seconds(job) or 0.0)
+    gain = min(max(0.0, seen.seconds), most, job.run_time) / job.run_time
+    return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
+
+
+def _is_negligible(one: _Weighed, limits: Limits) -> bool:
+    """Returns whether a finding can gain too little to be said."""
+    return one.gain is not None and (one.gain < limits["least_gain"] or one.gain == 0.0)
+
+
+def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
+    """Returns the finding of a rule with the remedy that agrees with those of the others."""
+    rule, gain = one.rule, one.gain
+    return Finding(
+        id=rule.id,
+        severity=_severity(one, limits),
+        title=rule.title,
+        evidence=seen.evidence,
+        why=rule.why,
+        gain=gain,
+        gain_words=_gain_words(one, limits, job.coarse),
+        remedy=seen.remedy,
+        read_more=rule.read_more,
+        derivation="" if gain is None and one.note else seen.derivation,
+        hints=seen.hints,
+    )
+
+
+def _severity(one: _Weighed, limits: Limits) -> str:
+    """Returns one of SEVERITIES, by the gain alone; medium where nothing bounds it."""
+    if one.note:
+        return "note"
+    if one.gain is None:
+        return "medium"
+    return "high" if one.gain >= limits["high_gain"] else "medium" if one.gain >= limits["worth_gain"] else "low"
+
+
+def _gain_words(one: _Weighed, limits: Limits, coarse: bool) -> str:
+    """Returns the gain for people."""
+    gain = one.gain
+    if gain is None:
+        return "about the numbers, not the speed" if one.note else "this log does not bound the gain"
+    words = f"about {say.percent(gain)} of the run" if coarse else f"at most {say.at_most(gain)} of the run"
+    if is_close(gain, limits):
+        return f"{words}, close to the {say.percent(limits['worth_gain'])} from which a change is worth it"
+    return words if gain >= limits["worth_gain"] else f"{words}: not worth it"
