@@ -1,4 +1,4 @@
-"""What the log itself holds: modules with their records, and the hosts and programs of the ranks."""
+"""The contents of the log itself: modules with their records, and the hosts and programs of the ranks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 @once_per_job
 def facts(job: Job) -> Records:
-    """The job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time (seconds),
-    log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none), anonymized,
-    clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a sentence), mounts
-    (type and mount point), and what else the log says of the job in single values (`job_…`: MPI, storage …).
+    """Returns the job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time
+    (seconds), log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none),
+    anonymized, clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a
+    sentence), mounts (type and mount point), and what else the log says of the job in single values (`job_…`: MPI,
+    storage …).
     """
     info = job.private.get("job")
     single = {
@@ -50,27 +51,27 @@ def facts(job: Job) -> Records:
 
 @once_per_job
 def modules(job: Job) -> Records | None:
-    """One row a module: module, version (of its records), records (NaN where they were not read), bytes (compressed),
-    remark. None for a log without modules.
+    """Returns one row a module: module, version (of its records), records (NaN where they were not read), bytes
+    (compressed), remark. None for a log without modules.
     """
     rows = [(one.name, one.version, counted(job, one.name), one.bytes, remark(one)) for one in job.modules]
     return Records.of(["module", "version", "records", "bytes", "remark"], rows) if rows else None
 
 
 def counted(job: Job, module: str) -> float:
-    """How many records of a module were read; NaN where they were not."""
+    """Returns how many records of a module were read; NaN if they were not."""
     return len(job.records[module]) if module in job.records else float("nan")
 
 
 def remark(module: ModuleInfo) -> str:
-    """What to know about a module."""
+    """Returns a remark about a module."""
     said = "incomplete: the profiler ran out of room" if module.partial else ""
     return "; ".join(part for part in (said, module.unread and f"not read: {module.unread}", module.note) if part)
 
 
 @once_per_job
 def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
-    """The hosts, and which ranks ran on each. None where the log does not tell."""
+    """Returns the hosts, and which ranks ran on each. None where the log does not tell."""
     info = job.private.get("job")
     if not isinstance(info, dict) or not info.get("hosts") or not info.get("rank_host"):
         return None
@@ -82,7 +83,9 @@ def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
 
 @once_per_job
 def hosts(job: Job) -> Records | None:
-    """Which ranks ran where, one row a host: host, count, ranks (a list). None where the log does not tell."""
+    """Returns the ranks of each host, one row per host: host, count, ranks (a list). Returns None if the log does not
+    tell.
+    """
     found = host_ranks(job)
     if found is None:
         return None
@@ -91,13 +94,17 @@ def hosts(job: Job) -> Records | None:
 
 @once_per_job
 def programs(job: Job) -> Records | None:
-    """Which ranks ran which program, one row a program: program, count, ranks (a list). None where all ran the same."""
+    """Returns the ranks of each program, one row per program: program, count, ranks (a list). Returns None if all ranks
+    ran the same program.
+    """
     rows = [(name, len(ranks), list(ranks)) for name, ranks in job.programs.items()]
     return Records.of(["program", "count", "ranks"], rows) if rows else None
 
 
 @once_per_job
 def one_client(job: Job) -> bool:
-    """Whether all ranks are known to reach the file system through one node, so that none waits for another's locks."""
+    """Returns whether all ranks are known to reach the file system through one node, so that none waits for another's
+    locks.
+    """
     found = host_ranks(job)
     return found is not None and len(found) == 1 and not job.emulated

@@ -20,13 +20,14 @@ Key = tuple[str, str, str, int]
 
 SAME, MORE, LESS, UNSURE = "same", "more", "less", "not told apart"
 ONE_RUN, ABSENT, NO_RATIO = "one run", "absent", "no ratio"
-"""How a subject's number stands to the first one's. `one run`: they differ, and no repetitions say how much is chance;
-`no ratio`: zeros among the repetitions."""
+"""Reasons why a subject's number has no ratio to the first one's. `one run`: they differ, and no repetitions show how
+much is chance; `no ratio`: zeros among the repetitions.
+"""
 
 
 @once_per_job
 def aligned(subjects: Subjects) -> pd.DataFrame:
-    """One row a number: group, name, unit, better, then columns for each subject, named by its letter.
+    """Returns one row a number: group, name, unit, better, then columns for each subject, named by its letter.
 
     `value A`: the typical value (of repeated positive values `statistics.Family.typical`, else their mean), `low A` and
     `high A` its interval, `count A` the measurements. Of each subject but the first, against the first: `change B`
@@ -46,7 +47,7 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
 
 
 def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
-    """All measurements of a subject by what they are of, over its runs."""
+    """Returns all measurements of a subject by what they are of, over its runs."""
     found: dict[Key, list[float]] = {}
     for trial in subject.trials:
         for value in values_of(trial):
@@ -55,14 +56,14 @@ def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
 
 
 def merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
-    """Each key once, groups together; what only a later subject has stands at the end of its group."""
+    """Returns each key once, groups together; what only a later subject has stands at the end of its group."""
     keys = list(dict.fromkeys(key for order in orders for key in order))
     groups = list(dict.fromkeys(key[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key[0]))
 
 
 def row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[str, Any]:
-    """The columns of one number."""
+    """Returns the columns of one number."""
     row: dict[str, Any] = {}
     for letter, group in zip(letters, groups, strict=True):
         value, low, high = typical(group)
@@ -80,7 +81,9 @@ def row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[st
 
 
 def typical(group: Sequence[float]) -> tuple[float, float, float]:
-    """Typical value with its interval; NaN where there is none. What is the same in all runs stays exact."""
+    """Returns the typical value with its interval, NaN if there is none. A value that is equal in all runs is returned
+    unchanged.
+    """
     if not group:
         return math.nan, math.nan, math.nan
     if len(set(group)) == 1:
@@ -94,7 +97,7 @@ def typical(group: Sequence[float]) -> tuple[float, float, float]:
 
 
 def against(base: Sequence[float], group: Sequence[float], comparisons: int) -> Ratio:
-    """A group over the base; NaN where either has a zero or nothing."""
+    """Returns a group over the base; NaN if either has a zero or nothing."""
     if not base or not group or min(*base, *group) <= 0:
         return Ratio(math.nan, None, None)
     if len(set(base)) == len(set(group)) == 1:
@@ -104,7 +107,7 @@ def against(base: Sequence[float], group: Sequence[float], comparisons: int) -> 
 
 
 def standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
-    """One of the words above."""
+    """Returns one of the words above."""
     if not base or not group:
         return ABSENT
     constant = len(set(base)) == len(set(group)) == 1

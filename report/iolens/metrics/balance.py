@@ -1,4 +1,4 @@
-"""How evenly the ranks share the work."""
+"""The balance of work among the ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @once_per_job
 def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
-    """Bytes `read` and `written` by each rank at the lowest layers, from the heat maps; None without them."""
+    """Returns bytes `read` and `written` by each rank at the lowest layers, from the heat maps; None without them."""
     heat = job.records.get("HEATMAP")
     if heat is None:
         return None
@@ -34,7 +34,9 @@ def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
 
 @once_per_job
 def rank_bytes(job: Job) -> pd.DataFrame | None:
-    """`heat_bytes` as a frame with a row for each rank, also for those that moved nothing; None without heat maps."""
+    """Returns `heat_bytes` as a frame with a row for each rank, including ranks that moved nothing; None without heat
+    maps.
+    """
     import pandas as pd
 
     found = heat_bytes(job)
@@ -43,10 +45,10 @@ def rank_bytes(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def rank_balance(job: Job) -> Records | None:
-    """How evenly `heat_bytes` lie on the ranks, one row for what was read and for what was written.
+    """Returns how evenly `heat_bytes` are distributed over the ranks, one row for reads and one for writes.
 
-    Columns: what, least and least_rank, median, most and most_rank (bytes; the lowest rank of equals), imbalance (most
-    over mean; 1: even). A kind without bytes is left out. None without heat maps or with a single process.
+    Columns: what, least and least_rank, median, most and most_rank (bytes; the lowest of equal ranks), imbalance (most
+    over mean; 1: even). A kind without bytes is left out. Returns None without heat maps or with a single process.
     """
     found = heat_bytes(job)
     if found is None or job.nprocs < 2:

@@ -10,16 +10,16 @@ import pandas as pd
 MB, MIB = 10**6, 2**20
 
 NEEDED = ("ost_mb_per_s", "link_mb_per_s", "memory_mb_per_s", "ranks_per_client")
-"""Of the storage's model (storage/ost.yaml); MB/s, and ranks that share a client node."""
+"""Parameters of the storage's model (storage/ost.yaml) that a bound needs: MB/s, and ranks that share a client node."""
 
 
 def known(limits: Mapping[str, float]) -> bool:
-    """Whether the limits say enough for a bound."""
+    """Returns whether the limits say enough for a bound."""
     return all(limits.get(key, 0) > 0 for key in NEEDED)
 
 
 def bound(limits: Mapping[str, float], stripes: int, writers: int, share: float = 1.0) -> tuple[float, str]:
-    """The most that so many ranks can write to files of so many stripes each, MiB/s, and what sets it.
+    """Returns the most that so many ranks can write to files of so many stripes each, MiB/s, and what sets it.
 
     The smallest of stripes x a target's bandwidth (`targets`), clients x a link's (`links`) and clients x a memory
     copy's (`memory`), where writers that share a client node share its link and its memory. Of several files that are
@@ -37,20 +37,24 @@ def bound(limits: Mapping[str, float], stripes: int, writers: int, share: float 
 
 
 def stripes_of_a_link(limits: Mapping[str, float]) -> float:
-    """Targets that give as much as one client's link carries: with more stripes than that, a second writer can pay."""
+    """Returns targets that give as much as one client's link carries: with more stripes than that, a second writer can
+    pay.
+    """
     return limits["link_mb_per_s"] / limits["ost_mb_per_s"]
 
 
 def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.DataFrame:
-    """Columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing where `of_runs` has none."""
+    """Returns columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing where `of_runs`
+    has none.
+    """
     found = [of_runs(part, limits) or (float("nan"), "") for part in parts]
     return pd.DataFrame(found, columns=["bound", "bound_by"])
 
 
 def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str] | None:
-    """`bound` by the medians of the runs of one point; None where they do not tell their stripes or writers.
+    """Returns `bound` for the medians of the runs of one point; None if they do not tell their stripes or writers.
 
-    Writers are the ranks that were seen writing any file, or the file with the most bytes where a run tells no more.
+    Writers are the ranks that were observed to write any file, or the file with the most bytes if a run tells no more.
     """
     if not known(limits):
         return None
@@ -63,6 +67,6 @@ def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str
 
 
 def median(runs: pd.DataFrame, column: str) -> float | None:
-    """The median of a column; None where it has no value."""
+    """Returns the median of a column; None if it has no value."""
     values: Any = pd.to_numeric(runs[column], errors="coerce").dropna() if column in runs else ()
     return float(values.median()) if len(values) else None

@@ -1,4 +1,6 @@
-"""How well the times of a job's ranks fit together: the clocks that they read, and how far these were apart."""
+"""The accuracy with which the times of a job's ranks can be compared: the clocks that they read, and the offsets
+between these.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CommonClock(NamedTuple):
-    """How far a time of one rank may be off on the axis that all share: seconds (None: not known), and a sentence."""
+    """The possible error of one rank's times on the common axis: seconds (None: not known), and a sentence."""
 
     uncertainty: float | None
     said: str
@@ -23,7 +25,7 @@ class CommonClock(NamedTuple):
 
 @once_per_job
 def clocks(job: Job) -> Records | None:
-    """The clocks of a job whose ranks read several, one row each: rank (the first with it), host, begin_offset,
+    """Returns the clocks of a job whose ranks read several, one row each: rank (the first with it), host, begin_offset,
     begin_uncertainty, end_offset, end_uncertainty (seconds; against rank 0's clock; NaN: not measured) and uncertainty
     (the larger one: of any time of these ranks on the job's axis). None where all read one, or it is not known.
     """
@@ -36,7 +38,9 @@ def clocks(job: Job) -> Records | None:
 
 @once_per_job
 def common_clock(job: Job) -> CommonClock:
-    """Of rank 0's clock, which times are on: its own uncertainty is 0, that of others is that of their offsets."""
+    """Returns the uncertainty on rank 0's clock, to which all times are converted: its own uncertainty is 0, that of
+    other clocks is that of their offsets.
+    """
     info = job.private.get("job")
     hosts = info.get("hosts", []) if isinstance(info, dict) else []
     found = clocks(job)

@@ -1,8 +1,8 @@
-"""What a sweep says: typical values per point, effects of each setting, their interaction, best and worst.
+"""The results of a sweep: typical values per point, effects of each setting, their interaction, best and worst.
 
-Input is the frame of runs (`Results.runs`): one row per run with the settings' columns, `usable`,
-`ignored`, the column of the measure and `io_seconds`. Ratios and averages are geometric (see `statistics`), and ratios
-are those of rates: above 1 is better (`measure.Measure`).
+Input is the frame of runs (`Results.runs`): one row per run with the settings' columns, `usable`, `ignored`, the column
+of the measure and `io_seconds`. Ratios and averages are geometric (see `statistics`), and ratios are those of rates:
+above 1 is better (`measure.Measure`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def proven(self) -> bool:
-        """Is the best proven better than the baseline: by fresh runs of both where there are any?"""
+        """Returns whether the best is proven better than the baseline, by confirming runs of both if there are any."""
         if self.fresh is not None and self.fresh.ratio is not None:
             return self.fresh.ratio.is_clear and self.fresh.ratio.value > 1
         return self.best is not None and bool(self.points.loc[self.best, "ratio_low"] > 1)
@@ -73,7 +73,7 @@ def compare(
     fresh: pd.DataFrame | None = None,
     limits: Mapping[str, float] | None = None,
 ) -> Comparison:
-    """Compare the points of a sweep; `measure` is what they are compared by.
+    """Compares the points of a sweep; `measure` is what they are compared by.
 
     `fresh` runs of some points only confirm what the others found. `limits` are those of the storage's model, for the
     bound of each point.
@@ -123,8 +123,8 @@ def compare(
 
 
 def bounded(comparison: Comparison, device_rate: float) -> Comparison:
-    """The comparison with a device's rate (MiB/s) as the bound of the points that were not on emulated storage; as it
-    is where that is 0.
+    """Returns the comparison with a device's rate (MiB/s) as the bound of the points that were not on emulated storage;
+    as it is where that is 0.
     """
     if not device_rate:
         return comparison
@@ -136,7 +136,7 @@ def bounded(comparison: Comparison, device_rate: float) -> Comparison:
 
 
 def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Typical value, interval, method and coverage of each point; missing where a point has no value."""
+    """Returns typical value, interval, method and coverage of each point; missing if a point has no value."""
     present = [i for i, group in enumerate(groups) if group]
     together = family([groups[i] for i in present])
     found = {i: together.typical(place) for place, i in enumerate(present)}
@@ -148,20 +148,20 @@ def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
 
 
 def times(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Typical I/O time of each point and its interval, seconds, from the runs of each."""
+    """Returns the typical I/O time of each point with its interval, in seconds, from the runs of each."""
     found = typicals([measured(part, "io_seconds") for part in parts])
     names = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
     return found.rename(columns=names)[list(names.values())]
 
 
 def base_level(name: str, levels: Sequence[Any]) -> Any:
-    """The level one gets without asking when the sweep has it, else the lowest."""
+    """Returns the level one gets without asking when the sweep has it, else the lowest."""
     usual = SETTINGS[name].usual if name in SETTINGS else None
     return usual if usual in levels else sorted_levels(levels)[0]
 
 
 def standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
-    """Columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
+    """Returns columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
     tied = groups.family.not_told_from(groups.at[best]) if best is not None else []
     rows = []
     for point in order:

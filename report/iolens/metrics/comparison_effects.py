@@ -1,4 +1,4 @@
-"""What each setting does to what is measured, alone and together with another one, over a matrix of points."""
+"""The effect of each setting on the measure, alone and together with another setting, over a matrix of points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Groups:
     family: Family
 
     def contrast(self, weights: Sequence[tuple[float, Point]], candidates: int = 1) -> Ratio:
-        """A weighted geometric mean or ratio of points (`Family.contrast`).
+        """Returns a weighted geometric mean or ratio of points (`Family.contrast`).
 
         When the points were picked by their values, `candidates` is the number of picks there were: by Bonferroni the
         interval then holds whichever was picked.
@@ -35,11 +35,11 @@ class Groups:
 
 @dataclass(frozen=True)
 class Interaction:
-    """What two settings give alone and together, from `base` to `target` levels, averaged over the others.
+    """The effects of two settings alone and together, from `base` to `target` levels, averaged over the other settings.
 
-    The target is where the best point lies; the intervals of the ratios hold although it was picked by its value.
-    `synergy` = both / (first alone x second alone); 1 when the gains simply multiply. `cells` has one row
-    per pair of levels: the settings' columns, `value`, `low`, `high` (of the measure, averaged over the others).
+    The target is the level of the best point; the intervals of the ratios hold although it was selected by its value.
+    `synergy` = both / (first alone x second alone); 1 if the gains simply multiply. `cells` has one row per pair of
+    levels: the settings' columns, `value`, `low`, `high` (of the measure, averaged over the other settings).
     """
 
     names: tuple[str, str]
@@ -53,11 +53,11 @@ class Interaction:
 
 
 def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point) -> pd.DataFrame:
-    """The effect of each level of each setting against its base level, the other settings balanced.
+    """Returns the effect of each level of each setting against its base level, the other settings balanced.
 
-    A pair is two points that differ in this setting alone. Columns: `setting`, `base`, `level`, `pairs`
-    (their number), `ratio` (geometric mean of the pairs' ratios) with `low` and `high`, and the `smallest`
-    and `largest` ratio of a single pair.
+    A pair is two points that differ in this setting alone. Columns: `setting`, `base`, `level`, `pairs` (their number),
+    `ratio` (geometric mean of the pairs' ratios) with `low` and `high`, and the `smallest` and `largest` ratio of a
+    single pair.
     """
     rows = []
     for name in factors:
@@ -89,16 +89,17 @@ def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: 
 
 
 def swap(key: Point, index: int, level: Any) -> Point:
-    """The point with one level replaced."""
+    """Returns the point with one level replaced."""
     return (*key[:index], level, *key[index + 1 :])
 
 
 def interaction(
     names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point, measure: Measure
 ) -> Interaction | None:
-    """How stripes and aggregators (or the first two settings varied) act together.
+    """Returns how stripes and aggregators (or the first two settings varied) act together.
 
-    None without two settings, or when the points that can be compared are not enough: every run of a level may be lost.
+    Returns None without two settings, or if too few points can be compared, for example because every run of a level
+    was discarded.
     """
     pair = ("stripe_count", "aggregators")
     if not set(pair) <= set(factors):
@@ -138,7 +139,7 @@ def interaction(
 
 
 def target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
-    """The level to hold against the base: the best point's, or the last one when that is the base itself.
+    """Returns the level to hold against the base: the best point's, or the last one when that is the base itself.
 
     `levels` has at least one besides the base.
     """
@@ -148,7 +149,7 @@ def target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
 def interaction_cells(
     pair: tuple[str, str], groups: Groups, i: int, j: int, at: Callable[[Any, Any], list[Point]], measure: Measure
 ) -> pd.DataFrame:
-    """The measure at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
+    """Returns the measure at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
     rows = []
     for a, b in product(*(sorted_levels(key[k] for key in groups.at) for k in (i, j))):
         keys = at(a, b)
@@ -160,7 +161,9 @@ def interaction_cells(
 
 
 def frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: Sequence[str]) -> pd.DataFrame:
-    """Rows as a frame whose columns of `levels` keep their types, of which a frame of rows may make plain text."""
+    """Returns rows as a frame whose columns of `levels` keep their types, of which a frame of rows may make
+    plain text.
+    """
     kinds = {name: object if name in levels else None for name in columns}
     return pd.DataFrame(
         {name: pd.Series([row[n] for row in rows], dtype=kinds[name]) for n, name in enumerate(columns)}

@@ -29,7 +29,7 @@ class Fresh:
 
 
 def fresh_runs(runs: pd.DataFrame, names: Sequence[str], best: Point, base: Point, measure: Measure) -> Fresh | None:
-    """What the fresh runs of these two points say; None when either has none."""
+    """Returns the result of the confirming runs of these two points; None if either has none."""
     groups = [
         runs[[key == point for key in runs[list(names)].itertuples(index=False, name=None)]] for point in (best, base)
     ]

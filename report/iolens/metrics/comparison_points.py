@@ -13,12 +13,14 @@ from iolens.metrics.settings import describe
 
 
 def measured(runs: pd.DataFrame, column: str) -> list[float]:
-    """What is known of a column of the usable runs, in the order of the runs; runs without a value are left out."""
+    """Returns the known values of a column of the usable runs, in the order of the runs; runs without a value are left
+    out.
+    """
     return [float(v) for v in runs.loc[runs["usable"], column].dropna()]
 
 
 def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, measure: Measure) -> dict[str, Any]:
-    """Levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
+    """Returns levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
     row = dict(zip(names, key, strict=True))
     label, count = describe(row) or "the only point", len(measured(runs, measure.column))
     repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
@@ -29,19 +31,21 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, m
 
 
 def lost_text(planned: int, count: int, lost: int) -> str:
-    """How many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run repeated'."""
+    """Returns how many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run
+    repeated'.
+    """
     if count < planned:
         return f"{lost} of {lost + count} runs lost"
     return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
 
 
 def left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, count: int, lost: int) -> str:
-    """Why a point cannot be the best or tied with it; empty when it can.
+    """Returns the reason why a point cannot be the best or tied with it; empty if it can.
 
-    A run is lost when it fails, or when the emulated storage was slower than the storage it emulates. The runs that
-    remain are then the lucky ones, so a point that lost more than it kept, or could not make up for a loss, is not
-    compared. Nor is a single run among repeated ones: it does not tell how much its setting scatters. A program whose
-    answer is not the baseline's does other work, however fast.
+    A run is discarded if it fails, or if the emulated storage was slower than the storage it emulates. The remaining
+    runs are then the lucky ones, so a point is not compared if it discarded more runs than it kept, or could not
+    replace a discarded run. A single run among repeated ones is not compared either, because the scatter of its setting
+    is unknown. A program whose answer differs from the baseline's does other work, however fast it is.
     """
     differing = runs[runs["answer.same"].isin([False])] if "answer.same" in runs else runs.head(0)
     if len(differing):

@@ -14,7 +14,7 @@ import pandas as pd
 from iolens.metrics.settings import JointLevel, joint_level, joint_name, level_order
 
 Levels = tuple[Any, ...]
-"""Of each setting of a group."""
+"""The levels of each setting of a group."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Joint:
     levels: Mapping[Levels, JointLevel]
 
     def column(self, runs: pd.DataFrame) -> pd.Series[Any]:
-        """The joint level of each run; None of a combination that the sweep does not have."""
+        """Returns the joint level of each run; None of a combination that the sweep does not have."""
         keys = runs[list(self.names)].itertuples(index=False, name=None)
         return pd.Series([self.levels.get(key) for key in keys], index=runs.index, dtype=object)
 
 
 def joints(runs: pd.DataFrame, settings: Sequence[str]) -> list[Joint]:
-    """Groups of settings with several levels each of which stands with one level of the others only."""
+    """Returns groups of settings with several levels each of which stands with one level of the others only."""
     varied = [name for name in settings if len(set(runs[name])) > 1]
     groups: list[list[str]] = []
     for name in varied:
@@ -45,24 +45,24 @@ def joints(runs: pd.DataFrame, settings: Sequence[str]) -> list[Joint]:
 
 
 def paired(runs: pd.DataFrame, one: str, other: str) -> bool:
-    """Whether each level of one setting stands with one level of the other, and the other way round."""
+    """Returns whether each level of one setting stands with one level of the other, and the other way round."""
     pairs = set(zip(runs[one], runs[other], strict=True))
     return len(pairs) == len(set(runs[one])) == len(set(runs[other]))
 
 
 def joint_of(runs: pd.DataFrame, names: tuple[str, ...]) -> Joint:
-    """The joint setting of a group, its levels in the order of the first one's."""
+    """Returns the joint setting of a group, its levels in the order of the first one's."""
     keys = sorted(set(runs[list(names)].itertuples(index=False, name=None)), key=lambda key: level_order(key[0]))
     levels = {key: joint_level(dict(zip(names, key, strict=True)), place) for place, key in enumerate(keys)}
     return Joint(names, joint_name(names), levels)
 
 
 def with_joints(runs: pd.DataFrame, found: Sequence[Joint]) -> pd.DataFrame:
-    """The runs with a column for each joint setting."""
+    """Returns the runs with a column for each joint setting."""
     return runs.assign(**{joint.name: joint.column(runs) for joint in found})
 
 
 def names_with(settings: Sequence[str], found: Sequence[Joint]) -> tuple[str, ...]:
-    """The settings, those of a group replaced by the joint one in the place of the first."""
+    """Returns the settings, those of a group replaced by the joint one in the place of the first."""
     by_name = {name: joint.name for joint in found for name in joint.names}
     return tuple(dict.fromkeys(by_name.get(name, name) for name in settings))

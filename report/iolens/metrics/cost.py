@@ -1,4 +1,4 @@
-"""Where the time of an average process went, and what was transferred: per layer."""
+"""The time of an average process by kind, and the bytes transferred, per layer."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @once_per_job
 def io_cost(job: Job) -> Records:
-    """Seconds per process spent in read, write, meta and other, one row a layer (`module`).
+    """Returns seconds per process spent in read, write, meta and other, one row a layer (`module`).
 
-    The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as
-    darshan-job-summary defines it; other is the rest of the run time, 0 where threads overlap so that nothing is
-    left. Layers lie above one another: MPI-IO time contains the POSIX time beneath it.
+    The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as darshan-job-summary
+    defines it; other is the rest of the run time, 0 where threads overlap so that nothing is left. Layers lie above one
+    another: MPI-IO time contains the POSIX time beneath it.
     """
     rows = []
     for name, layer in LAYERS.items():
@@ -49,10 +49,10 @@ class Performance:
 
 @once_per_job
 def performance(job: Job, name: str) -> Performance:
-    """The estimate "by slowest" of darshan-util.
+    """Returns the estimate "by slowest" of darshan-util.
 
-    Time = the largest, over ranks, of the rank's time in files of its own, plus for each shared file (rank -1) the
-    time of its slowest rank; speed = all bytes read and written, divided by that time.
+    Time = the largest, over ranks, of the rank's time in files of its own, plus for each shared file (rank -1) the time
+    of its slowest rank; speed = all bytes read and written, divided by that time.
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     shared = records["rank"] < 0
@@ -65,19 +65,21 @@ def performance(job: Job, name: str) -> Performance:
 
 @once_per_job
 def all_performance(job: Job) -> list[Performance]:
-    """Every layer's performance."""
+    """Returns every layer's performance."""
     return [performance(job, name) for name in LAYERS if name in job.records]
 
 
 @once_per_job
 def performance_rows(job: Job) -> Records:
-    """`all_performance`, a row a layer: module, files, bytes_read, bytes_written, seconds, mib_per_second."""
+    """Returns `all_performance`, one row per layer: module, files, bytes_read, bytes_written, seconds,
+    mib_per_second.
+    """
     return Records.of([each.name for each in fields(Performance)], [astuple(one) for one in all_performance(job)])
 
 
 @once_per_job
 def moved_once(job: Job) -> dict[str, int]:
-    """The bytes that the program moved, each of them once, by the layer that it called: most bytes first.
+    """Returns the bytes that the program moved, each of them once, by the layer that it called: most bytes first.
 
     A file that MPI-IO moved bytes of counts there, any other at POSIX: so buffering and data sieving below MPI-IO are
     not counted, and what went past MPI-IO is. STDIO calls nothing that is recorded as POSIX. Bytes of DFS (or of DAOS,
@@ -98,7 +100,7 @@ def moved_once(job: Job) -> dict[str, int]:
 
 
 def by_file(job: Job, name: str) -> dict[int, int]:
-    """Bytes read and written of each file by one layer."""
+    """Returns bytes read and written of each file by one layer."""
     records, prefix = job.records[name], LAYERS[name].prefix
     files = Groups(records["id"])
     moved = files.sum(sum(np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")))
@@ -107,10 +109,10 @@ def by_file(job: Job, name: str) -> dict[int, int]:
 
 @once_per_job
 def average_io(job: Job) -> Records:
-    """Average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
+    """Returns the average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
 
-    Independent: records of one rank; shared: records of all of several ranks together (rank -1). The lowest layers are
-    added: none contains another. Sums divided by the number of processes; metadata moves no bytes (NaN).
+    Independent: records of one rank; shared: records of several ranks together (rank -1). The lowest layers are added,
+    since none contains another. Sums are divided by the number of processes; metadata moves no bytes (NaN).
     """
     rows = []
     for kind in ("independent", "shared") if job.nprocs > 1 else ("independent",):

@@ -1,4 +1,4 @@
-"""Whether the machine changed while a sweep went on: its runs of the same settings, early against late."""
+"""Detect whether the machine changed during a sweep, by runs of the same settings early and late."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LEAST_FREEDOM = 3
 
 
 def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
-    """How much faster the last run of a sweep is expected to be than the first, whatever their settings, with its 95 %
-    interval; None where too few settings ran more than once.
+    """Returns how much faster the last run of a sweep is expected to be than the first, whatever their settings, with
+    its 95 % interval; None if too few settings ran more than once.
 
     `runs` have their point in `point`. A straight line is fitted by least squares through the logarithms of their rates
     over their place in the order of starts (0 to 1), both less the mean of their point, so that settings do not matter;

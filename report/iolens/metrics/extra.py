@@ -16,7 +16,9 @@ KEYS = ("file", "rank", "seconds")
 
 @once_per_job
 def other_calls(job: Job) -> Records:
-    """One row per kind of call that occurred: `call` (plural, as in the region), `count` and `files` over all ranks."""
+    """Returns one row per kind of call that occurred: `call` (plural, as in the region), `count` and `files` over all
+    ranks.
+    """
     table = job.tables.get("posix_extra", Records({}))
     rows = [(call, *used(table, call)) for call in table.names if call not in KEYS and used(table, call)[0]]
     return ordered(Records.of(["call", "count", "files"], rows), "-count")
@@ -24,7 +26,7 @@ def other_calls(job: Job) -> Records:
 
 @once_per_job
 def other_mpiio_calls(job: Job) -> Records:
-    """One row per kind of MPI-IO call that occurred: `call`, `count`, `files` and `seconds`, over all ranks."""
+    """Returns one row per kind of MPI-IO call that occurred: `call`, `count`, `files` and `seconds`, over all ranks."""
     table = job.tables.get("mpiio_extra", Records({}))
     rows = [
         (call.replace("_", " "), *used(table, call), float(table[f"{call}_seconds"][table[call] > 0].sum()))
@@ -35,6 +37,6 @@ def other_mpiio_calls(job: Job) -> Records:
 
 
 def used(table: Records, call: str) -> tuple[int, int]:
-    """How often a call was made, and on how many files."""
+    """Returns how often a call was made, and on how many files."""
     made = table[call] > 0
     return int(table[call][made].sum()), len(Groups(table["file"][made]))

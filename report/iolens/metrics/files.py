@@ -22,7 +22,7 @@ LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs
 """Types of mount points whose files have no stripes: where one has, the log's mount table is that of a container."""
 
 UNMOUNTED = "(no mount point)"
-"""Where standard streams lie, and files below no mount point of the log."""
+"""Mount point shown for standard streams and for files below no mount point of the log."""
 
 SMALL = 0.001
 """Part of the largest value below which a file is not worth a line."""
@@ -38,29 +38,29 @@ COLUMNS = {
     "size": "f8",
     "module": "O",
 }
-"""Of files, and their types."""
+"""The columns of files, and their types."""
 
 CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
 
 
 @once_per_job
 def lowest(job: Job) -> list[str]:
-    """The job's layers at which bytes reach a file, each byte in one of them."""
+    """Returns the job's layers at which bytes reach a file, each byte in one of them."""
     return lowest_of(job.records)
 
 
 def lowest_of(layers: Collection[str]) -> list[str]:
-    """Those of some layers at which bytes reach a file: of DFS and DAOS the upper one, DFS."""
+    """Returns those of some layers at which bytes reach a file: of DFS and DAOS the upper one, DFS."""
     return [name for name in LOWEST if name in layers and not (name == "DAOS" and "DFS" in layers)]
 
 
 @once_per_job
 def files(job: Job, name: str) -> Records:
-    """One row a file of a layer, its records added up.
+    """Returns one row a file of a layer, its records added up.
 
-    Columns: id, path, processes (-1: all), bytes_read, bytes_written, seconds (of its slowest process: the slowest
-    rank of a shared record, the largest record else), seconds_sum (over all processes), size (highest offset seen
-    plus one; NaN where the layer knows no offsets).
+    Columns: id, path, processes (-1: all), bytes_read, bytes_written, seconds (of its slowest process: the slowest rank
+    of a shared record, the largest record else), seconds_sum (over all processes), size (highest offset seen plus one;
+    NaN if the layer knows no offsets).
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     shared = records["rank"] < 0
@@ -91,18 +91,20 @@ def files(job: Job, name: str) -> Records:
 
 
 def paths(job: Job, ids: Iterable[int]) -> list[str]:
-    """The paths of records; a record without a name keeps its number."""
+    """Returns the paths of records; a record without a name keeps its number."""
     return [job.names.get(int(key)) or f"record {int(key)}" for key in ids]
 
 
 def path_column(job: Job, ids: np.ndarray) -> np.ndarray:
-    """`paths` as a column: an object array in the order of `ids`."""
+    """Returns `paths` as a column: an object array in the order of `ids`."""
     return np.array(paths(job, ids.tolist()), object)
 
 
 @once_per_job
 def all_files(job: Job) -> Records:
-    """`files` of the `lowest` layers together, one row a path, with `module` (the first that saw it)."""
+    """Returns `files` of the `lowest` layers together, one row per path, with `module` (the first layer that
+    saw it).
+    """
     parts = [labelled(files(job, name), "module", name) for name in lowest(job)]
     if not parts:
         return empty(COLUMNS)
@@ -115,7 +117,7 @@ def all_files(job: Job) -> Records:
 
 @once_per_job
 def file_counts(job: Job) -> Records:
-    """Number, average and largest size of the files per `category`, over the `lowest` layers.
+    """Numbers, average and largest size of the files per `category`, over the `lowest` layers.
 
     The size of a file is the highest offset that the job touched in it, plus one: a file may be larger. Read-only:
     bytes were read and none written. The log does not tell which files the job created.
@@ -133,19 +135,19 @@ def file_counts(job: Job) -> Records:
 
 @once_per_job
 def top_files(job: Job, by: str, limit: int = 15) -> Records:
-    """The files with the most `by` (`seconds` or `bytes`), most first; files without any are left out."""
+    """Returns the files with the most `by` (`seconds` or `bytes`), most first; files without any are left out."""
     found = with_bytes(all_files(job))
     return most(found.where(found[by] > 0), by, limit)
 
 
 def with_bytes(found: Records) -> Records:
-    """The rows with one more column, `bytes`: `bytes_read` and `bytes_written` together."""
+    """Returns the rows with one more column, `bytes`: `bytes_read` and `bytes_written` together."""
     return found.beside({"bytes": found["bytes_read"] + found["bytes_written"]})
 
 
 @once_per_job
 def costly_files(job: Job) -> Records:
-    """The `top_files` by time and by bytes together, each file once, those with most time first.
+    """Returns the `top_files` by time and by bytes together, each file once, those with most time first.
 
     Files with less than a thousandth of the first one's time and of the largest one's bytes are left out. stripe_count
     and stripe_size are those of a file's only layout component; 0 without one, or with several.
@@ -160,12 +162,12 @@ def costly_files(job: Job) -> Records:
 
 @once_per_job
 def every_file(job: Job) -> Records:
-    """`costly_files` without a limit: every file, those with most time first."""
+    """Returns `costly_files` without a limit: every file, those with most time first."""
     return with_stripes(job, ordered(with_bytes(all_files(job)), "-seconds"))
 
 
 def with_stripes(job: Job, found: Records) -> Records:
-    """Files with the stripe_count and stripe_size of their only layout component."""
+    """Returns files with the stripe_count and stripe_size of their only layout component."""
     layouts = job.records.get("LUSTRE")
     single: dict[int, tuple[int, int]] = {}
     if layouts is not None:
@@ -179,13 +181,14 @@ def with_stripes(job: Job, found: Records) -> Records:
 
 @once_per_job
 def file_systems(job: Job) -> Records:
-    """Bytes written and read and the number of files per mount point, over the `lowest` layers, most bytes first.
+    """Returns bytes written and read and the number of files per mount point, over the `lowest` layers, most bytes
+    first.
 
     Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN without any), bytes_read,
     read_share, options (as mounted on the first rank's node, empty where the log has none). A path belongs to the
-    longest mount point that is one of its parents; standard streams and names without a path stand under
-    `(no mount point)`, objects of DAOS under `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount
-    table of a container says.
+    longest mount point that is one of its parents; standard streams and names without a path stand under `(no mount
+    point)`, objects of DAOS under `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount table of a
+    container says.
     """
     found = all_files(job)
     kinds = {mount.point: mount.kind for mount in job.mounts}
@@ -216,7 +219,7 @@ def file_systems(job: Job) -> Records:
 
 @once_per_job
 def striped_files(job: Job) -> set[int]:
-    """The ids of files that lie on a Lustre target; none on storage that answers as Lustre does (emulated)."""
+    """Returns the ids of files that lie on a Lustre target; none on storage that answers as Lustre does (emulated)."""
     layouts = job.records.get("LUSTRE")
     if layouts is None or job.storage not in (None, "lustre"):
         return set()
@@ -225,14 +228,14 @@ def striped_files(job: Job) -> set[int]:
 
 @once_per_job
 def mount_options(job: Job) -> dict[str, str]:
-    """The options of each mount point on the first rank's node, where the log has them."""
+    """Returns the options of each mount point on the first rank's node, where the log has them."""
     info = job.private.get("job")
     mounts = info.get("mounts", {}) if isinstance(info, dict) else {}
     return {str(point): str(one.get("options", "")) for point, one in mounts.items() if isinstance(one, dict)}
 
 
 def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:
-    """The mount point of each path; each folder is looked up once."""
+    """Returns the mount point of each path; each folder is looked up once."""
     known: dict[str, str] = {point.rstrip("/"): point for point in kinds}
     nowhere = UNMOUNTED
 

@@ -38,46 +38,46 @@ class Groups:
 
     @property
     def sizes(self) -> np.ndarray:
-        """How many rows each has."""
+        """Returns how many rows each has."""
         return np.diff(self.begins, append=self.rows)
 
     def parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """The values of each group."""
+        """Returns the values of each group."""
         return np.split(values[self.order], self.begins[1:]) if len(self) else []
 
     def of(self, how: Callable[[np.ndarray], object], values: np.ndarray) -> np.ndarray:
-        """What a function makes of the values of each group."""
+        """Returns the result of a function for the values of each group."""
         return np.array([how(part) for part in self.parts(values)])
 
     def sum(self, values: np.ndarray) -> np.ndarray:
-        """Sums, of floats without rounding in between."""
+        """Returns sums, of floats without rounding in between."""
         if values.dtype.kind == "f":
             return values[self.first] if len(self) == self.rows else np.array([fsum(p) for p in self.parts(values)])
         return self.reduced(np.add, values)
 
     def max(self, values: np.ndarray) -> np.ndarray:
-        """The largest values."""
+        """Returns the largest values."""
         return self.reduced(np.fmax, values)
 
     def min(self, values: np.ndarray) -> np.ndarray:
-        """The smallest values."""
+        """Returns the smallest values."""
         return self.reduced(np.fmin, values)
 
     def reduced(self, how: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """The values of each group reduced to one."""
+        """Returns the values of each group reduced to one."""
         if not len(self):
             return values[:0]
         found: np.ndarray = how.reduceat(values[self.order], self.begins)
         return found
 
     def distinct(self, values: np.ndarray) -> np.ndarray:
-        """How many different values there are."""
+        """Returns how many different values there are."""
         pairs = Groups(self.place, values)
         return np.bincount(self.place[pairs.first], minlength=len(self))
 
 
 def codes(values: np.ndarray) -> np.ndarray:
-    """A number for each value, the same for equal ones, from 0 on without a gap."""
+    """Returns a number for each value, the same for equal ones, from 0 on without a gap."""
     if values.dtype == object:
         known: dict[object, int] = {}
         return np.fromiter((known.setdefault(value, len(known)) for value in values.tolist()), np.intp, len(values))
@@ -85,15 +85,15 @@ def codes(values: np.ndarray) -> np.ndarray:
 
 
 def ordered(rows: Records, *names: str) -> Records:
-    """The rows in the order of these columns, the first of them first; of `-name` the largest first. Equal ones stay as
-    they were.
+    """Returns the rows in the order of these columns, the first of them first; of `-name` the largest first. Equal ones
+    stay as they were.
     """
     keys: Sequence[np.ndarray] = [ranked(rows[name.removeprefix("-")], name.startswith("-")) for name in names]
     return rows.where(np.lexsort([*keys][::-1]))
 
 
 def ranked(values: np.ndarray, falling: bool) -> np.ndarray:
-    """Numbers that are in the order of the values; what is not known (NaN) is last."""
+    """Returns numbers that are in the order of the values; what is not known (NaN) is last."""
     known, place = np.unique(values, return_inverse=True)
     if not falling:
         return place
@@ -102,27 +102,27 @@ def ranked(values: np.ndarray, falling: bool) -> np.ndarray:
 
 
 def most(rows: Records, name: str, limit: int) -> Records:
-    """The rows with the largest values of a column, the largest first."""
+    """Returns the rows with the largest values of a column, the largest first."""
     return ordered(rows, f"-{name}").where(slice(limit))
 
 
 def stacked(parts: Sequence[Records]) -> Records:
-    """Tables with the same columns, one below the other."""
+    """Returns tables with the same columns, one below the other."""
     if len(parts) == 1:
         return parts[0]
     return Records({name: np.concatenate([part[name] for part in parts]) for name in parts[0].names})
 
 
 def without_repeats(rows: Records, *names: str) -> Records:
-    """The first row of each combination of values in these columns."""
+    """Returns the first row of each combination of values in these columns."""
     return rows.where(Groups(*(rows[name] for name in names)).first)
 
 
 def labelled(rows: Records, name: str, text: str) -> Records:
-    """The rows with one more column, of the same text."""
+    """Returns the rows with one more column, of the same text."""
     return rows.beside({name: np.full(len(rows), text, object)})
 
 
 def empty(kinds: Mapping[str, str]) -> Records:
-    """No rows, of columns of these types."""
+    """Returns no rows, of columns of these types."""
     return Records({name: np.zeros(0, kind) for name, kind in kinds.items()})

@@ -39,12 +39,14 @@ class LatencyComparison:
 
     @property
     def by_size(self) -> bool:
-        """True when an operation was timed at several sizes, such as messages; False for operations on files."""
+        """Returns True when an operation was timed at several sizes, such as messages; False for operations on
+        files.
+        """
         return bool((self.cells.groupby("operation")["bytes"].nunique() > 1).any())
 
 
 def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
-    """The latencies of all usable runs, from the `latency` table of their result files."""
+    """Returns the latencies of all usable runs, from the `latency` table of their result files."""
     rows: list[dict[str, Any]] = []
     for _, run in runs[runs["usable"]].iterrows():
         variant = describe({name: run[name] for name in settings})
@@ -55,12 +57,12 @@ def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 
 def read_entries(path: str | None) -> list[Mapping[str, Any]]:
-    """The `extra.latency` table of a result file (workloads/RESULT.md); empty without one."""
+    """Returns the `extra.latency` table of a result file (workloads/RESULT.md); empty without one."""
     return list(read_extra(path).get("latency") or [])
 
 
 def read_extra(path: str | None) -> Mapping[str, Any]:
-    """The `extra` part of a result file."""
+    """Returns the `extra` part of a result file."""
     if path is None:
         return {}
     result = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -68,10 +70,10 @@ def read_extra(path: str | None) -> Mapping[str, Any]:
 
 
 def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
-    """What the MPI library did under each variant, as its workload found out; one row per variant.
+    """Returns the choices of the MPI library under each variant, as its workload determined them; one row per variant.
 
-    Columns: `variant`, `selected` (component of the collectives with the highest priority), `eager_observed` (bytes
-    of the largest message that needed no receiver), `oversubscribed`; missing where the workload does not know.
+    Columns: `variant`, `selected` (component of the collectives with the highest priority), `eager_observed` (bytes of
+    the largest message that needed no receiver), `oversubscribed`; missing if the workload does not know.
     """
     rows: dict[str, dict[str, Any]] = {}
     for _, run in runs[runs["usable"]].iterrows():
@@ -82,7 +84,7 @@ def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 
 def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collection[str] = ()) -> LatencyComparison:
-    """Hold every variant against the first one, operation by operation; nothing is proven of `lossy` variants."""
+    """Holds every variant against the first one, operation by operation; nothing is proven of `lossy` variants."""
     cells: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
     for operation, chosen in rows.groupby("operation", sort=False):
@@ -113,7 +115,7 @@ def lossy_variants(runs: pd.DataFrame, settings: Sequence[str]) -> set[str]:
 
 
 def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> list[dict[str, Any]]:
-    """The row of `LatencyComparison.overall` for one variant; none without a size that all runs of both have.
+    """Returns the row of `LatencyComparison.overall` for one variant; none without a size that all runs of both have.
 
     What slows one run down slows it at every size. A run therefore counts once, by its geometric mean over the sizes.
     """
@@ -138,12 +140,12 @@ class Timed:
 
     @cached_property
     def comparisons(self) -> int:
-        """How many of the places are held against the baseline's of their size."""
+        """Returns how many of the places are held against the baseline's of their size."""
         return sum(variant != self.base and (self.base, size) in self.places for variant, size in self.places)
 
 
 def cell(timed: Timed, variant: str, size: int) -> dict[str, Any]:
-    """One row of `LatencyComparison.cells`."""
+    """Returns one row of `LatencyComparison.cells`."""
     together, base = timed.together, timed.base
     place, against = timed.places[variant, size], timed.places.get((base, size))
     typical = together.typical(place)

@@ -110,11 +110,11 @@ LAYERS: dict[str, Layer] = {
         ),
     )
 }
-"""In the order in which they are shown."""
+"""The layers in the order in which they are shown."""
 
 
 def total(frame: Table, *columns: str) -> int | None:
-    """Sum of counters over all records; None when they were not recorded (-1 in every record)."""
+    """Returns sum of counters over all records; None if they were not recorded (-1 in every record)."""
     values = [np.asarray(frame[column]) for column in columns if column in frame]
     recorded = [each for each in values if (each >= 0).any()]
     if not recorded:
@@ -123,11 +123,11 @@ def total(frame: Table, *columns: str) -> int | None:
 
 
 def seconds(frame: Table, column: str) -> float:
-    """Sum of a column of times over all records, in seconds; what was not recorded (-1) counts as 0."""
+    """Returns sum of a column of times over all records, in seconds; what was not recorded (-1) counts as 0."""
     return float(np.maximum(np.asarray(frame[column]), 0).sum())
 
 
 def io_time(frame: Table, prefix: str) -> np.ndarray:
-    """Read, write and metadata time of each record together, in seconds; what was not recorded (-1) counts as 0."""
+    """Reads, write and metadata time of each record together, in seconds; what was not recorded (-1) counts as 0."""
     times = [np.maximum(np.asarray(frame[f"{prefix}_F_{kind}_TIME"]), 0.0) for kind in ("READ", "WRITE", "META")]
     return np.asarray(times[0] + times[1] + times[2])

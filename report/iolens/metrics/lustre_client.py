@@ -1,4 +1,4 @@
-"""What the Lustre clients of the job's nodes counted while it ran, from the private region `lustre_client`."""
+"""The counts of the Lustre clients on the job's nodes during the job, from the private region `lustre_client`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ KEYS = ["node", "layer", "device", "counter"]
 
 @once_per_job
 def client_counters(job: Job) -> Records | None:
-    """One row a counter: layer, counter, unit, nodes, samples and sum (differences over the job, all nodes together).
+    """Returns one row a counter: layer, counter, unit, nodes, samples and sum (differences over the job, all nodes
+    together).
 
     `layer` llite counts the calls of programs, osc the requests to storage targets; every program of a node is in its
     counters. Where several ranks of a node have read them, the lowest one is taken. None where nobody has.

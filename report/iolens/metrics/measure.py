@@ -1,4 +1,4 @@
-"""What the settings of a sweep are compared by."""
+"""The measure by which the settings of a sweep are compared."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Measure:
 
     @property
     def axis(self) -> str:
-        """Name and unit."""
+        """Names and unit."""
         return f"{self.name}, {self.unit}"
 
     def rates(self, values: Sequence[float]) -> list[float]:
-        """Values that grow with what is better."""
+        """Returns values that grow with what is better."""
         return [1.0 / value for value in values] if self.less_is_better else list(values)
 
     def span(self, value: float, low: float | None, high: float | None) -> tuple[float, float | None, float | None]:
-        """Value and ends of an interval of rates, as those of the measure."""
+        """Returns value and ends of an interval of rates, as those of the measure."""
         if not self.less_is_better:
             return value, low, high
         return 1.0 / value, 1.0 / high if high else None, 1.0 / low if low else None
 
     def better(self, one: float, other: float) -> bool:
-        """Whether one value is better than another."""
+        """Returns whether one value is better than another."""
         return one < other if self.less_is_better else one > other
 
 

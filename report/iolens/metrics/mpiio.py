@@ -28,10 +28,10 @@ UNSEEN = 0.01
 
 @once_per_job
 def hints(job: Job) -> Records | None:
-    """MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside in its place
-    (`iolens run --hints`), `effective` as MPI_File_get_info said at close.
+    """Returns MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside instead
+    (`iolens run --hints`), `effective` according to MPI_File_get_info at close.
 
-    Empty text: not given, not reported. None where the log does not record them (Darshan does not).
+    An empty text means not given or not reported. Returns None if the log does not record hints (Darshan does not).
     """
     found = job.tables.get("mpiio_hints")
     if found is None or not len(found):
@@ -44,7 +44,7 @@ def hints(job: Job) -> Records | None:
 
 @once_per_job
 def hints_unknown(job: Job) -> str:
-    """Why a log does not record hints."""
+    """Returns the reason why a log does not record hints."""
     info = job.private.get("job")
     if isinstance(info, dict) and "iolens" in info:
         return f"iolens {info['iolens']} wrote none of them into this log"
@@ -53,10 +53,11 @@ def hints_unknown(job: Job) -> str:
 
 @once_per_job
 def file_rank_records(job: Job) -> Records | None:
-    """What each rank did to the files that several ranks used: the private table `file_ranks`, see profiler/LOG.md.
+    """Returns each rank's accesses to the files that several ranks used: the private table `file_ranks`, see
+    profiler/LOG.md.
 
-    A row of rank -1 is the sum of `ranks` ranks that have no row of their own. Files of which one rank alone is known
-    are not common ones, and are left out. None where the log does not record it, or there are none.
+    A row of rank -1 is the sum over `ranks` ranks that have no row of their own. Files of which only one rank is known
+    are not shared, and are left out. Returns None if the log does not record them, or there are none.
     """
     found = job.tables.get("file_ranks")
     if found is None or not len(found):
@@ -70,19 +71,19 @@ def file_rank_records(job: Job) -> Records | None:
 
 @once_per_job
 def file_ranks(job: Job) -> pd.DataFrame | None:
-    """`file_rank_records` as a frame."""
+    """Returns `file_rank_records` as a frame."""
     found = file_rank_records(job)
     return None if found is None else found.frame()
 
 
 @once_per_job
 def aggregators(job: Job, limit: int = 20) -> Records | None:
-    """Who wrote to each file that several ranks opened: the observed aggregators.
+    """Returns the ranks that wrote to each file that several ranks opened: the observed aggregators.
 
-    One row a file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
+    One row per file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
     wrote), bytes, writes, largest_write, common_write (most frequent size of the writers known, weighted by its count),
     not_aligned (share of the writes whose offset is no multiple of the file's alignment), seconds (POSIX write time of
-    the slowest writer known). None where the log does not record it.
+    the slowest writer known). Returns None if the log does not record it.
     """
     found = file_rank_records(job)
     if found is None:
@@ -94,7 +95,7 @@ def aggregators(job: Job, limit: int = 20) -> Records | None:
 
 
 def writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
-    """The row of `aggregators` of one file; empty where no writer is known."""
+    """Returns the row of `aggregators` of one file; empty if no writer is known."""
     known = rows.where(rows["rank"] >= 0)
     if not len(known):
         return ()
@@ -115,7 +116,8 @@ def writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
 
 @once_per_job
 def byte_ratios(job: Job) -> dict[str, float | None]:
-    """Bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files of which both saw some.
+    """Returns bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files of which both saw
+    some.
 
     1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from a buffer, or went a way
     that is not recorded. None without such files or bytes; `unseen` says where POSIX saw none.
@@ -132,7 +134,7 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
 
 
 def moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Bytes of each file of MPI-IO, and of the same file at POSIX."""
+    """Returns bytes of each file of MPI-IO, and of the same file at POSIX."""
     files = Groups(mpi["id"])
     above = np.maximum(files.sum(mpi[f"MPIIO_{counter}"]), 0)
     below: dict[int, int] = {}
@@ -144,7 +146,8 @@ def moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> 
 
 @once_per_job
 def unseen(job: Job) -> dict[str, int]:
-    """Bytes that MPI-IO moved of files of which POSIX saw next to none, by `read` and `write`: a gap in the records.
+    """Returns bytes that MPI-IO moved of files of which POSIX saw next to none, by `read` and `write`: a gap in the
+    records.
 
     MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
     also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there.
@@ -160,12 +163,12 @@ def unseen(job: Job) -> dict[str, int]:
 
 
 def writer_count(writers: Sequence[Any], others: int) -> str:
-    """How many ranks wrote: `4`, or `1000 to 99000` when some of 98000 others wrote."""
+    """Returns how many ranks wrote: `4`, or `1000 to 99000` when some of 98000 others wrote."""
     return f"{len(writers)} to {len(writers) + others}" if others else str(len(writers))
 
 
 def rank_list(ranks: Sequence[Any]) -> str:
-    """Ranks as ranges: `0-3, 8`."""
+    """Returns ranks as ranges: `0-3, 8`."""
     parts: list[str] = []
     begin = previous = None
     for rank in [*ranks, None]:
@@ -180,11 +183,13 @@ def rank_list(ranks: Sequence[Any]) -> str:
 
 @once_per_job
 def collective_time(job: Job) -> Records | None:
-    """Where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the others.
+    """Returns where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the
+    other ranks.
 
     Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and mean seconds of a rank:
-    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). Of a file
-    that POSIX saw no rank access, `all ranks`, without access and exchange. None where the log does not record it.
+    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). A file
+    without POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the log does not record
+    it.
     """
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):
@@ -202,7 +207,8 @@ def collective_time(job: Job) -> Records | None:
 
 @once_per_job
 def exchange_times(job: Job) -> Records | None:
-    """Mean seconds of the aggregators in collective calls, one row a file, by `id`: seconds, waiting, access, exchange.
+    """Returns mean seconds of the aggregators in collective calls, one row a file, by `id`: seconds, waiting, access,
+    exchange.
 
     Aggregators are the ranks with POSIX accesses meanwhile. None where the log does not record it.
     """

@@ -13,7 +13,8 @@ S = TypeVar("S")
 
 
 def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Keep a metric's answers for as long as their job (or comparison) is in use; the other arguments must be hashable.
+    """Keeps a metric's answers for as long as their job (or comparison) is in use; the other arguments must be
+    hashable.
 
     Every caller gets the same object: do not change it in place, make a new one (`frame.assign(…)`).
     """

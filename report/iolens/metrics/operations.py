@@ -1,4 +1,4 @@
-"""How often each operation was called, in which sizes, and in which order of offsets."""
+"""The number of calls of each operation, their sizes, and the order of their offsets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 """Names of the standard streams' records."""
 KEPT = ("ACCESS", "COUNT")
-"""What a record keeps of each of its most frequent sizes."""
+"""The fields that a record has for each of its most frequent sizes."""
 
 
 @once_per_job
 def operation_counts(job: Job) -> Records:
-    """Calls by `module` and `operation`, summed over all records; None (NaN) where they were not recorded."""
+    """Returns calls by `module` and `operation`, summed over all records; None (NaN) where they were not recorded."""
     rows = [
         (name, operation, total(job.records[name], *(f"{layer.prefix}_{counter}" for counter in counters)))
         for name, layer in LAYERS.items()
@@ -36,9 +36,9 @@ def operation_counts(job: Job) -> Records:
 
 @once_per_job
 def operations_called(job: Job) -> Records:
-    """`operation_counts` without the operations that were never called.
+    """Returns `operation_counts` without the operations that were never called.
 
-    `on_streams`: how many of the calls were on standard input, output and error, by the names of STDIO's records.
+    `on_streams`: the number of calls on standard input, output and error, by the names of STDIO's records.
     """
     found = operation_counts(job)
     found = found.where(found["count"] != 0)
@@ -51,13 +51,13 @@ def operations_called(job: Job) -> Records:
 
 @once_per_job
 def syncs(job: Job) -> int:
-    """Calls that send written data to the storage: fsync, fdatasync and MPI_File_sync, over all files."""
+    """Returns calls that send written data to the storage: fsync, fdatasync and MPI_File_sync, over all files."""
     counters = {"POSIX": ("POSIX_FSYNCS", "POSIX_FDSYNCS"), "MPI-IO": ("MPIIO_SYNCS",)}
     return sum(total(job.records[name], *names) or 0 for name, names in counters.items() if name in job.records)
 
 
 def stream_calls(job: Job, operation: str) -> int:
-    """Calls of a STDIO operation on standard streams."""
+    """Returns calls of a STDIO operation on standard streams."""
     records, layer = job.records["STDIO"], LAYERS["STDIO"]
     streams = records.where(among(records["id"], stream_ids(job)))
     return total(streams, *(f"{layer.prefix}_{counter}" for counter in layer.operations[operation])) or 0
@@ -65,20 +65,20 @@ def stream_calls(job: Job, operation: str) -> int:
 
 @once_per_job
 def stream_ids(job: Job) -> list[int]:
-    """The records of standard input, output and error."""
+    """Returns the records of standard input, output and error."""
     return [key for key, name in job.names.items() if name in STREAMS]
 
 
 @once_per_job
 def file_bytes(job: Job, name: str) -> int:
-    """Bytes that a layer moved to and from files, without standard streams."""
+    """Returns bytes that a layer moved to and from files, without standard streams."""
     records, prefix = job.records[name], LAYERS[name].prefix
     inside = records.where(~among(records["id"], stream_ids(job)))
     return sum(total(inside, f"{prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
 
 
 def sized_layers(job: Job) -> list[str]:
-    """The job's layers that keep access sizes."""
+    """Returns the job's layers that keep access sizes."""
     return [name for name, layer in LAYERS.items() if layer.sized and name in job.records]
 
 
@@ -104,17 +104,17 @@ def access_sizes(job: Job, name: str) -> Records:
 
 @once_per_job
 def all_access_sizes(job: Job) -> Records | None:
-    """`access_sizes` of every layer (`module`), without the ranges in which nothing was accessed."""
+    """Returns `access_sizes` of every layer (`module`), without the ranges in which nothing was accessed."""
     parts = [labelled(access_sizes(job, name), "module", name) for name in sized_layers(job)]
     return stacked([part.where(part["reads"] + part["writes"] > 0) for part in parts]) if parts else None
 
 
 @once_per_job
 def common_sizes(job: Job, name: str, limit: int = 4) -> Records:
-    """The most frequent access sizes of a layer: `size` in bytes, `count`, most frequent first.
+    """Returns the most frequent access sizes of a layer: `size` in bytes, `count`, most frequent first.
 
-    A record keeps its four most frequent sizes (reads and writes together); their counts are summed over records,
-    so that a size that is frequent nowhere but common to all may be missing.
+    A record keeps its four most frequent sizes (reads and writes together); their counts are summed over records, so
+    that a size that is frequent nowhere but common to all may be missing.
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     size, count = (np.concatenate([records[f"{prefix}_ACCESS{n}_{what}"] for n in range(1, 5)]) for what in KEPT)
@@ -126,18 +126,19 @@ def common_sizes(job: Job, name: str, limit: int = 4) -> Records:
 
 @once_per_job
 def all_common_sizes(job: Job, limit: int = 4) -> Records | None:
-    """`common_sizes` of every layer (`module`)."""
+    """Returns `common_sizes` of every layer (`module`)."""
     parts = [labelled(common_sizes(job, name, limit), "module", name) for name in sized_layers(job)]
     return stacked(parts) if any(len(part) for part in parts) else None
 
 
 @once_per_job
 def access_pattern(job: Job) -> Records | None:
-    """POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive, and their shares of total.
+    """Returns POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive, and their shares
+    of total.
 
-    Sequential: at a higher offset than the last access of the same process to the file; consecutive: exactly where
-    that one ended (so consecutive accesses are sequential, too). Shares (sequential_share, consecutive_share) are NaN
-    without accesses. None without POSIX.
+    Sequential: at a higher offset than the last access of the same process to the file; consecutive: exactly where that
+    one ended (so consecutive accesses are sequential, too). Shares (sequential_share, consecutive_share) are NaN
+    without accesses. Returns None without POSIX.
     """
     records = job.records.get("POSIX")
     if records is None:
@@ -153,9 +154,9 @@ def access_pattern(job: Job) -> Records | None:
 
 @once_per_job
 def alignment(job: Job) -> Records | None:
-    """POSIX accesses not aligned in the file and in memory, and switches between reading and writing.
+    """Returns POSIX accesses that are not aligned in the file or in memory, and switches between reading and writing.
 
-    Columns: what, count, accesses (reads and writes), share (count / accesses). None without POSIX or accesses.
+    Columns: what, count, accesses (reads and writes), share (count / accesses). Returns None without POSIX or accesses.
     """
     records = job.records.get("POSIX")
     if records is None:

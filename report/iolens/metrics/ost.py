@@ -1,10 +1,10 @@
-"""What each object storage target (OST) moved, and how many ranks meet on each stripe.
+"""The bytes that each object storage target (OST) moved, and the number of ranks that meet on each stripe.
 
 A byte at offset `o` of a file lies on stripe (o // stripe_size) % stripe_count of the component whose extent holds it
-(Lustre's RAID-0 layout, counted from the start of the file). The private region `ost_bytes` has been counted so during
-the run (profiler/LOG.md); from other logs the same comes out of the layout and single transfers (DXT_POSIX), exactly;
-POSIX records alone do not say where in a file the bytes went, unless all files have a single stripe: then bytes and
-times of a file are those of its target, and a slow target shows.
+(Lustre's RAID-0 layout, counted from the start of the file). The private region `ost_bytes` was counted in this way
+during the run (profiler/LOG.md). For other logs the same numbers follow exactly from the layout and single transfers
+(DXT_POSIX). POSIX records alone do not tell where in a file the bytes went, unless all files have a single stripe: then
+bytes and times of a file are those of its target, and a slow target shows.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TargetBytes:
 
 @once_per_job
 def target_bytes(job: Job) -> TargetBytes:
-    """Bytes, ranks and files per target, over all files with a layout."""
+    """Returns bytes, ranks and files per target, over all files with a layout."""
     rows, reason = stripe_records(job)
     if rows is None:
         return TargetBytes(None, reason)
@@ -74,13 +74,13 @@ def target_bytes(job: Job) -> TargetBytes:
 
 @once_per_job
 def target_rows(job: Job) -> Records | None:
-    """The table of `target_bytes`; None for its reason."""
+    """Returns the table of `target_bytes`; None for its reason."""
     return target_bytes(job).table
 
 
 @once_per_job
 def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
-    """How many ranks share the stripes of a file; the files with most bytes first.
+    """Returns how many ranks share the stripes of a file; the files with most bytes first.
 
     Columns: path, stripes (that moved bytes), fewest_ranks, most_ranks (on one of them), ranks (of the file), bytes,
     fullest (the largest stripe's share of the bytes over an even share). None where `target_bytes` has a reason.
@@ -110,15 +110,15 @@ def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
 
 
 def imbalance(table: Records) -> float:
-    """Bytes of the busiest target over the mean of the targets that moved any; 1: even."""
+    """Returns bytes of the busiest target over the mean of the targets that moved any; 1: even."""
     return float(table["bytes"].max() / table["bytes"].mean())
 
 
 @once_per_job
 def slow_targets(job: Job) -> Records | None:
-    """The targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as the
-    median target, slowest first, with `median` (bytes a second of it). None where times are not known; a target with
-    less than half of the mean bytes of a target is left out, for its time may be all latency.
+    """Returns the targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as
+    the median target, slowest first, with `median` (bytes a second of it). None where times are not known; a target
+    with less than half of the mean bytes of a target is left out, for its time may be all latency.
     """
     table = target_bytes(job).table
     if table is None or len(table) < FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
@@ -131,7 +131,7 @@ def slow_targets(job: Job) -> Records | None:
 
 @once_per_job
 def stripe_records(job: Job) -> tuple[Records | None, str]:
-    """Bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
+    """Returns bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
     counted = job.tables.get("ost_bytes")
     if counted is not None and len(counted):
         return Records({name: counted[name] for name in COLUMNS}), ""
@@ -156,7 +156,7 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
 
 
 def from_single_stripes(job: Job) -> Records | None:
-    """COLUMNS and `seconds` from sums per file, where each file that moved bytes lies on one target; else None."""
+    """Returns COLUMNS and `seconds` from sums per file if each file that moved bytes lies on one target; else None."""
     layouts, moved = job.records["LUSTRE"], moving_records(job)
     moved = moved.where(among(moved["file"], layouts["id"]))
     layouts = layouts.where(among(layouts["id"], moved["file"]))
@@ -170,7 +170,9 @@ def from_single_stripes(job: Job) -> Records | None:
 
 @once_per_job
 def moving_records(job: Job) -> Records:
-    """Records of POSIX and STDIO that moved bytes: file, rank, bytes_read, bytes_written, seconds (all its ranks)."""
+    """Returns records of POSIX and STDIO that moved bytes: file, rank, bytes_read, bytes_written, seconds (all
+    its ranks).
+    """
     parts = [
         {
             "file": records["id"],
@@ -188,7 +190,7 @@ def moving_records(job: Job) -> Records:
 
 
 def moved_by_target(job: Job) -> tuple[np.ndarray, np.ndarray]:
-    """The targets that moved bytes, and how many each; none where `target_bytes` has a reason."""
+    """Returns the targets that moved bytes, and how many each; none where `target_bytes` has a reason."""
     rows, _ = stripe_records(job)
     if rows is None:
         return np.zeros(0, "i8"), np.zeros(0)
@@ -210,7 +212,7 @@ class Component:
 
 
 def components_of(layouts: Records) -> dict[int, dict[int, Component]]:
-    """The components of each file's layout, by file and number."""
+    """Returns the components of each file's layout, by file and number."""
     found: dict[int, dict[int, Component]] = {}
     names = ("component", "stripe_size", "extent_start", "extent_end", "mirror", "osts")
     for key, *values in zip(*(layouts[name].tolist() for name in ("id", *names)), strict=True):
@@ -220,7 +222,9 @@ def components_of(layouts: Records) -> dict[int, dict[int, Component]]:
 
 
 def from_traces(traced: Records, layouts: Records) -> Records:
-    """COLUMNS from single transfers and the components of the files' layouts; files without one are left out."""
+    """Returns COLUMNS from single transfers and the components of the files' layouts; files without a layout
+    are left out.
+    """
     parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in KINDS]
     known = components_of(layouts)
     for (key, rank), places in records(traced).items():
@@ -244,13 +248,13 @@ def from_traces(traced: Records, layouts: Records) -> Records:
 
 
 def add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
-    """Add a row for each stripe, of which the fourth value is the number, to each of COLUMNS."""
+    """Adds a row for each stripe, of which the fourth value is the number, to each of COLUMNS."""
     for part, value, kind in zip(parts, values, KINDS, strict=True):
         part.append(np.broadcast_to(np.asarray(value, kind), len(values[3])))
 
 
 def clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of each transfer within the component's extent; equal where it is outside."""
+    """Begins and end of each transfer within the component's extent; equal where it is outside."""
     begin, end = np.maximum(offset, max(0, component.extent_start)), offset + length
     if component.extent_end >= 0:
         end = np.minimum(end, component.extent_end)
@@ -258,7 +262,9 @@ def clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tup
 
 
 def per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.ndarray:
-    """Bytes on each stripe of the ranges [begin, end): those of whole rounds, and what the last round has of it."""
+    """Returns bytes on each stripe of the ranges [begin, end): those of whole rounds, and what the last round
+    has of it.
+    """
     size, count = component.stripe_size, len(component.osts)
     first = np.arange(count)[:, None] * size
 
@@ -273,7 +279,7 @@ def per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.n
 
 @once_per_job
 def stripe_writers(job: Job) -> Records | None:
-    """How many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
+    """Returns how many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
 
     Columns: stripes (that were written), fewest and most (ranks on one of them), ranks (of the file), bytes (written).
     None where `target_bytes` has a reason.
@@ -302,7 +308,7 @@ def stripe_writers(job: Job) -> Records | None:
 
 
 def begins(values: np.ndarray) -> np.ndarray:
-    """Whether each value differs from the one before it; True for the first."""
+    """Returns whether each value differs from the one before it; True for the first."""
     found = np.ones(len(values), bool)
     found[1:] = values[1:] != values[:-1]
     return found
@@ -310,6 +316,6 @@ def begins(values: np.ndarray) -> np.ndarray:
 
 @once_per_job
 def apart(job: Job) -> np.ndarray:
-    """Files that several ranks wrote of which each stripe is known to have been written by one rank alone."""
+    """Returns files that several ranks wrote of which each stripe is known to have been written by one rank alone."""
     found = stripe_writers(job)
     return np.zeros(0, "u8") if found is None else found["id"][found["most"] == 1]

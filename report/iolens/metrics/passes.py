@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @once_per_job
 def cold_and_warm(job: Job) -> Records | None:
-    """One row a file of which a rank read the same transfers again, by `id`: cold and warm (bytes per second of the
-    first reading and of later ones), bytes (read again).
+    """Returns one row a file of which a rank read the same transfers again, by `id`: cold and warm (bytes per second of
+    the first reading and of later ones), bytes (read again).
 
     A transfer is read again when the same rank has read the same offset and length of the file before. None without
     traces or without such transfers.
@@ -41,7 +41,7 @@ def cold_and_warm(job: Job) -> Records | None:
 
 
 def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
-    """The places of the rows of whole records, of several together until they are `PIECE` rows or more."""
+    """Returns the places of the rows of whole records, of several together until they are `PIECE` rows or more."""
     held: list[np.ndarray] = []
     count = 0
     for slices in found.values():
@@ -55,7 +55,7 @@ def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray
 
 
 def read_sums(traced: Records, places: np.ndarray) -> Records:
-    """Of all accesses of some records: bytes and seconds of reading by `id` and whether it was `again`."""
+    """Returns the bytes and seconds of reading for all accesses of some records, by `id` and whether it was `again`."""
     places = places[traced.says("op", "read")[places] & (traced["length"][places] > 0)]
     where = [traced[name][places] for name in ("length", "offset", "rank", "id")]
     order = np.lexsort([traced["start"][places], *where])

@@ -1,4 +1,4 @@
-"""What a job does now: the difference of two looks at it."""
+"""The current activity of a job: the difference of two looks at it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LayerProgress:
 
 
 def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
-    """Every layer of the job; rates are differences of bytes over the difference of the jobs' run times."""
+    """Returns every layer of the job; rates are differences of bytes over the difference of the jobs' run times."""
     earlier = {one.module: one for one in all_performance(before)} if before else {}
     passed = job.run_time - before.run_time if before else 0.0
     rows = []
@@ -54,13 +54,15 @@ class Standing:
 
 
 def standing(job: Job, before: Job | None) -> list[Standing] | None:
-    """Where all sampled ranks stand, most ranks first; None without samples or a look before."""
+    """Returns the functions in which all sampled ranks are, most ranks first; None without samples or an
+    earlier look.
+    """
     now, then = sample_rows(job), sample_rows(before) if before else None
     return None if now is None or then is None else stands(of_first_threads(now), of_first_threads(then))
 
 
 def stands(now: pd.DataFrame, then: pd.DataFrame) -> list[Standing]:
-    """The same of rows with rank, group, function and samples."""
+    """Returns the same of rows with rank, group, function and samples."""
     keys = ["rank", "group", "function"]
     counts = now.groupby(keys)["samples"].sum().sub(then.groupby(keys)["samples"].sum(), fill_value=0)
     fresh = counts[counts > 0].reset_index()

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @once_per_job
 def rank_times(job: Job) -> Records | None:
-    """One row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest layers.
+    """Returns one row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest layers.
 
-    From records of single ranks and, for files that several share, the private table `file_ranks`. None where ranks
-    of shared files are not known apart and these files took more time than all others.
+    From records of single ranks and, for files that several share, the private table `file_ranks`. None where ranks of
+    shared files are not known apart and these files took more time than all others.
     """
     seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1), "i8")
     unknown, table = 0.0, file_rank_records(job)
@@ -50,17 +50,17 @@ def rank_times(job: Job) -> Records | None:
 
 
 def merged_files(job: Job) -> np.ndarray:
-    """The files of POSIX whose record is one of all ranks together."""
+    """Returns the files of POSIX whose record is one of all ranks together."""
     return job.records["POSIX"]["id"][job.records["POSIX"]["rank"] < 0]
 
 
 @once_per_job
 def target_speed(job: Job) -> Records | None:
-    """Speed of each storage target, from files that lie on one target and one rank used alone, and are alike.
+    """Returns the speed of each storage target, from similar files that lie on one target and were used by one rank.
 
-    Columns: ost, speed (bytes per second of reads and writes, the median over its files). Alike: with bytes within a
-    fifth of the median. Targets with a single such file are left out: their speed may be its rank's. None where fewer
-    than two targets are left.
+    Columns: ost, speed (bytes per second of reads and writes, the median over its files). Files are similar if their
+    bytes are within a fifth of the median. Targets with a single such file are left out, because their speed may be
+    that of its rank. Returns None if fewer than two targets are left.
     """
     layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
     if layout is None or posix is None or not len(layout):
@@ -87,7 +87,7 @@ def target_speed(job: Job) -> Records | None:
 
 @once_per_job
 def slow_targets(job: Job, factor: float) -> Records | None:
-    """The rows of `target_speed` whose speed is the median's over `factor` or less; None without any.
+    """Returns the rows of `target_speed` whose speed is the median's over `factor` or less; None without any.
 
     None, too, where more than a quarter of the targets are so slow: then it is not for the targets.
     """
@@ -131,7 +131,8 @@ def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
 
 @once_per_job
 def write_turns(job: Job) -> tuple[int, float, float] | None:
-    """Whether ranks wrote one after the other: ranks, seconds from the first to the last of them, longest of one rank.
+    """Returns whether ranks wrote one after the other: ranks, seconds from the first to the last of them, longest of
+    one rank.
 
     Each rank writes from its first write's begin to its last one's end, and is busy writing for at least half of that;
     these times hardly overlap (their sum is at most 1.2 times what they cover). None where that is not so or the log
@@ -149,7 +150,9 @@ def write_turns(job: Job) -> tuple[int, float, float] | None:
 
 
 def write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First begin, last end and time in writes of each rank that wrote through POSIX and is known apart."""
+    """Returns the first begin, the last end and the time in writes of each rank that wrote through POSIX and has its
+    own records.
+    """
     posix, table = job.records.get("POSIX"), file_rank_records(job)
     begin, end = np.full(max(job.nprocs, 1), np.inf), np.full(max(job.nprocs, 1), -np.inf)
     busy = np.zeros(max(job.nprocs, 1))

@@ -1,4 +1,4 @@
-"""How well more processes are put to use: speed-up and efficiency, for the same work (strong) and for more (weak)."""
+"""The scaling of a program: speed-up and efficiency, for the same work (strong) and for more work (weak)."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Measured:
 
 
 def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
-    """One row a point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
+    """Returns one row a point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
 
     With p workers, and the base p0 the point of the fewest workers among those of the same rest, and typical rates r
     (work over time): speed-up is r / r0, efficiency r p0 / (r0 p). For equal work (strong scaling) r / r0 is T0 / T;
     for equal work of each worker (weak scaling) efficiency is T0 / T. Intervals are those of ratios to the base,
-    together for all of its points (`statistics.Family.against`). The kind is `neither` where the work is none of
-    both. None without two numbers of workers.
+    together for all of its points (`statistics.Family.against`). The kind is `neither` where the work is none of both.
+    None without two numbers of workers.
     """
     import pandas as pd
 
@@ -73,7 +73,7 @@ def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
 
 
 def kind_of(group: Sequence[Measured]) -> str:
-    """strong, weak, neither, or not known."""
+    """Returns the kind of scaling: strong, weak, neither, or not known."""
     known = [point.work for point in group if point.work is not None]
     if len(known) < len(group):
         return "not known"
@@ -84,7 +84,7 @@ def kind_of(group: Sequence[Measured]) -> str:
 
 
 def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
-    """`scaling` over the ranks (else the nodes) of a sweep, the other settings being equal; None where neither varies.
+    """Returns `scaling` over the ranks (else the nodes) of a sweep, with equal other settings; None if neither varies.
 
     Points that are left out of the comparison are left out here as well.
     """
@@ -109,7 +109,7 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def workers_of(comparison: Comparison) -> tuple[str | None, str]:
-    """The factor that has the workers, and its own name where it changes together with others."""
+    """Returns the factor that has the workers, and its own name where it changes together with others."""
     for name in WORKERS:
         for factor in comparison.factors:
             level = comparison.points[factor].iloc[0]
@@ -119,8 +119,8 @@ def workers_of(comparison: Comparison) -> tuple[str | None, str]:
 
 
 def of_subjects(subjects: Subjects) -> pd.DataFrame | None:
-    """`scaling` of the run time over the processes of the logs of one program; None where the programs differ, or the
-    processes do not. The work are the bytes that a run moved.
+    """Returns `scaling` of the run time over the processes of the logs of one program; None if the programs differ, or
+    if the number of processes does not. The work is the number of bytes that a run moved.
     """
     jobs = [subject.jobs for subject in subjects.all]
     programs = {job.exe.rpartition("/")[2] for each in jobs for job in each}

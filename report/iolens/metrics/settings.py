@@ -44,7 +44,7 @@ class NamedLevel(str):
     place: int
 
     def __new__(cls, name: str, place: int) -> NamedLevel:
-        """The level `name`, at `place` in the order in which the experiment lists its levels."""
+        """Returns the level `name`, at `place` in the order in which the experiment lists its levels."""
         level = super().__new__(cls, name)
         level.place = place
         return level
@@ -59,30 +59,32 @@ class JointLevel(NamedLevel):
     parts: Mapping[str, Any]
 
     def __new__(cls, name: str, place: int, short: str = "", parts: Mapping[str, Any] | None = None) -> JointLevel:
-        """The level `name`, at `place` among the combinations that there are."""
+        """Returns the level `name`, at `place` among the combinations that there are."""
         level = str.__new__(cls, name)
         level.place, level.short, level.parts = place, short or name, parts or {}
         return level
 
 
 def joint_level(parts: Mapping[str, Any], place: int) -> JointLevel:
-    """The level of these settings together."""
+    """Returns the level of these settings together."""
     short = " / ".join(level_text(name, part) for name, part in parts.items())
     return JointLevel(describe(parts), place, short, dict(parts))
 
 
 def joint_name(names: Iterable[str]) -> str:
-    """The name of settings that change side by side: 'ranks / nodes'."""
+    """Returns the name of settings that change side by side: 'ranks / nodes'."""
     return " / ".join(name_text(name) for name in names)
 
 
 def sorted_levels(levels: Iterable[Any]) -> list[Any]:
-    """Each level once: numbers by size, then named levels in the experiment's order, then words by the alphabet."""
+    """Returns each level once: numbers by size, then named levels in the experiment's order, then words by the
+    alphabet.
+    """
     return sorted(set(levels), key=level_order)
 
 
 def level_order(level: Any) -> tuple[int, Any, str]:
-    """Sort key of a level; a missing one comes first."""
+    """Sorts key of a level; a missing one comes first."""
     if level is None:
         return (0, 0, "")
     if isinstance(level, NamedLevel):
@@ -91,7 +93,7 @@ def level_order(level: Any) -> tuple[int, Any, str]:
 
 
 def size_text(size: float) -> str:
-    """Bytes as people write a buffer or stripe: 1048576 -> '1 MiB', 1536 -> '1.5 KiB', 47008 -> '47008 B'."""
+    """Returns bytes as people write a buffer or stripe: 1048576 -> '1 MiB', 1536 -> '1.5 KiB', 47008 -> '47008 B'."""
     for unit, name in ((2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
         if size >= unit and (size * 4) % unit == 0:
             return f"{size / unit:g} {name}"
@@ -99,7 +101,7 @@ def size_text(size: float) -> str:
 
 
 def volume_text(size: float) -> str:
-    """Bytes to three digits: 829515 -> '810 KiB'; fewer than 1 KiB in full."""
+    """Returns bytes to three digits: 829515 -> '810 KiB'; fewer than 1 KiB in full."""
     for unit, name in ((2**40, "TiB"), (2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}" if size >= 1000 * unit else f"{size / unit:.3g} {name}"
@@ -107,7 +109,7 @@ def volume_text(size: float) -> str:
 
 
 def level_text(name: str, level: Any) -> str:
-    """A level without its parameter's name, for an axis: '4', '16 MiB', '4 / 2'."""
+    """Returns a level without its parameter's name, for an axis: '4', '16 MiB', '4 / 2'."""
     if isinstance(level, JointLevel):
         return level.short
     setting = SETTINGS.get(name)
@@ -115,12 +117,12 @@ def level_text(name: str, level: Any) -> str:
 
 
 def describe(settings: Mapping[str, Any]) -> str:
-    """A point in words: '4 stripes, 2 aggregators, 16 MiB collective buffer'."""
+    """Returns a point in words: '4 stripes, 2 aggregators, 16 MiB collective buffer'."""
     return ", ".join(describe_one(name, level) for name, level in settings.items())
 
 
 def describe_one(name: str, level: Any) -> str:
-    """One setting in words: '4 stripes', '16 MiB collective buffer', 'method full', '4 ranks, 2 nodes'."""
+    """Returns one setting in words: '4 stripes', '16 MiB collective buffer', 'method full', '4 ranks, 2 nodes'."""
     if isinstance(level, JointLevel):
         return str(level)
     setting = SETTINGS.get(name)
@@ -134,5 +136,5 @@ def describe_one(name: str, level: Any) -> str:
 
 
 def name_text(name: str) -> str:
-    """A setting's name for people: 'stripe count', 'collective buffer'."""
+    """Returns a setting's name for people: 'stripe count', 'collective buffer'."""
     return SETTINGS[name].label if name in SETTINGS else name.replace("_", " ")

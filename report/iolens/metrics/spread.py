@@ -11,11 +11,12 @@ class Spread:
     def __init__(self, lines: int, bins: int, width: float) -> None:
         self.shape, self.width = (lines, bins), width
         self.moved, self.busy, self.calls = (np.zeros(lines * bins) for _ in range(3))
-        # What a call adds to each of the bins that it fills: raised at the first, lowered after the last.
+        # A call adds its amount to each bin that it fills: the running sum rises at the first bin and falls after the
+        # last.
         self.moved_steps, self.busy_steps = (np.zeros(lines * bins) for _ in range(2))
 
     def add(self, line: np.ndarray, moved: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
-        """Add calls: arrays of one length, with the bytes and the span in seconds of each."""
+        """Adds calls: arrays of one length, with the bytes and the span in seconds of each."""
         bins = self.shape[1]
         first, last = (np.clip(time / self.width, 0, bins - 1).astype(np.int64) for time in (start, end))
         base = line * bins
@@ -37,8 +38,9 @@ class Spread:
         first: np.ndarray,
         last: np.ndarray,
     ) -> None:
-        """Add calls that end in another bin than they began in: a part to the first, the rest to the last bin, and
-        the same amount to each bin between them."""
+        """Adds calls that end in another bin than they began in: a part to the first, the rest to the last bin, and the
+        same amount to each bin between them.
+        """
         head = np.clip(((first + 1) * self.width - start) / taken, 0.0, 1.0)
         full = np.clip(self.width / taken, 0.0, 1.0)
         between = last - first - 1
@@ -53,8 +55,9 @@ class Spread:
             steps -= np.bincount((base + last)[several], weights=each, minlength=size)
 
     def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What is not empty, arrays of one length: line, bin, moved (whole bytes), calls (that began there), busy
-        (seconds)."""
+        """Returns the cells that are not empty, arrays of one length: line, bin, moved (whole bytes), calls (that began
+        there), busy (seconds).
+        """
         moved = self.moved + np.cumsum(self.moved_steps.reshape(self.shape), axis=1).ravel()
         busy = self.busy + np.cumsum(self.busy_steps.reshape(self.shape), axis=1).ravel()
         moved = np.rint(moved)

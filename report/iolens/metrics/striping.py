@@ -1,4 +1,4 @@
-"""How files are striped."""
+"""The stripes of files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @once_per_job
 def layouts(job: Job) -> Records | None:
-    """One row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example path.
+    """Returns one row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example
+    path.
 
-    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None
-    without a LUSTRE module.
+    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None without a
+    LUSTRE module.
     """
     rows = known_layouts(job)
     if rows is None:
@@ -49,20 +50,20 @@ def layouts(job: Job) -> Records | None:
 
 @once_per_job
 def known_layouts(job: Job) -> Records | None:
-    """The LUSTRE module, each component of a file once; None without any."""
+    """Returns the LUSTRE module, each component of a file once; None without any."""
     layouts = job.records.get("LUSTRE")
     return None if layouts is None or not len(layouts) else without_repeats(layouts, "id", "component")
 
 
 def file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
-    """Bytes read and written of each of these files, in the order of `ids`; 0 of files without transfers."""
+    """Returns bytes read and written of each of these files, in the order of `ids`; 0 of files without transfers."""
     moved = dict(with_bytes(all_files(job)).rows("id", "bytes"))
     return np.array([moved.get(key, 0) for key in ids.tolist()], "i8")
 
 
 @once_per_job
 def targets(job: Job) -> Records | None:
-    """How many files have a stripe on each object storage target (`ost`); None without a LUSTRE module."""
+    """Returns how many files have a stripe on each object storage target (`ost`); None without a LUSTRE module."""
     layouts = job.records.get("LUSTRE")
     if layouts is None or not len(layouts):
         return None
@@ -73,7 +74,7 @@ def targets(job: Job) -> Records | None:
 
 @once_per_job
 def file_layouts(job: Job, limit: int = 15) -> Records | None:
-    """The layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
+    """Returns the layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
     rows = known_layouts(job)
     if rows is None or not len(all_files(job)):
         return None
@@ -84,7 +85,7 @@ def file_layouts(job: Job, limit: int = 15) -> Records | None:
 
 @once_per_job
 def file_stripes(job: Job) -> Records | None:
-    """One row a file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest one).
+    """Returns one row a file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest one).
 
     None without a LUSTRE module.
     """
@@ -104,8 +105,8 @@ def file_stripes(job: Job) -> Records | None:
 
 @once_per_job
 def striped_files(job: Job) -> Records | None:
-    """One row a file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`; `moved`,
-    bytes read and written; `size`, bytes up to the highest one that was touched.
+    """Returns one row a file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`;
+    `moved`, bytes read and written; `size`, bytes up to the highest one that was touched.
 
     None without a LUSTRE module or POSIX records.
     """
@@ -118,7 +119,8 @@ def striped_files(job: Job) -> Records | None:
 
 
 def block_size(job: Job, table: Records) -> np.ndarray:
-    """The unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its block.
+    """Returns the unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its
+    block.
 
     What is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
     """

@@ -8,14 +8,14 @@ from functools import lru_cache
 
 
 def t_cdf(t: float, freedom: float) -> float:
-    """Distribution function of Student's t, by the incomplete beta function (Abramowitz, Stegun 26.7.1)."""
+    """Returns distribution function of Student's t, by the incomplete beta function (Abramowitz, Stegun 26.7.1)."""
     tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
     return 1.0 - tail if t > 0 else tail
 
 
 @lru_cache(maxsize=1024)
 def t_quantile(probability: float, freedom: float) -> float:
-    """The t below which a Student variable lies with `probability` (0 < probability < 1), by bisection."""
+    """Returns the t below which a Student variable lies with `probability` (0 < probability < 1), by bisection."""
     if probability < 0.5:
         return -t_quantile(1.0 - probability, freedom)
     high = 1.0
@@ -25,7 +25,7 @@ def t_quantile(probability: float, freedom: float) -> float:
 
 
 def bisect(function: Callable[[float], float], low: float, high: float) -> float:
-    """The root of an increasing `function` between `low` and `high`, to ten digits."""
+    """Returns the root of an increasing `function` between `low` and `high`, to ten digits."""
     while high - low > 1e-10 * max(1.0, abs(high)):
         middle = (low + high) / 2
         if function(middle) < 0:
@@ -36,7 +36,7 @@ def bisect(function: Callable[[float], float], low: float, high: float) -> float
 
 
 def incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), by its continued fraction (ibid. 26.5.8)."""
+    """Returns the regularised incomplete beta function I_x(a, b), by its continued fraction (ibid. 26.5.8)."""
     if x <= 0.0 or x >= 1.0:
         return min(max(x, 0.0), 1.0)
     if x > (a + 1.0) / (a + b + 2.0):
@@ -46,7 +46,7 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
 
 
 def beta_fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction 1 + d1/(1 + d2/(1 + …)) of the incomplete beta function, innermost first."""
+    """Returns the continued fraction 1 + d1/(1 + d2/(1 + …)) of the incomplete beta function, innermost first."""
     terms = 20 + int(2 * math.sqrt(a + b))
     fraction = 1.0
     for m in range(terms, 0, -1):

@@ -10,9 +10,9 @@ from iolens.metrics.subjects import Subject, Subjects
 
 
 def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
-    """MiB/s by the subjects' letters, without those that have none: of emulated storage what `metrics.bound.bound` says
-    of the stripes that were requested and the ranks that were seen writing (medians over the runs), of all other
-    `device_rate`, in bytes a second, where it is given.
+    """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage it is
+    that of `metrics.bound.bound` for the requested stripes and the observed writers (medians over the runs), for other
+    storage `device_rate`, in bytes per second, if it is given.
     """
     found = {}
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
@@ -23,13 +23,13 @@ def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
 
 
 def emulated(subject: Subject) -> bool:
-    """Whether a run of it was on emulated storage."""
+    """Returns whether a run of it was on emulated storage."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for trial in subject.trials}
     return EMULATED in kinds or any(job.emulated for job in subject.jobs)
 
 
 def of_model(subject: Subject) -> float:
-    """The bound by the model, MiB/s; 0 where the runs do not tell what it needs."""
+    """Returns the bound by the model, MiB/s; 0 if the runs do not tell what it needs."""
     limits = next((trial.limits for trial in subject.trials if known(trial.limits)), None)
     records = [trial.record for trial in subject.trials]
     stripes = [int((record.get("requested") or {}).get("stripe_count") or 0) for record in records]

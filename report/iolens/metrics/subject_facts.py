@@ -1,4 +1,4 @@
-"""How a run was made, as text that can be held side by side: program, machine, storage, settings."""
+"""The conditions of a run as text that can be compared side by side: program, machine, storage, settings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DAYS = 1e12
 
 
 def facts_of(trial: Trial) -> dict[str, str]:
-    """The facts of one run; of a fact that several sources know, the log's."""
+    """Returns the facts of one run; of a fact that several sources know, the log's."""
     found: dict[str, str] = {}
     parts = [
         *(of_record(trial.record) if trial.record else ()),
@@ -44,7 +44,7 @@ def facts_of(trial: Trial) -> dict[str, str]:
 
 
 def of_job(job: Job) -> Iterator[tuple[str, str]]:
-    """What a log knows."""
+    """Returns the facts that a log knows."""
     info = job.private.get("job")
     said: Mapping[str, Any] = info if isinstance(info, dict) else {}
     yield "program", PurePosixPath(job.exe).name
@@ -66,7 +66,7 @@ def of_job(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def of_hints(job: Job) -> Iterator[tuple[str, str]]:
-    """The hints of MPI-IO: in force, else as they were requested; of several files, all values."""
+    """Returns the hints of MPI-IO: in force, else as they were requested; of several files, all values."""
     found = hints(job)
     if found is None:
         return
@@ -79,13 +79,13 @@ def of_hints(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def of_output(output: Output) -> Iterator[tuple[str, str]]:
-    """What a benchmark printed about itself."""
+    """Returns the facts that a benchmark printed about itself."""
     yield "benchmark", output.program
     yield from output.facts.items()
 
 
 def of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What run.json holds."""
+    """Returns the facts in a run.json."""
     mpi, storage, machine = (record.get(key) or {} for key in ("mpi", "storage", "machine"))
     point = {key: value for key, value in (record.get("point") or {}).items() if key != "repetition"}
     yield "setting", describe(point)
@@ -104,14 +104,14 @@ def of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def date(seconds: float) -> str:
-    """The day of a time since 1970, in UTC; empty where a log has none."""
+    """Returns the day of a time since 1970, in UTC; empty if a log has none."""
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d") if 0 < seconds < DAYS / 10 else ""
 
 
 @once_per_job
 def facts(subjects: Subjects) -> pd.DataFrame:
-    """One row a fact: `fact`, a column of text for each subject, named by its letter (empty: not known; several values
-    where its repetitions differ), `differs`: whether the subjects that know it differ.
+    """Returns one row a fact: `fact`, a column of text for each subject, named by its letter (empty: not known; several
+    values where its repetitions differ), `differs`: whether the subjects that know it differ.
     """
     import pandas as pd
 
@@ -125,7 +125,7 @@ def facts(subjects: Subjects) -> pd.DataFrame:
 
 
 def facts_of_subject(subject: Subject) -> dict[str, str]:
-    """The facts of its runs; where they differ, up to MOST values."""
+    """Returns the facts of its runs; where they differ, up to MOST values."""
     found: dict[str, dict[str, None]] = {}
     for trial in subject.trials:
         for name, value in facts_of(trial).items():
@@ -134,7 +134,7 @@ def facts_of_subject(subject: Subject) -> dict[str, str]:
 
 
 def listed(values: list[str]) -> str:
-    """Some values: 'a; b; c; 4 more'; of long ones the first."""
+    """Returns some values: 'a; b; c; 4 more'; of long ones the first."""
     shown = values[: MOST if max(map(len, values)) <= LONG else 1]
     more = len(values) - len(shown)
     return "; ".join([*shown, *([f"{more} more"] if more else [])])

@@ -21,8 +21,8 @@ COLUMNS = ("bytes_read", "bytes_written", "seconds")
 
 @once_per_job
 def aligned_files(subjects: Subjects) -> pd.DataFrame:
-    """One row a file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A` and
-    `seconds A` (of its slowest process), averaged over its runs; NaN where it has no such file. `standing B`: the same
+    """Returns one row a file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A` and
+    `seconds A` (of its slowest process), averaged over its runs; NaN if it has no such file. `standing B`: the same
     (bytes read and written are), changed, appeared, vanished, or empty where neither has it. Files that differ come
     first, those with most bytes or time foremost.
 
@@ -53,7 +53,9 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
 
 
 def files_of(subject: Subject) -> pd.DataFrame:
-    """Bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of subjects are."""
+    """Returns bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of
+    subjects are.
+    """
     import pandas as pd
 
     parts = [all_files(job).frame()[["path", *COLUMNS]].groupby("path").sum() for job in subject.jobs]
@@ -65,7 +67,7 @@ def files_of(subject: Subject) -> pd.DataFrame:
 
 
 def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
-    """Of each subject, the name under which each of its paths stands in the table."""
+    """Returns, for each subject, the name in the table for each of its paths."""
     places: dict[str, set[str]] = {}
     for path in {path for each in paths for path in each}:
         places.setdefault(last(path), set()).add(path)
@@ -75,5 +77,5 @@ def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
 
 
 def last(path: str) -> str:
-    """The last part of a path."""
+    """Returns the last part of a path."""
     return PurePosixPath(path).name or path

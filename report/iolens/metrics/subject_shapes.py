@@ -1,4 +1,4 @@
-"""Where each subject's time went, in which sizes it accessed files, and what it moved when, side by side."""
+"""The time, access sizes and bytes over time of each subject, side by side."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ WORTH = 0.01
 
 @once_per_job
 def times(subjects: Subjects) -> pd.DataFrame:
-    """Seconds of an average process by operation, a row a layer and subject: module, letter, read, write, meta (means
-    over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which no subject
-    spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those below it.
+    """Returns seconds of an average process by operation, a row a layer and subject: module, letter, read, write, meta
+    (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which no
+    subject spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those
+    below it.
     """
     import pandas as pd
 
@@ -96,7 +97,7 @@ class Activity:
 
 @once_per_job
 def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[str, list[Activity]]:
-    """The layer that most subjects have a heatmap of, and each one's `Activity` of its first log that has one.
+    """Returns the layer that most subjects have a heatmap of, and each one's `Activity` of its first log that has one.
 
     Reads and writes together. Empty without heatmaps.
     """

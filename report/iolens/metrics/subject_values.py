@@ -23,13 +23,13 @@ GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transf
 
 
 def values_of(trial: Trial) -> list[Value]:
-    """All numbers of a run; those of the log first. A number that was not measured is left out."""
+    """Returns all numbers of a run; those of the log first. A number that was not measured is left out."""
     found = [] if trial.job is None else [value for part in PARTS for value in part(trial.job)]
     return [*found, *(trial.output.values if trial.output else ())]
 
 
 def of_run(job: Job) -> Iterator[Value]:
-    """Run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
+    """Runs time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
     spent, share = io_seconds(job), io_share(job)
@@ -44,7 +44,7 @@ def of_run(job: Job) -> Iterator[Value]:
 
 
 def of_layers(job: Job) -> Iterator[Value]:
-    """Bytes and speed of each layer (`metrics.cost.performance`)."""
+    """Returns bytes and speed of each layer (`metrics.cost.performance`)."""
     for one in all_performance(job):
         yield Value(one.module, "read", "B", one.bytes_read)
         yield Value(one.module, "written", "B", one.bytes_written)
@@ -53,14 +53,14 @@ def of_layers(job: Job) -> Iterator[Value]:
 
 
 def of_time(job: Job) -> Iterator[Value]:
-    """Seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
+    """Returns seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
     for row in io_cost(job).frame().to_dict("records"):
         for kind in ("read", "write", "meta"):
             yield Value(SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
 
 
 def of_parts(job: Job) -> Iterator[Value]:
-    """Seconds of an average rank by part, and POP's efficiencies, where MPI was traced or the run sampled.
+    """Returns seconds of an average rank by part, and POP's efficiencies, where MPI was traced or the run sampled.
 
     None from samples by the processors' time, which knows no waiting.
     """
@@ -76,7 +76,7 @@ def of_parts(job: Job) -> Iterator[Value]:
 
 
 def of_operations(job: Job) -> Iterator[Value]:
-    """Calls of each operation of each layer, without those that were never called."""
+    """Returns calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
         if row["count"] == row["count"] and row["count"] is not None:
             yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
@@ -92,7 +92,7 @@ def of_sizes(job: Job) -> Iterator[Value]:
 
 
 def of_files(job: Job) -> Iterator[Value]:
-    """Numbers of files by how they were used."""
+    """Returns numbers of files by how they were used."""
     for row in file_counts(job).frame().to_dict("records"):
         yield Value(FILES, str(row["category"]), "files", float(row["files"]))
 

@@ -1,4 +1,4 @@
-"""What a comparison compares: logs, results that benchmarks printed, and repetitions of either."""
+"""The subjects of a comparison: logs, results that benchmarks printed, and repetitions of either."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Output:
-    """What a benchmark printed: its name with its version, facts in its own words, and numbers.
+    """The printed result of a benchmark: its name with its version, facts in its own words, and numbers.
 
     A benchmark that repeats its test within one run gives the same group and name several times.
     """
@@ -63,7 +63,7 @@ class Subject:
 
     @property
     def jobs(self) -> list[Job]:
-        """The logs of its runs."""
+        """Returns the logs of its runs."""
         return [trial.job for trial in self.trials if trial.job is not None]
 
 
@@ -79,5 +79,5 @@ class Subjects:
 
     @property
     def letters(self) -> Sequence[str]:
-        """A, B, C … in the order of the subjects; A1, B1 … beyond Z."""
+        """Returns A, B, C … in the order of the subjects; A1, B1 … beyond Z."""
         return [chr(65 + n % 26) + (str(n // 26) if n >= 26 else "") for n in range(len(self.all))]

@@ -1,6 +1,6 @@
-"""What moved when, by rank and file, in so few cells that a page can hold them however many calls there were.
+"""Bytes over time by rank and file, in few enough cells for a page, however many calls there were.
 
-Times are seconds since the start of the job, amounts bytes.
+Times are seconds since the start of the job, amounts are bytes.
 """
 
 from __future__ import annotations
@@ -94,13 +94,15 @@ class Timeline:
 
 @once_per_job
 def timelines(job: Job, layer: str) -> list[Timeline]:
-    """The timelines of a layer: of its HEATMAP, which has all bytes, and of its DXT, which may have only some calls."""
+    """Returns the timelines of a layer: of its HEATMAP, which has all bytes, and of its DXT, which may have only some
+    calls.
+    """
     cells = counted(job, layer)
     return ([] if cells is None else [cells]) + traced(job, layer)
 
 
 def counted(job: Job, layer: str) -> Timeline | None:
-    """The bytes of a layer's HEATMAP in the log's own bins; None where it has none."""
+    """Returns the bytes of a layer's HEATMAP in the log's own bins; None if it has none."""
     frame = job.frames.get("HEATMAP")
     if frame is None or not (frame["width"] > 0).all():
         return None
@@ -120,7 +122,7 @@ def counted(job: Job, layer: str) -> Timeline | None:
 
 @once_per_job
 def traced(job: Job, layer: str) -> list[Timeline]:
-    """The traced calls of a layer, the bytes of each spread evenly over its time; empty where none was traced.
+    """Returns the traced calls of a layer, the bytes of each spread evenly over its time; empty if none was traced.
 
     Where they are too many to be told apart by rank and file at once, the first does so by rank, the second by file.
     """
@@ -134,7 +136,7 @@ def traced(job: Job, layer: str) -> list[Timeline]:
 
 
 def traced_cells(job: Job, layer: str) -> Timeline | None:
-    """All cells of the traced calls of a layer; None where none was traced."""
+    """Returns all cells of the traced calls of a layer; None if none was traced."""
     frame = job.frames.get(next((name for name, one in TRACES.items() if one == layer), ""))
     if frame is None or frame.empty:
         return None
@@ -179,19 +181,20 @@ def traced_cells(job: Job, layer: str) -> Timeline | None:
 
 
 def rows_of(job: Job, last: list[int]) -> tuple[int, int]:
-    """The number of ranks, at least up to the last ones seen, and how many of them share a row."""
+    """Returns the number of ranks, at least up to the last ones seen, and how many of them share a row."""
     ranks = max([job.nprocs, *(one + 1 for one in last)])
     return ranks, -(-ranks // MOST_ROWS)
 
 
 def pieces(count: int) -> Iterator[slice]:
-    """Parts of so many calls, one after the other."""
+    """Returns parts of so many calls, one after the other."""
     return (slice(at, at + CHUNK) for at in range(0, count, CHUNK))
 
 
 def told_apart(job: Job, frame: pd.DataFrame) -> tuple[np.ndarray, int, tuple[str, ...]]:
-    """Of traced calls: the number of each one's file, how many files there are, and the names of those that are told
-    apart, in the order of their numbers."""
+    """Returns the number of each traced call's file, the number of files, and the names of the files that have their
+    own lines, in the order of their numbers.
+    """
     ids, key = np.sort(frame["id"].unique()), frame["id"].to_numpy()
     moved = np.zeros(len(ids))
     for part in pieces(len(key)):
@@ -207,14 +210,14 @@ def told_apart(job: Job, frame: pd.DataFrame) -> tuple[np.ndarray, int, tuple[st
 
 
 def line_places(frame: pd.DataFrame, file: np.ndarray, part: slice, each: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Where the line of each call of a part stands in an array of (kind, file, row) that is made flat."""
+    """Returns the place of each call's line in a flattened array of (kind, file, row)."""
     row = frame["rank"].to_numpy()[part].clip(min=0).astype(np.int64) // each
     kind = (frame["op"].iloc[part] == "read").to_numpy()
     return np.asarray((kind * shape[1] + file[part]) * shape[2] + row)
 
 
 def used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], each: int, rows: int) -> np.ndarray:
-    """Which kinds of operation, files and rows moved anything: an array (kind, file, row) of bool."""
+    """Returns which kinds of operation, files and rows moved anything: an array (kind, file, row) of bool."""
     used = np.zeros((len(KINDS), len(names), rows), dtype=bool)
     for part in pieces(len(frame)):
         used.ravel()[line_places(frame, file, part, each, used.shape)] = True
@@ -222,7 +225,7 @@ def used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], ea
 
 
 def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
-    """The calls that took longest, in order of their start."""
+    """Returns the calls that took longest, in order of their start."""
     start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
     kept = np.zeros(0, dtype=np.int64)
     for part in pieces(len(start)):
@@ -240,7 +243,7 @@ def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
 
 
 def bounded(cells: Timeline) -> Timeline:
-    """The time line with no more than MOST_CELLS cells: bins are added up, then fewer files told apart."""
+    """Returns the time line with no more than MOST_CELLS cells: bins are added up, then fewer files told apart."""
     while len(cells.bin) > MOST_CELLS and cells.bins > 1:
         fewer = [most for most in MOST_FILES if most + 1 < len(cells.files)]
         if cells.bins >= 2 * FEWEST_BINS or not fewer:
@@ -251,7 +254,7 @@ def bounded(cells: Timeline) -> Timeline:
 
 
 def with_files(cells: Timeline, most: int) -> Timeline:
-    """The time line with `most` files told apart; `cells.files` has one more for all others."""
+    """Returns the time line with `most` files told apart; `cells.files` has one more for all others."""
     single = cells.single
     return replace(
         cells,
@@ -262,12 +265,12 @@ def with_files(cells: Timeline, most: int) -> Timeline:
 
 
 def others(count: int, most: int) -> str:
-    """What all files are called but the `most` that are told apart."""
+    """Returns the common label of all files except the `most` that have their own lines."""
     return f"{count - most:,} other files" if most else f"{count:,} files"
 
 
 def merged(cells: Timeline, group: int) -> Timeline:
-    """The time line with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
+    """Returns the time line with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
     bins = -(-cells.bins // group)
     shape = (len(KINDS), max(1, len(cells.files)), -(-cells.ranks // cells.each), bins)
     place = np.ravel_multi_index((cells.kind, cells.file, cells.row, cells.bin // group), shape)

@@ -1,4 +1,4 @@
-"""When I/O happened: from the first to the last access of each rank and file, and bytes over time. Seconds."""
+"""The times of I/O: from the first to the last access of each rank and file, and bytes over time. Seconds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEWEST_BINS = 3
 
 @once_per_job
 def spans(job: Job) -> Records:
-    """The time from the first access's start to the last one's end of every record.
+    """Returns the time from the first access's start to the last one's end of every record.
 
     Columns: id, rank (-1: all of several), kind (`read`, `write`), start, end; the lowest layers; records without an
     access of the kind (timestamp 0) are left out.
@@ -43,7 +43,7 @@ def spans(job: Job) -> Records:
 
 @once_per_job
 def rank_spans(job: Job) -> Records:
-    """Per `rank` and `kind`: first start and last end over the records that the rank has for itself in the log.
+    """Returns per `rank` and `kind`: first start and last end over the records that the rank has for itself in the log.
 
     Standard streams are left out: when a program prints says nothing of its files.
     """
@@ -56,7 +56,7 @@ def rank_spans(job: Job) -> Records:
 
 @once_per_job
 def shared_spans(job: Job, limit: int = 20) -> Records:
-    """The spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`.
+    """Returns the spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`.
 
     Standard streams are left out.
     """
@@ -71,8 +71,8 @@ def shared_spans(job: Job, limit: int = 20) -> Records:
 
 @once_per_job
 def heatmap(job: Job) -> Records | None:
-    """Bytes over time as the log has them, one row a rank and bin: module, rank, start and end (of the bin), written,
-    read. None without a HEATMAP.
+    """Returns bytes over time as the log has them, one row a rank and bin: module, rank, start and end (of the bin),
+    written, read. None without a HEATMAP.
     """
     heat = job.records.get("HEATMAP")
     if heat is None:
@@ -84,7 +84,9 @@ def heatmap(job: Job) -> Records | None:
 
 @once_per_job
 def mapped(job: Job) -> list[str]:
-    """The layers whose bytes over time are known, from their heat map or from traced calls (DXT), upper ones first."""
+    """Returns the layers whose bytes over time are known, from their heat map or from traced calls (DXT), upper ones
+    first.
+    """
     heat = job.records.get("HEATMAP")
     seen = set() if heat is None else set(heat["module"].tolist())
     seen |= {layer for module, layer in TRACES.items() if module in job.records}
@@ -93,17 +95,17 @@ def mapped(job: Job) -> list[str]:
 
 @once_per_job
 def has_heatmap(job: Job, module: str) -> bool:
-    """Whether the log has a layer's bytes over time, not only traced calls."""
+    """Returns whether the log has a layer's bytes over time, not only traced calls."""
     heat = job.records.get("HEATMAP")
     return heat is not None and bool((heat["module"] == module).any())
 
 
 @once_per_job
 def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """Bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
+    """Returns bytes over time: arrays (ranks, bins) of bytes written and read, and the width of a bin in seconds.
 
-    Ranks and bins are added up in groups so that there are at most `rows` and `columns`; bins after the end of the
-    job are left out. From the layer's HEATMAP; without one from its traced calls (DXT), the bytes of each spread evenly
+    Ranks and bins are added up in groups so that there are at most `rows` and `columns`; bins after the end of the job
+    are left out. From the layer's HEATMAP; without one from its traced calls (DXT), the bytes of each spread evenly
     over its time. None with neither.
     """
     if not has_heatmap(job, module):
@@ -125,7 +127,9 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
 
 
 def traced_activity(cells: Timeline, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """`activity` of traced calls: bytes written and read, at most `rows` by `columns`, and the seconds of a column."""
+    """Returns `activity` of traced calls: bytes written and read, at most `rows` by `columns`, and the seconds of a
+    column.
+    """
     grids = np.zeros((len(KINDS), -(-cells.ranks // cells.each), cells.bins))
     np.add.at(grids, (cells.kind, cells.row, cells.bin), cells.moved)
     written, read = (grouped(grouped(grid, rows, 0), columns, 1) for grid in grids)
@@ -133,7 +137,7 @@ def traced_activity(cells: Timeline, rows: int, columns: int) -> tuple[np.ndarra
 
 
 def grouped(grid: np.ndarray, most: int, axis: int) -> np.ndarray:
-    """The grid with equal groups of neighbours added up along an axis, so that at most `most` remain."""
+    """Returns the grid with equal groups of neighbours added up along an axis, so that at most `most` remain."""
     size = grid.shape[axis]
     group = -(-size // most)
     if group <= 1:

@@ -1,4 +1,4 @@
-"""What single transfers say, where they were traced (DXT)."""
+"""Facts that follow from single transfers, if they were traced (DXT)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SHORT = 0.2
 
 @dataclass(frozen=True)
 class Places:
-    """Where in one file and when bytes moved: arrays (rows of offsets, columns of time) of bool."""
+    """The places in one file at which bytes moved, over time: arrays (rows of offsets, columns of time) of bool."""
 
     path: str
     written: np.ndarray
@@ -51,7 +51,7 @@ class Places:
     begin: float
     """Seconds from the start of the job to the left edge of the first column."""
     seconds: float
-    """From the start of the job to the right edge of the last column."""
+    """Seconds from the start of the job to the right edge of the last column."""
     calls: int
     made: int
     """Calls on the file that the layer's own records count: more than `calls` where tracing ended early."""
@@ -59,9 +59,10 @@ class Places:
 
 @once_per_job
 def busiest_files(job: Job) -> pd.DataFrame | None:
-    """Of each traced layer the file that moved most bytes (`places`): module, layer, path, calls (traced), end (bytes).
+    """Returns, for each traced layer, the file that moved most bytes (`places`): module, layer, path, calls (traced),
+    end (bytes).
 
-    None where nothing was traced.
+    Returns None if nothing was traced.
     """
     import pandas as pd
 
@@ -72,10 +73,10 @@ def busiest_files(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def threads(job: Job) -> pd.DataFrame | None:
-    """What each thread of each rank moved, where traces tell threads apart.
+    """Returns the bytes that each thread of each rank moved, if traces distinguish threads.
 
     Columns: layer, rank, thread (numbered within the rank by its first access, from 0), calls, read, written (bytes),
-    seconds (sum of its calls' times). Logs of Darshan after 3.5.0 tell threads; None where no rank has two.
+    seconds (sum of its calls' times). Logs of Darshan after 3.5.0 distinguish threads; returns None if no rank has two.
     """
     import pandas as pd
 
@@ -99,10 +100,10 @@ def threads(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
-    """The traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None where none was traced.
+    """Returns the traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None if none was traced.
 
-    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns
-    are of the whole run, or of the time from the first to the last call where that is less than SHORT of it.
+    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns are
+    of the whole run, or of the time from the first to the last call where that is less than SHORT of it.
     """
     frame = job.frames.get(module)
     if frame is None:
@@ -134,7 +135,9 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
 
 
 def in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFrame]:
-    """The rows of a mask, so many at a time that what is computed of them needs little memory; none that is empty."""
+    """Returns the rows of a mask, so many at a time that what is computed of them needs little memory; none
+    that is empty.
+    """
     for at in range(0, len(frame), PIECE):
         part = frame.iloc[at : at + PIECE][mask.iloc[at : at + PIECE]]
         if len(part):
@@ -142,9 +145,9 @@ def in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFra
 
 
 def records(traced: pd.DataFrame | Records) -> dict[tuple[int, int], list[slice]]:
-    """Where the rows of each file and rank are, by id and rank in the order of their first row.
+    """Returns where the rows of each file and rank are, by id and rank in the order of their first row.
 
-    A log has them side by side, so that this is quicker than a groupby, and needs no copy of the rows.
+    A log has them side by side, so this is faster than a groupby and needs no copy of the rows.
     """
     ids, ranks = (np.asarray(traced[name]) for name in ("id", "rank"))
     begins = run_begins(ids, ranks)
@@ -155,7 +158,7 @@ def records(traced: pd.DataFrame | Records) -> dict[tuple[int, int], list[slice]
 
 
 def run_begins(*columns: np.ndarray) -> np.ndarray:
-    """The places at which the value of any of some columns is another than before."""
+    """Returns the places at which the value of any of some columns is another than before."""
     if not len(columns[0]):
         return np.zeros(0, dtype=np.int64)
     changed = np.zeros(len(columns[0]), dtype=bool)
@@ -175,16 +178,16 @@ def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
 
 
 def cells(values: np.ndarray, count: int) -> np.ndarray:
-    """Numbers of the cells that values from 0 to `count` lie in; what cannot be is put into the nearest one."""
+    """Returns numbers of the cells that values from 0 to `count` lie in; what cannot be is put into the nearest one."""
     return np.asarray(np.clip(np.nan_to_num(values), 0, count - 1), dtype=np.int64)
 
 
 def count_corners(counts: np.ndarray, low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray) -> None:
-    """Add rectangles to the counts of their corners, from which `covered` finds what lies under them."""
+    """Adds rectangles to the counts of their corners, from which `covered` finds what lies under them."""
     for row, column, sign in ((low, begin, 1), (high + 1, stop + 1, 1), (low, stop + 1, -1), (high + 1, begin, -1)):
         np.add.at(counts, (row, column), sign)
 
 
 def covered(counts: np.ndarray) -> np.ndarray:
-    """The cells under any of the rectangles: corners are summed along both axes."""
+    """Returns the cells under any of the rectangles: corners are summed along both axes."""
     return np.asarray(counts.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0)

@@ -1,4 +1,4 @@
-"""What a log cannot tell of its job, and why."""
+"""The facts that a log cannot tell about its job, with the reasons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @once_per_job
 def unknown(job: Job) -> Records | None:
-    """One row a gap, those that matter most first: what, why. None where there is none.
+    """Returns one row a gap, those that matter most first: what, why. None where there is none.
 
     Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
     and places in files where the log does not record them.
@@ -35,7 +35,7 @@ def unknown(job: Job) -> Records | None:
 
 
 def no_heatmap(job: Job) -> tuple[str, bool]:
-    """Why a job that moved bytes has no map of them over time, and whether that is so."""
+    """Returns the reason why a job that moved bytes has no map of them over time, and whether it has none."""
     heat = job.records.get("HEATMAP")
     if set(TRACES) & set(job.records) or not moved_once(job):
         return "", False
@@ -51,7 +51,9 @@ def no_heatmap(job: Job) -> tuple[str, bool]:
 
 
 def gaps(job: Job) -> list[tuple[str, str, bool]]:
-    """What some logs record and others do not: what, why not, and whether it is so here."""
+    """Returns the facts that some logs record and others do not: the fact, the reason, and whether it is
+    missing here.
+    """
     records, private = job.records, job.private
     return [
         (

@@ -1,4 +1,4 @@
-"""Which ranks used each file."""
+"""The ranks that used each file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERY_RANK = "all"
 
 
 def ranks_of(job: Job, ids: Sequence[int]) -> list[str]:
-    """The ranks that opened each file of `ids` through the `lowest` layers, as `0-3,8`, or `EVERY_RANK`."""
+    """Returns the ranks that opened each file of `ids` through the `lowest` layers, as `0-3,8`, or `EVERY_RANK`."""
     found: dict[int, set[int]] = {int(key): set() for key in ids}
     for name in lowest(job):
         records = job.records[name]
@@ -26,7 +26,7 @@ def ranks_of(job: Job, ids: Sequence[int]) -> list[str]:
 
 
 def ranges(ranks: Sequence[int]) -> str:
-    """Rising ranks in few words: 0, 1, 2, 5 as `0-2,5`. The rank -1 stands for all."""
+    """Returns ascending ranks in short form: 0, 1, 2, 5 as `0-2,5`. The rank -1 stands for all ranks."""
     if ranks and ranks[0] < 0:
         return EVERY_RANK
     ends: list[list[int]] = []

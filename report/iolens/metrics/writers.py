@@ -1,4 +1,4 @@
-"""Which ranks moved the bytes, as far as a log tells."""
+"""The ranks that moved the bytes, as far as a log tells."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
 
 @once_per_job
 def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
-    """Bytes `read` or `written` by each rank at the lowest layers: an array over ranks.
+    """Returns bytes `read` or `written` by each rank at the lowest layers: an array over ranks.
 
     From the heat maps, where the log has them; else from records of single ranks and, for files that all ranks share,
-    the private table `file_ranks` or a slowest rank that moved all bytes of its file. None where bytes of a shared
-    file cannot be given to ranks.
+    the private table `file_ranks` or a slowest rank that moved all bytes of its file. None where bytes of a shared file
+    cannot be given to ranks.
     """
     known = heat_bytes(job)
     if known is not None and known[what].any():
@@ -46,7 +46,7 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
 
 
 def of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
-    """Bytes by rank of one shared record; None where the log does not tell."""
+    """Returns bytes by rank of one shared record; None if the log does not tell."""
     counted = {column: int(records[f"{name}_{column}"][row]) for column in (*COUNTERS.values(), *SLOWEST)}
     total, found = counted[COUNTERS[what]], np.zeros(max(job.nprocs, 1), "i8")
     table = file_rank_records(job) if name == "POSIX" else None
@@ -65,10 +65,10 @@ def of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.
 
 @once_per_job
 def posix_users(job: Job, what: str) -> dict[int, int]:
-    """How many ranks `read` or `written` bytes of each file through POSIX, by record id, where the log tells.
+    """Returns how many ranks `read` or `written` bytes of each file through POSIX, by record id, where the log tells.
 
-    From `file_ranks`, records of single ranks, shared records whose slowest rank moved 99 % of the bytes (then
-    1), or single transfers (DXT).
+    From `file_ranks`, records of single ranks, shared records whose slowest rank moved 99 % of the bytes (then 1), or
+    single transfers (DXT).
     """
     found: dict[int, int] = {}
     posix = job.records.get("POSIX")
@@ -94,7 +94,7 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
 
 
 def ranks_of_files(ids: np.ndarray, ranks: np.ndarray) -> dict[int, int]:
-    """The number of different ranks of each id."""
+    """Returns the number of different ranks of each id."""
     order = np.lexsort([ranks, ids])
     ids, ranks = ids[order], ranks[order]
     new = np.ones(len(ids), bool)
@@ -104,6 +104,8 @@ def ranks_of_files(ids: np.ndarray, ranks: np.ndarray) -> dict[int, int]:
 
 
 def writer_counts(job: Job, table: Records, unknown: int) -> np.ndarray:
-    """`posix_users` that wrote, for the rows of `use.by_file`; `unknown` where the log does not tell."""
+    """Returns the number of `posix_users` that wrote, for the rows of `use.by_file`; `unknown` if the log does
+    not tell.
+    """
     known = posix_users(job, "written")
     return np.array([known.get(key, unknown) for key in table["id"].tolist()], dtype=np.int64)

@@ -19,13 +19,13 @@ TITLE = "What these numbers are worth"
 
 
 def rows(source: str, evidence: Evidence) -> pd.DataFrame:
-    """The rules of one source."""
+    """Returns the rules of one source."""
     found = audit(evidence)
     return found[found["source"] == source]
 
 
 def numbered(number: str, rule: str) -> str:
-    """A rule with its number, where its source counts."""
+    """Returns a rule with its number, where its source counts."""
     return f"{number}  {rule}" if number else rule
 
 
@@ -38,7 +38,7 @@ AUDIT: Exhibit[Evidence] = Exhibit(
 
 
 def audit_page(evidence: Evidence) -> Page:
-    """The rules by their source, each kept, not kept or not to be known."""
+    """Returns the rules by their source, each kept, not kept or not to be known."""
     states = list(audit(evidence)["state"])
     said = ", ".join(f"{states.count(state)} {state}" for state in (KEPT, BROKEN, UNKNOWN))
     lead = f"Of {len(RULES)} rules for measurements: {said}. Each was checked against what is recorded of the runs."
@@ -50,7 +50,7 @@ def audit_page(evidence: Evidence) -> Page:
 
 
 def with_audit(tables: Mapping[str, pd.DataFrame], evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Tables for export, and this one, in their index as well."""
+    """Returns tables for export, and this one, in their index as well."""
     import pandas as pd
 
     own = frames([AUDIT], evidence)

@@ -1,6 +1,6 @@
-"""What a document is made of: text, tables and figures, side by side or one below the other, on pages.
+"""The parts of a document: text, tables and figures, side by side or one below the other, on pages.
 
-Lengths are points.
+Lengths are in points.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Text:
 
 @dataclass(frozen=True)
 class About:
-    """What stands behind a table or figure: the exhibit's name, its title, and the definition of its metric."""
+    """The origin of a table or figure: the exhibit's name, its title, and the definition of its metric."""
 
     name: str
     title: str
@@ -66,9 +66,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Cells:
-    """What the cells of a map stand for: arrays (rows, columns) of bytes by what was done with them.
+    """The values behind the cells of a map: arrays (rows, columns) of bytes by kind of operation.
 
-    Rows go up, and have a name each; columns go to the right, each of so many `seconds`.
+    Rows count upwards and have names; columns count to the right, and each covers the same number of `seconds`.
     """
 
     values: Mapping[str, np.ndarray]

@@ -7,12 +7,12 @@ import re
 NUMBER = re.compile(
     r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?|M?/s))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
 )
-"""What is set flush right."""
+"""Matches text that is set flush right."""
 
 DOTS = "…"
 
 
 def middle(text: str, keep: int) -> str:
-    """`keep` characters of a text, two fifths of them from its beginning, the others from its end."""
+    """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end."""
     head = 2 * keep // 5
     return f"{text[:head]}{DOTS}{text[len(text) - (keep - head) :]}"

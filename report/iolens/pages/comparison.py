@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def write_comparison(
     results: Results, path: Path, read: Callable[[Path], Job], device_rate: float = 0.0
 ) -> ComparisonSummary:
-    """Write the comparison of a sweep, a PDF or an HTML page; `read` makes a Job of a run's log.
+    """Writes the comparison of a sweep, a PDF or an HTML page; `read` makes a Job of a run's log.
 
     `device_rate` (MiB/s) is drawn as the bound of points that no model bounds.
     """
@@ -83,7 +83,7 @@ def write_comparison(
 
 
 def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
-    """The pages about the sweep as a whole; a figure that the matrix does not allow is left out."""
+    """Returns the pages about the sweep as a whole; a figure that the matrix does not allow is left out."""
     comparable = bool(comparison.factors) and comparison.best is not None
     found = laid_out([*(PAGES if comparable else ()), LAST_PAGE], comparison)
     return [answer_page(results, comparison), *what_if_pages(results), *found]
@@ -99,7 +99,7 @@ def what_if_pages(results: Results) -> list[Page]:
 
 
 def answer_page(results: Results, comparison: Comparison) -> Page:
-    """Verdict, map of the sweep, what to paste, what each setting does, what to beware of."""
+    """Returns the first page: verdict, map of the sweep, text to paste, effect of each setting, cautions."""
     blocks: list[Block] = [Text(verdict(comparison), "lead"), *MAP.figures(comparison)]
     found = remedy(results, comparison)
     if found is not None:
@@ -115,7 +115,7 @@ def answer_page(results: Results, comparison: Comparison) -> Page:
 
 
 def remedy_blocks(found: Remedy) -> list[Block]:
-    """The recommendation as text that can be pasted."""
+    """Returns the recommendation as text that can be pasted."""
     before = ", before the file exists:" if found.stripes or found.hints else ":"
     lines = [] if found.stripes is None else [found.stripes]
     if found.hints:
@@ -125,12 +125,12 @@ def remedy_blocks(found: Remedy) -> list[Block]:
 
 
 def together(comparison: Comparison) -> list[Block]:
-    """What two settings give together, in a sentence."""
+    """Returns the joint effect of two settings in a sentence."""
     return [] if comparison.interaction is None else [Text(interaction_sentence(comparison.interaction))]
 
 
 def all_runs(comparison: Comparison) -> list[Block]:
-    """The table of runs, which is long: its note goes before."""
+    """Returns the table of runs, which is long: its note goes before."""
     table = RUNS.table(comparison)
     return [] if table is None else [Text(table.note, "note"), replace(table, title="", note="")]
 
@@ -142,6 +142,6 @@ PAGES: tuple[Layout[Comparison], ...] = (
     Layout("Every setting", [POINTS.figures, POINTS.tables]),
     Layout("What each build computed", [ANSWERS.tables]),
 )
-"""Where settings can be compared."""
+"""The pages of a comparison whose settings can be compared."""
 
 LAST_PAGE: Layout[Comparison] = Layout(RUNS.title, [all_runs], joined=False)

@@ -1,4 +1,4 @@
-"""What to know before one believes the numbers of a comparison: storage, drift, lost runs, what was left out."""
+"""Cautions to read before the numbers of a comparison: storage, drift, discarded runs, points that were left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LITTLE = 0.02
 
 
 def cautions(results: Results, comparison: Comparison) -> list[str]:
-    """What a reader must know before believing the numbers; most important first."""
+    """Returns the cautions that a reader needs before the numbers, the most important first."""
     runs, points = comparison.runs, comparison.points
     words = storage_notes(results) if comparison.measure.of_storage else compute_notes()
     compared = points.loc[points["left_out"] == "", "count"]
@@ -66,7 +66,9 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
 
 
 def moved_baseline(comparison: Comparison) -> list[str]:
-    """That the baseline is not the usual one, by each setting whose usual level no run that can be compared has."""
+    """Returns a caution for each setting whose default level has no comparable run, so that the baseline is
+    another one.
+    """
     if comparison.baseline is None:
         return []
     points = comparison.points
@@ -82,7 +84,7 @@ def moved_baseline(comparison: Comparison) -> list[str]:
 
 
 def storage_notes(results: Results) -> list[str]:
-    """What the storage and the MPI-IO driver mean for the numbers."""
+    """Returns the consequences of the storage and the MPI-IO driver for the numbers."""
     runs = results.runs
     words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
     if "tmpfs" in set(runs["below"].dropna()):
@@ -91,7 +93,7 @@ def storage_notes(results: Results) -> list[str]:
 
 
 def compute_notes() -> list[str]:
-    """What compute time is."""
+    """Returns the definition of compute time."""
     return [
         "Compute time is the run time of the log less the I/O time of an average process: computing, messages between "
         "the processes, waiting for them, and the start of MPI. It says nothing of the storage."
@@ -99,8 +101,9 @@ def compute_notes() -> list[str]:
 
 
 def drifted(comparison: Comparison) -> list[str]:
-    """By how much runs became faster or slower while the sweep went on; nothing where that cannot be told from
-    scatter, or is too little to care for."""
+    """Returns by how much runs became faster or slower during the sweep; nothing if that is within the scatter or
+    negligible.
+    """
     found = drift(comparison.runs, comparison.measure)
     if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(LITTLE):
         return []
@@ -113,7 +116,7 @@ def drifted(comparison: Comparison) -> list[str]:
 
 
 def reads_came_from(results: Results) -> list[str]:
-    """Whether what a comparison of reads measured was read from storage; nothing where no reads are compared."""
+    """Returns whether what a comparison of reads measured was read from storage; nothing if no reads are compared."""
     runs = results.runs[results.runs["usable"]]
     if results.measure.operation != "read" or runs.empty:
         return []
@@ -134,7 +137,7 @@ def reads_came_from(results: Results) -> list[str]:
 
 
 def lost_runs(comparison: Comparison) -> list[str]:
-    """How many runs were thrown away, why, and what that does to the numbers; empty when none was."""
+    """Returns how many runs were thrown away, why, and what that does to the numbers; empty if none was."""
     runs, lost = comparison.runs, int(comparison.points["lost"].sum())
     if not lost:
         return []
@@ -152,7 +155,7 @@ def lost_runs(comparison: Comparison) -> list[str]:
 
 
 def retried(results: Results) -> list[str]:
-    """Runs that failed and were done again on request; empty without any."""
+    """Returns runs that failed and were done again on request; empty without any."""
     reasons = Counter(reason for reasons in results.runs["failed_attempts"] for reason in reasons)
     if not reasons:
         return []
@@ -165,7 +168,7 @@ def retried(results: Results) -> list[str]:
 
 
 def left_out(comparison: Comparison) -> list[str]:
-    """The points left out of the comparison, by reason."""
+    """Returns the points left out of the comparison, by reason."""
     named: dict[str, list[str]] = {}
     for _, point in comparison.points.iterrows():
         if point["left_out"]:

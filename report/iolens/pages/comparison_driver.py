@@ -1,4 +1,4 @@
-"""Which MPI-IO driver moved the data of a sweep, and what that means for a reader's own site."""
+"""The MPI-IO driver that moved the data of a sweep, and its consequences for a reader's own site."""
 
 from __future__ import annotations
 
@@ -45,34 +45,38 @@ DRIVERS: Mapping[str, Driver] = {
         "which takes no hints file: give cb_nodes and cb_buffer_size in the MPI_Info of MPI_File_open.",
     ),
 }
-"""By the `driver` of the frame of runs."""
+"""Sentences by the `driver` of the frame of runs."""
 
 
 def drivers_of(runs: pd.DataFrame) -> list[str]:
-    """The drivers of the runs that are known."""
+    """Returns the drivers of the runs that are known."""
     return [name for name in dict.fromkeys(runs["driver"].dropna()) if name in DRIVERS]
 
 
 def driver_marks(runs: pd.DataFrame) -> list[str]:
-    """What must stand on every page about these runs."""
+    """Returns the marks that every page about these runs must show."""
     found = drivers_of(runs)
     return [f"{len(found)} MPI-IO DRIVERS"] if len(found) > 1 else [DRIVERS[name].mark for name in found]
 
 
 def driver_names(runs: pd.DataFrame) -> str:
-    """The drivers in a few words, those that have no name here by their component."""
+    """Returns the drivers in a few words, those that have no name here by their component."""
     found = [DRIVERS[name].name for name in drivers_of(runs)]
     return " and ".join(found or [str(name) for name in runs["io_component"].dropna().unique()])
 
 
 def driver_notes(runs: pd.DataFrame) -> list[str]:
-    """Which drivers there were and what that means, a sentence or two each; then how many aggregators were used."""
+    """Returns the drivers and their consequences, a sentence or two each, followed by the number of
+    aggregators used.
+    """
     words = [f"The data was moved by {DRIVERS[name].name}, {DRIVERS[name].means}" for name in drivers_of(runs)]
     return [*words[:-1], *(word + fewer_aggregators(runs) for word in words[-1:])]
 
 
 def fewer_aggregators(runs: pd.DataFrame) -> str:
-    """Where drivers that bind stripes used fewer aggregators than were asked for: their decision, and no failure."""
+    """Returns a note if drivers that bind stripes used fewer aggregators than requested, which is their decision and no
+    failure.
+    """
     needed = {"requested.cb_nodes", "requested.stripe_count", "observed.aggregators"}
     if not needed <= set(runs.columns):
         return ""

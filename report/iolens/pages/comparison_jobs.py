@@ -40,7 +40,9 @@ CALLS = {
 
 
 def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:
-    """One page (continued as needed) with a summary per point; none without logs. `read` makes a Job of a log."""
+    """Returns one page (continued as needed) with a summary per point; none without logs. `read` makes a Job
+    of a log.
+    """
     chosen = typical_runs(comparison)
     if chosen.empty:
         return []
@@ -55,7 +57,7 @@ def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]
 
 
 def typical_runs(comparison: Comparison) -> pd.DataFrame:
-    """Of each point, the usable run with a log whose value is nearest to the typical value, as a ratio."""
+    """Returns, for each point, the usable run with a log whose value is nearest to the typical value, as a ratio."""
     runs, column = comparison.runs, comparison.measure.column
     runs = runs[runs["usable"] & runs["log"].notna() & runs[column].notna()]
     typical = comparison.points["value"].loc[runs["point"]].to_numpy(dtype=float)
@@ -64,7 +66,7 @@ def typical_runs(comparison: Comparison) -> pd.DataFrame:
 
 
 def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, measure: Measure) -> Iterable[Block]:
-    """Heading, facts and the strip of figures of one run."""
+    """Returns heading, facts and the strip of figures of one run."""
     title = f"{label}, repetition {run['repetition']}: {said(measure, run[measure.column])}"
     try:
         job = read(Path(run["log"]))
@@ -75,7 +77,7 @@ def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, mea
 
 
 def calls(job: Job) -> pd.DataFrame:
-    """The operations of `CALLS` that the job did: `call` and `count`."""
+    """Returns the operations of `CALLS` that the job did: `call` and `count`."""
     counts = operation_counts(job).frame()
     wanted = [
         any(row.module == layer and row.operation in names for layer, names in CALLS.items())
@@ -102,7 +104,7 @@ def sizes(job: Job) -> pd.DataFrame:
 
 
 def facts(job: Job) -> str:
-    """The job in a sentence: ranks, time, bytes of each layer, who wrote in which sizes."""
+    """Returns the job in a sentence: ranks, time, bytes of each layer, who wrote in which sizes."""
     words = [f"{job.nprocs} ranks, run time {number(job.run_time)} s"]
     for name in ("MPI-IO", "POSIX"):
         if name in job.frames:

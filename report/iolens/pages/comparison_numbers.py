@@ -16,47 +16,47 @@ MOST_NAMED = 4
 
 
 def number(value: float) -> str:
-    """Three significant digits at least, never an exponent: 571, 57.1, 5.70, 0.0123."""
+    """Formats a number with at least three significant digits and without exponent: 571, 57.1, 5.70, 0.0123."""
     if value <= 0:
         return f"{value:g}"
     return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
 
 
 def said(measure: Measure, value: float) -> str:
-    """A value with its unit."""
+    """Returns a value with its unit."""
     return f"{number(value)} {measure.unit}"
 
 
 def plural(word: str, count: int) -> str:
-    """The word for one or for many."""
+    """Returns the word for one or for many."""
     return word if count == 1 else f"{word}s"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """' [low, high]', or nothing when there is no interval."""
+    """Returns ' [low, high]', or nothing if there is no interval."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     return f" [{bound(low)}, {bound(high)}]"
 
 
 def bound(value: float) -> str:
-    """An end of an interval. With two runs it can be so far off that its digits say nothing."""
+    """Returns an end of an interval. With two runs it can be so far off that its digits say nothing."""
     return "< 0.0001" if 0 < value < SMALLEST else "> 1000000" if value > LARGEST else number(value)
 
 
 def times(found: Ratio) -> str:
-    """A ratio with its interval: '4.03× [3.92, 4.14]'."""
+    """Returns a ratio with its interval: '4.03× [3.92, 4.14]'."""
     return f"{found.value:.2f}×{interval(found.low, found.high)}"
 
 
 def difference(value: float) -> str:
-    """A relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
+    """Returns a relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
     if value != value:
         return "n/a"
     return f"{value:.1e}" if value else "0"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Some names, the first few in full: 'a; b; c; d; and 3 more'."""
+    """Returns some names, the first few in full: 'a; b; c; d; and 3 more'."""
     more = len(names) - MOST_NAMED
     return "; ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

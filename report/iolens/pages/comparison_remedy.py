@@ -36,7 +36,9 @@ class Remedy:
 
 
 def remedy(results: Results, comparison: Comparison) -> Remedy | None:
-    """The best point's stripes and hints, as its runs requested them; None when nothing was compared or requested."""
+    """Returns the best point's stripes and hints, as its runs requested them; None if nothing was compared or
+    requested.
+    """
     if comparison.best is None:
         return None
     runs = comparison.runs
@@ -66,8 +68,9 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
 
 
 def lead_of(comparison: Comparison) -> str:
-    """Why to paste it. Proven is what an interval, of fresh runs where there are any, says is better than the
-    baseline."""
+    """Returns the reason to paste the remedy. A gain is proven if an interval, of confirming runs if there are any,
+    excludes 1.
+    """
     if comparison.best == comparison.baseline:
         return "The best setting is the baseline; to be sure to have it"
     if not comparison.proven:
@@ -76,13 +79,13 @@ def lead_of(comparison: Comparison) -> str:
 
 
 def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
-    """What a level of an own factor changes; nothing for a factor with plain levels."""
+    """Returns the changes of an own factor's level; nothing for a factor with plain levels."""
     levels = (results.experiment.get("matrix") or {}).get(factor)
     return (levels.get(str(level)) or {}) if isinstance(levels, dict) else {}
 
 
 def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
-    """The variables to export and the arguments to add for a level of an own factor."""
+    """Returns the variables to export and the arguments to add for a level of an own factor."""
     lines = [f"export {key}={shlex.quote(str(value))}" for key, value in (change.get("environment") or {}).items()]
     if change.get("arguments"):
         lines.append(f"{program} {shlex.join(str(word) for word in change['arguments'])} ...")
@@ -90,7 +93,7 @@ def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
 
 
 def folded(command: str) -> str:
-    """A shell command in as many lines as a page has room for, still one command."""
+    """Returns a shell command in as many lines as a page has room for, still one command."""
     if len(command) <= LINE:
         return command
     lines: list[str] = []
@@ -103,20 +106,21 @@ def folded(command: str) -> str:
 
 
 def holds_for_build(run: Mapping[str, Any]) -> str:
-    """For which compiler and processor a time holds."""
+    """Returns the compiler and processor for which a time holds."""
     parts = [f"with {run['build.version']}"] if known(run.get("build.version")) else []
     parts += [f"on {run['machine.cpu']}"] if known(run.get("machine.cpu")) else []
     return f"It holds for this program as it was measured{''.join(f' {part}' for part in parts)}."
 
 
 def known(value: Any) -> bool:
-    """Whether a run tells it."""
+    """Returns whether a run tells it."""
     return isinstance(value, str) and value != ""
 
 
 def stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) -> str | None:
-    """The line that sets the requested layout on this kind of storage, in the pool that the runs used; None when none
-    was requested."""
+    """Returns the line that sets the requested layout on this kind of storage, in the pool that the runs used; None if
+    none was requested.
+    """
     if "stripe_count" not in asked:
         return None
     command = BACKENDS.get(str(kind), LUSTRE).stripe_command
@@ -125,12 +129,12 @@ def stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) ->
 
 
 def plain(value: Any) -> str:
-    """A number without a decimal point where it is whole (frames turn counts with gaps into floats)."""
+    """Returns a number without a decimal point where it is whole (frames turn counts with gaps into floats)."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def holds_for(run: Mapping[str, Any]) -> str:
-    """For which MPI-IO driver the recommendation holds."""
+    """Returns the MPI-IO driver for which the recommendation holds."""
     library = f" of {run['mpi']}" if run["mpi"] and run["driver"] == "lustre" else ""
     if run["driver"] in DRIVERS:
         text = f"It holds for {DRIVERS[run['driver']].name}{library}, with which it was measured."

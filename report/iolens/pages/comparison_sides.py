@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:
-    """One page (continued as needed); none where less than two of the three have a log that can be read."""
+    """Returns one page (continued as needed); none where less than two of the three have a log that can be read."""
     subjects = sides(comparison, read)
     if subjects is None:
         return []
@@ -31,7 +31,9 @@ def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page
 
 
 def sides(comparison: Comparison, read: Callable[[Path], Job]) -> Subjects | None:
-    """The baseline, the best and the worst setting, as far as they differ and have logs; None for less than two."""
+    """Returns the baseline, the best and the worst setting, as far as they differ and have logs; None for less
+    than two.
+    """
     chosen = typical_runs(comparison).set_index("point")["log"]
     roles: dict[int, list[str]] = {}
     for role in ("baseline", "best", "worst"):

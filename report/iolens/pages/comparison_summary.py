@@ -1,4 +1,4 @@
-"""What a terminal shows of a comparison."""
+"""The summary of a comparison in a terminal."""
 
 from __future__ import annotations
 

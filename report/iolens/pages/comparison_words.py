@@ -24,7 +24,7 @@ ENOUGH = 5
 
 
 def verdict(comparison: Comparison) -> str:
-    """The answer in a few sentences.
+    """Returns the answer in a few sentences.
 
     The best setting's ratio has an interval that holds although it was picked as the best; its value has none here,
     because that in the table of points holds for a setting picked beforehand.
@@ -52,7 +52,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def confirmed(comparison: Comparison) -> str:
-    """What fresh runs of the best setting and of the baseline say; empty without any."""
+    """Returns the result of confirming runs of the best setting and of the baseline; empty without any."""
     fresh = comparison.fresh
     if fresh is None:
         return ""
@@ -65,7 +65,7 @@ def confirmed(comparison: Comparison) -> str:
 
 
 def rivals(comparison: Comparison) -> str:
-    """Whether other settings may be as good as the best."""
+    """Returns whether other settings may be as good as the best."""
     if comparison.points.loc[comparison.best, "count"] < 2:
         return ""
     others = int(comparison.points["tied"].sum()) - 1
@@ -81,7 +81,7 @@ def rivals(comparison: Comparison) -> str:
 
 
 def outside(comparison: Comparison) -> str:
-    """The setting that gave more than the best but cannot be compared; empty without one."""
+    """Returns the setting that gave more than the best but cannot be compared; empty without one."""
     points = comparison.points
     measure, others = comparison.measure, points.loc[points["left_out"] != "", "value"].dropna()
     if others.empty:
@@ -93,7 +93,7 @@ def outside(comparison: Comparison) -> str:
 
 
 def interaction_sentence(found: Interaction) -> str:
-    """What each of two settings gives alone and what both give."""
+    """Returns the effect of each of two settings alone and of both together."""
     (a, b), (a0, b0), (a1, b1) = found.names, found.base, found.target
     steps = [
         f"{name_text(name)} {level_text(name, low)} → {level_text(name, high)} alone {times(gain)}"
@@ -110,8 +110,9 @@ def interaction_sentence(found: Interaction) -> str:
 
 
 def answer_sentences(comparison: Comparison) -> list[str]:
-    """Whether all builds of the program computed the same, by name where one did not; empty where there is one build
-    only. Those that differ are named where they are left out."""
+    """Returns whether all builds of the program computed the same, by name where one did not; empty if there is one
+    build only. Those that differ are named where they are left out.
+    """
     runs = comparison.runs
     if "answer.said" not in runs or runs["answer.said"].isna().all():
         return []
@@ -128,7 +129,7 @@ def answer_sentences(comparison: Comparison) -> list[str]:
 
 
 def untold(runs: pd.DataFrame) -> str:
-    """Why these runs have no answer that can be compared, and how many for each reason."""
+    """Returns the reasons why these runs have no comparable answer, with the number of runs for each reason."""
     counts = runs["answer.said"].str.removeprefix("n/a: ").value_counts(sort=False)
     if len(counts) == 1:
         return str(counts.index[0])
@@ -136,12 +137,12 @@ def untold(runs: pd.DataFrame) -> str:
 
 
 def named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
-    """The settings of these runs."""
+    """Returns the settings of these runs."""
     return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
 
 
 def bound_sentences(comparison: Comparison) -> list[str]:
-    """From which stripes on aggregators can pay, by the storage's model; empty without one."""
+    """Returns the stripe count from which on aggregators can pay, by the storage's model; empty without a model."""
     limits = comparison.limits
     if not known(limits) or comparison.points["bound"].isna().all():
         return []
@@ -155,7 +156,7 @@ def bound_sentences(comparison: Comparison) -> list[str]:
 
 
 def complete_run(results: Results) -> str | None:
-    """The complete run that went before the sweep, in a sentence; None when there was none."""
+    """Returns the complete run that went before the sweep, in a sentence; None if there was none."""
     first = results.first
     if first is None:
         return None
@@ -168,7 +169,7 @@ def complete_run(results: Results) -> str | None:
 
 
 def ranks_text(ranks: pd.Series[Any]) -> str:
-    """The ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing where no run tells."""
+    """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing where no run tells."""
     if ranks.empty:
         return ""
     least, most = int(ranks.min()), int(ranks.max())
@@ -176,7 +177,7 @@ def ranks_text(ranks: pd.Series[Any]) -> str:
 
 
 def subtitle(results: Results, comparison: Comparison) -> str:
-    """What was run: workload, ranks, runs, and the settings that are the same at every point."""
+    """Returns the subtitle: workload, ranks, runs, and the settings that are equal at every point."""
     runs = comparison.runs
     ranks = runs["nprocs"].dropna()
     parts = [

@@ -9,11 +9,11 @@ from iolens.pages.blocks import Page
 from iolens.pages.output import written_aside
 
 ENDINGS = (".pdf", ".html", ".htm")
-"""Of names that can be written."""
+"""Suffixes of file names that can be written."""
 
 
 def write_document(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str] = ()) -> None:
-    """Write the pages; `labels` stand on every page of a PDF and on top of an HTML, such as `EMULATED STORAGE`.
+    """Writes the pages; `labels` stand on every page of a PDF and on top of an HTML, such as `EMULATED STORAGE`.
 
     The same input gives the same bytes. IolensError when the file cannot be written; then nothing is left behind.
     """

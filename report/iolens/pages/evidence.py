@@ -1,4 +1,4 @@
-"""Where a reader finds the numbers that a rule of the advice is about: the name of an exhibit, by the rule's id."""
+"""The exhibit with the numbers behind each rule of the advice, by the rule's id."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 EVERY = 1 << 62
-"""As many rows as there are, where a metric takes the number that a page has room for."""
+"""Number of rows that stands for all rows, for a metric that takes the number for which a page has room."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Column:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The frame's columns."""
+        """Returns the frame's columns."""
         return (self.source,) if isinstance(self.source, str) else self.source
 
     def words(self, rows: Rows) -> list[str]:
-        """What stands in the column, row by row."""
+        """Returns the texts of the column, row by row."""
         return [self.say(*values) for values in zip(*(rows[name].tolist() for name in self.sources), strict=True)]
 
     def is_shown(self, rows: Rows) -> bool:
-        """Whether there is anything to show."""
+        """Returns whether there is anything to show."""
         return not self.optional or any(
             value and value == value for name in self.sources for value in rows[name].tolist()
         )
@@ -85,23 +85,23 @@ class Exhibit(Generic[S]):
     ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
     def rows(self, subject: S) -> Rows | None:
-        """The metric's rows; None when there is nothing to show."""
+        """Returns the metric's rows; None if there is nothing to show."""
         found = self.metric(subject)
         if found is None or not len(found) or (self.needs and not found[self.needs].any()):
             return None
         return found
 
     def frame(self, subject: S) -> pd.DataFrame | None:
-        """`rows` as a frame; None when there is nothing to show."""
+        """Returns `rows` as a frame; None if there is nothing to show."""
         return as_frame(self.rows(subject))
 
     def every(self, subject: S) -> pd.DataFrame | None:
-        """All rows, for an export; None when there is nothing to show."""
+        """Returns all rows, for an export; None if there is nothing to show."""
         shown = self.rows(subject)
         return as_frame(shown if shown is None or self.whole is None else self.whole(subject))
 
     def table(self, subject: S) -> Table | None:
-        """The rows in words."""
+        """Returns the rows in words."""
         rows = self.rows(subject) if self.columns else None
         if rows is None:
             return None
@@ -128,7 +128,7 @@ class Exhibit(Generic[S]):
         )
 
     def tables(self, subject: S) -> list[Block]:
-        """The table for a page, or the reason for having none."""
+        """Returns the table for a page, or the reason for having none."""
         table = self.table(subject)
         if table is not None:
             return [table]
@@ -136,24 +136,24 @@ class Exhibit(Generic[S]):
         return [Text(reason)] if reason else []
 
     def figures(self, subject: S) -> list[Block]:
-        """The figures for a page."""
+        """Returns the figures for a page."""
         frame = self.frame(subject) if self.draw else None
         drawn = [] if self.draw is None or frame is None else self.draw(subject, frame)
         return [replace(figure, about=self.about) for figure in drawn]
 
     @property
     def about(self) -> About:
-        """What stands behind its tables and figures."""
+        """Returns the name, title and definition behind the exhibit's tables and figures."""
         return About(self.name, self.title, definition(self))
 
 
 def as_frame(rows: Rows | None) -> pd.DataFrame | None:
-    """Rows as a frame."""
+    """Returns rows as a frame."""
     return rows.frame() if isinstance(rows, Records) else rows
 
 
 def left_out(rows: Rows) -> str:
-    """How many rows a metric left out for being small, in words."""
+    """Returns how many rows a metric left out for being small, in words."""
     from iolens.metrics.processor.ask import LEFT_OUT, THRESHOLD
 
     number = rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0)
@@ -162,12 +162,12 @@ def left_out(rows: Rows) -> str:
 
 
 def in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
-    """The rows as they stand in a table."""
+    """Returns the rows as they stand in a table."""
     return [list(row) for row in zip(*(column.words(rows) for column in columns), strict=True)]
 
 
 def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFrame]:
-    """The full numbers of exhibits by name, without those that have nothing to show, and an `index` of them.
+    """Returns the full numbers of exhibits by name, without those that have nothing to show, and an `index` of them.
 
     The index has a row a table: name, title, rows, columns (names, separated by blanks), definition (the metric's).
     """
@@ -184,5 +184,8 @@ def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFr
 
 
 def definition(exhibit: Exhibit[S]) -> str:
-    """What a metric's docstring says, on one line."""
-    return " ".join((getdoc(exhibit.metric) or "").split())
+    """Returns the definition of a metric from its docstring, on one line and without the verb with which a docstring
+    begins.
+    """
+    text = " ".join((getdoc(exhibit.metric) or "").split()).removeprefix("Returns ")
+    return text[:1].upper() + text[1:]

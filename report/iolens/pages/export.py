@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def need_folders(folders: Mapping[str, Path | None]) -> None:
-    """Raise for what `export` could not write to these folders, before anything else is written."""
+    """Raises for what `export` could not write to these folders, before anything else is written."""
     if folders.get("parquet") is not None and find_spec("pyarrow") is None:
         raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
     for folder in filter(None, folders.values()):
@@ -26,7 +26,7 @@ def need_folders(folders: Mapping[str, Path | None]) -> None:
 
 
 def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:
-    """Write `<prefix><name>.<ending>` into the folder of each ending of WRITERS that has one: the files.
+    """Writes `<prefix><name>.<ending>` into the folder of each ending of WRITERS that has one: the files.
 
     These folders are made where they are missing.
     """
@@ -44,20 +44,20 @@ def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str
 
 
 def to_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Full numbers, a head, no index."""
+    """Returns full numbers, a head, no index."""
     frame.to_csv(path, index=False)
 
 
 def to_json(frame: pd.DataFrame, path: Path) -> None:
-    """A list of rows."""
+    """Returns a list of rows."""
     frame.to_json(path, orient="records", indent=1, double_precision=15, date_format="iso")
 
 
 def to_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Types as they are; a column of objects of several types becomes text."""
+    """Returns types as they are; a column of objects of several types becomes text."""
     mixed = [name for name in frame if frame[name].dtype == object and len({type(value) for value in frame[name]}) > 1]
     frame.astype(dict.fromkeys(mixed, str)).to_parquet(path, index=False)
 
 
 WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {"csv": to_csv, "json": to_json, "parquet": to_parquet}
-"""By the ending of a file's name."""
+"""Writers by the suffix of a file's name."""

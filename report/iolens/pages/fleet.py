@@ -24,12 +24,12 @@ from iolens.pages.layout import Layout, laid_out
 
 
 def write_fleet(store: Store, path: Path) -> None:
-    """Write the document, a PDF or an HTML page; IolensError when it cannot be written."""
+    """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
     write_document(path, title(store), str(store.folder), laid_out(PAGES, store))
 
 
 def show_fleet(store: Store) -> None:
-    """Print the same in the terminal."""
+    """Prints the same in the terminal."""
     from iolens.pages.terminal import screen
 
     out = screen()
@@ -44,12 +44,12 @@ def show_fleet(store: Store) -> None:
 
 
 def title(store: Store) -> str:
-    """The header of every page."""
+    """Returns the header of every page."""
     return f"{store.folder.resolve().name}: I/O of {words.plural(int(store.ask('totals')['jobs'][0]), 'job')}"
 
 
 def sentences(store: Store) -> list[str]:
-    """What is to be known first."""
+    """Returns the first sentences of the report."""
     total = store.ask("totals").iloc[0]
     if not total["jobs"]:
         return ["No job: no log that could be read was ingested."]
@@ -79,7 +79,7 @@ def sentences(store: Store) -> list[str]:
 
 
 def overview(store: Store) -> list[Block]:
-    """The first lines of the document."""
+    """Returns the first lines of the document."""
     total = store.ask("totals").iloc[0]
     lead, *others = sentences(store)
     blocks: list[Block] = [Text(lead, "lead"), *(Text(each) for each in others)]
@@ -106,4 +106,4 @@ PAGES: tuple[Layout[Store], ...] = (
     Layout("Who and where", [USERS.tables, FILE_SYSTEMS.tables]),
     Layout("Time and logs", [TREND.tables, DAMAGED.tables]),
 )
-"""From top to bottom."""
+"""The pages from top to bottom."""

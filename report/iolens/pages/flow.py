@@ -27,7 +27,7 @@ INK, QUIET = HexColor("#222222"), HexColor("#555555")
 
 @dataclass(frozen=True)
 class Spacing:
-    """How much room blocks take: the scale of figures, and the points below each block."""
+    """The room of blocks: the scale of figures, and the points below each block."""
 
     figures: float = 1.0
     below: float = 11.0
@@ -72,7 +72,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def paragraph(text: str, style: str) -> Flowable:
-    """One paragraph."""
+    """Returns one paragraph."""
     look = STYLES[style]
     font(look["fontName"])
     kind = Preformatted if style == "code" else Paragraph
@@ -83,7 +83,7 @@ class Heading(Paragraph):  # type: ignore[misc]
     """A page's title, also an entry of the PDF's outline."""
 
     def draw(self) -> None:
-        """Draw it and mark the place."""
+        """Draws it and mark the place."""
         key = f"{self.canv.getPageNumber()} {self.text}"
         self.canv.bookmarkPage(key)
         self.canv.addOutlineEntry(self.text, key, 0)
@@ -91,7 +91,7 @@ class Heading(Paragraph):  # type: ignore[misc]
 
 
 def heading(title: str) -> Flowable:
-    """A page's title."""
+    """Returns a page's title."""
     font(BOLD)
     found = Heading(escape(title, quote=False), ParagraphStyle("page", **STYLES["page"]))
     found.text = title
@@ -108,17 +108,19 @@ class Drawing(Flowable):  # type: ignore[misc]
         self.width, self.height = (float(self.factor * length) for length in size)
 
     def wrap(self, *available: float) -> tuple[float, float]:
-        """The size it takes."""
+        """Returns the size it takes."""
         return self.width, self.height
 
     def draw(self) -> None:
-        """Draw it as vectors."""
+        """Draws it as vectors."""
         self.canv.scale(self.factor, self.factor)
         draw_figure(self.canv, self.figure)
 
 
 def together(blocks: Sequence[Block]) -> list[list[Block]]:
-    """The blocks in groups that stay on one sheet: a finding with its evidence and remedy, any other block alone."""
+    """Returns the blocks in groups that stay on one sheet: a finding with its evidence and remedy, any other
+    block alone.
+    """
     groups: list[list[Block]] = []
     for block in blocks:
         if groups and isinstance(block, Text) and block.style in BELONGING and heads(groups[-1][0]):
@@ -129,12 +131,14 @@ def together(blocks: Sequence[Block]) -> list[list[Block]]:
 
 
 def heads(block: Block) -> bool:
-    """Whether a block begins a finding."""
+    """Returns whether a block begins a finding."""
     return isinstance(block, Text) and block.style == "finding"
 
 
 def flowables(group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
-    """What a group becomes in a column of `width` points: whole, except that a long table may be split."""
+    """Returns the parts of a group in a column of `width` points: the group stays together, except that a long table
+    may be split.
+    """
     block = group[0]
     if isinstance(block, Table) and len(block.rows) > LONG:
         return [CondPageBreak(ROOM), *parts(block, width, spacing)]
@@ -142,7 +146,7 @@ def flowables(group: Sequence[Block], width: float, spacing: Spacing) -> list[Fl
 
 
 def headed(title: str, group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
-    """A page's title and its first group, on one sheet."""
+    """Returns a page's title and its first group, on one sheet."""
     block = group[0]
     if isinstance(block, Table) and len(block.rows) > LONG:
         return [CondPageBreak(ROOM), heading(title), *parts(block, width, spacing)]
@@ -150,7 +154,7 @@ def headed(title: str, group: Sequence[Block], width: float, spacing: Spacing) -
 
 
 def parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
-    """The pieces of a block, from top to bottom."""
+    """Returns the pieces of a block, from top to bottom."""
     if isinstance(block, Text):
         return [paragraph(block.text, block.style)]
     if isinstance(block, FigureBlock):
@@ -162,18 +166,18 @@ def parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
 
 
 def spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
-    """Leave room below the last piece, unless a page ends there."""
+    """Leaves room below the last piece, unless a page ends there."""
     flow[-1].spaceAfter = spacing.below
     return flow
 
 
 def titled(title: str) -> list[Flowable]:
-    """A heading, or nothing."""
+    """Returns a heading, or nothing."""
     return [paragraph(title, "heading")] if title else []
 
 
 def noted(note: str) -> list[Flowable]:
-    """A note, or nothing."""
+    """Returns a note, or nothing."""
     return [paragraph(note, "note")] if note else []
 
 

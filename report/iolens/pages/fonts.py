@@ -14,11 +14,11 @@ PLAIN, BOLD, MONO = "DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"
 
 @cache
 def font(name: str) -> str:
-    """Register a font at its first use (parsing one takes tens of milliseconds); returns its name."""
+    """Registers a font at its first use (parsing one takes tens of milliseconds); returns its name."""
     pdfmetrics.registerFont(TTFont(name, str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"{name}.ttf")))
     return name
 
 
 def text_width(text: str, name: str, size: float) -> float:
-    """Width of one line of text in points."""
+    """Returns the width of one line of text in points."""
     return float(pdfmetrics.stringWidth(text, font(name), size))

@@ -32,12 +32,12 @@ LITTLE = 0.05
 
 
 def write_forest(forest: Forest, path: Path) -> None:
-    """Write the document, a PDF or an HTML page; IolensError when it cannot be written."""
+    """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
     write_document(path, title(forest), subtitle(forest), laid_out(PAGES, forest), labels(forest))
 
 
 def show_forest(forest: Forest) -> None:
-    """Print the same in the terminal."""
+    """Prints the same in the terminal."""
     from iolens.pages.terminal import screen
 
     out = screen()
@@ -55,13 +55,13 @@ def show_forest(forest: Forest) -> None:
 
 
 def title(forest: Forest) -> str:
-    """The header of every page."""
+    """Returns the header of every page."""
     ranks = sum(each.ranks for each in forest.processes)
     return f"{printable(forest.folder.resolve().name)}: I/O of {words.plural(ranks, 'process')}"
 
 
 def subtitle(forest: Forest) -> str:
-    """Below the title."""
+    """Returns the text below the title."""
     jobs = {each.jobid for each in forest.processes}
     job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
     begin = words.moment(min(each.start for each in forest.processes))
@@ -69,13 +69,13 @@ def subtitle(forest: Forest) -> str:
 
 
 def labels(forest: Forest) -> list[str]:
-    """What must stand on every page."""
+    """Returns the marks that every page must show."""
     states = (("PARTIAL LOGS", any(each.partial for each in forest.processes)), ("DAMAGED LOGS", bool(forest.damaged)))
     return [label for label, holds in states if holds]
 
 
 def sentences(forest: Forest) -> list[str]:
-    """What is to be known first: how much, how long, and what stands out."""
+    """Returns the first sentences of the report: amounts, durations, and outliers."""
     rows = summary.processes(forest)
     spent, wall = float(rows["io_seconds"].sum()), float((rows["seconds"] * rows["ranks"]).sum())
     share = spent / wall if wall else 0.0
@@ -116,7 +116,7 @@ def sentences(forest: Forest) -> list[str]:
 
 
 def facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
-    """Two columns of name and value."""
+    """Returns two columns of name and value."""
     rows = summary.processes(forest)
     hosts = {each.host for each in forest.processes if each.host}
     tree = summary.groups(forest)
@@ -136,7 +136,7 @@ def facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def overview(forest: Forest) -> list[Block]:
-    """The first lines of the document."""
+    """Returns the first lines of the document."""
     first, *others = sentences(forest)
     table = Row([Table("", ["", ""], part) for part in facts(forest)])
     return [Text(first, "lead"), *(Text(each) for each in others), table]
@@ -148,4 +148,4 @@ PAGES: tuple[Layout[Forest], ...] = (
     Layout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
     Layout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),
 )
-"""From top to bottom."""
+"""The pages from top to bottom."""

@@ -34,7 +34,7 @@ class Sheets(Flowable):  # type: ignore[misc]
         self.spaceAfter, self.hAlign = 0, "LEFT"
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
-        """The size that it takes."""
+        """Returns the size that it takes."""
         below = sum(part.wrap(width, height)[1] + part.getSpaceBefore() for part in self.note)
         size = self.whole.wrap(width, height)
         if self.closer is not None and size[1] + below > height:
@@ -45,7 +45,7 @@ class Sheets(Flowable):  # type: ignore[misc]
         return self.width, self.height
 
     def split(self, width: float, height: float) -> list[Flowable]:
-        """The part that fits into the height, and the rest with the note."""
+        """Returns the part that fits into the height, and the rest with the note."""
         heights = self.whole._rowHeights
         fits = self.whole.wrap(width, height)[1] <= height
         parts = [] if fits else self.whole.split(width, height)
@@ -56,7 +56,7 @@ class Sheets(Flowable):  # type: ignore[misc]
         return [parts[0], Sheets(parts[1], self.note)] if len(parts) == 2 else []
 
     def draw(self) -> None:
-        """Draw table and note where they are."""
+        """Draws table and note where they are."""
         y = self.height - self.whole._height
         self.whole.drawOn(self.canv, 0, y)
         for part in self.note:
@@ -65,17 +65,19 @@ class Sheets(Flowable):  # type: ignore[misc]
 
 
 def rows_of(part: Any) -> int:
-    """Rows of a reportlab table without its head."""
+    """Returns rows of a reportlab table without its head."""
     return int(part._nrows) - int(part.repeatRows)
 
 
 def grid(table: Table, width: float, note: Sequence[Flowable] = ()) -> Flowable:
-    """The table and its note as a flowable that repeats its head, if it has one, on every sheet it goes over."""
+    """Returns the table and its note as a flowable that repeats its head, if it has one, on every sheet it
+    goes over.
+    """
     return Sheets(set_table(table, width, closer=False), note, lambda: set_table(table, width, closer=True))
 
 
 def set_table(table: Table, width: float, closer: bool) -> Grid:
-    """The table of reportlab."""
+    """Returns the table of reportlab."""
     rows = [[str(cell) for cell in row] for row in table.rows]
     heads = [str(name) for name in table.columns]
     widths = column_widths(heads, rows, width)
@@ -108,7 +110,7 @@ def set_table(table: Table, width: float, closer: bool) -> Grid:
 
 
 def column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: float) -> list[float]:
-    """Each column as wide as its longest cell; when all together are too wide, the widest give way to a cap.
+    """Returns each column as wide as its longest cell; when all together are too wide, the widest give way to a cap.
 
     A head may be broken at spaces, so that its longest word counts for it.
     """
@@ -135,5 +137,5 @@ def capped(wanted: Sequence[float], width: float) -> list[float]:
 
 
 def wrapped(cells: Sequence[str], widths: Sequence[float], name: str) -> list[str]:
-    """Cells with line ends where their column needs them."""
+    """Returns cells with line ends where their column needs them."""
     return ["\n".join(broken(cell, name, SIZE, wide - PAD)) for cell, wide in zip(cells, widths, strict=True)]

@@ -29,7 +29,7 @@ from iolens.pages.layout import Layout, laid_out
 
 
 def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
-    """Write the document of a sweep of latencies; raises when no run has any."""
+    """Writes the document of a sweep of latencies; raises if no run has any."""
     rows = latency_rows(results.runs, results.settings)
     if rows.empty:
         reasons = [str(reason) for reason in results.runs["reason"].dropna()]
@@ -54,7 +54,7 @@ def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
 
 
 def latency_pages(found: Latencies, notes: list[str]) -> list[Page]:
-    """The answer with the improvement chart, the latencies, and the table behind both."""
+    """Returns the answer with the improvement chart, the latencies, and the table behind both."""
     by_size = found.comparison.by_size
     overall = OVERALL if by_size else EACH_OPERATION
     said = [Text(f"Note. {note}") for note in notes]
@@ -73,11 +73,11 @@ OPERATION_PAGES: tuple[Layout[Latencies], ...] = (
     Layout("Latency", [LATENCIES.figures]),
     Layout("Every operation", [LATENCIES.tables]),
 )
-"""Where operations have no sizes."""
+"""The pages for operations without sizes."""
 
 
 def verdict(found: LatencyComparison) -> str:
-    """Which variant is faster or slower, and where."""
+    """Returns which variant is faster or slower, and for which sizes."""
     if len(found.variants) == 1:
         return f"One variant only: {found.baseline}; nothing to hold it against."
     sentences = []
@@ -92,7 +92,7 @@ def verdict(found: LatencyComparison) -> str:
 
 
 def cautions(results: Results, order: list[str], present: set[str]) -> list[str]:
-    """What a reader must know before believing the numbers."""
+    """Returns the cautions that a reader needs before the numbers."""
     words = []
     counts = results.runs[results.runs["usable"]].groupby(list(results.settings)).size()
     if len(counts) and counts.min() < 3:
@@ -108,7 +108,7 @@ def cautions(results: Results, order: list[str], present: set[str]) -> list[str]
 
 
 def lost_runs(results: Results, order: list[str]) -> list[str]:
-    """Which variants lost runs, so that the others may be the lucky ones."""
+    """Returns which variants discarded runs, since their remaining runs may be the lucky ones."""
     words = []
     for variant in dict.fromkeys(order):
         runs = results.runs[[name == variant for name in order]]
@@ -123,7 +123,7 @@ def lost_runs(results: Results, order: list[str]) -> list[str]:
 
 
 def subtitle(results: Results, variants: list[str]) -> str:
-    """What was run."""
+    """Returns the subtitle, which names the program and its ranks."""
     ranks = results.runs["nprocs"].dropna()
     parts = [results.program]
     parts += [f"{int(ranks.iloc[0])} ranks"] if len(ranks) else []

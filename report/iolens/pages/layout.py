@@ -1,4 +1,4 @@
-"""Which exhibits stand on which page, and how: a page is a list of parts, each of them makes blocks of the subject."""
+"""The exhibits of each page and their layout: a page is a list of parts, each of which makes blocks of the subject."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Layout(Generic[S]):
 
 
 def laid_out(layouts: Sequence[Layout[S]], subject: S) -> list[Page]:
-    """The pages that have something to show."""
+    """Returns the pages that have something to show."""
     blocks = [[block for part in one.parts for block in part(subject)] for one in layouts]
     return [Page(one.title, each, joined=one.joined) for one, each in zip(layouts, blocks, strict=True) if each]
 
 
 def abreast(*parts: Part[S]) -> Part[S]:
-    """The blocks of these parts, two side by side."""
+    """Returns the blocks of these parts, two side by side."""
 
     def pairs(subject: S) -> list[Block]:
         blocks = [block for part in parts for block in part(subject)]

@@ -27,7 +27,7 @@ NO_SAMPLE = "(no sample: waits in the system, or is stopped)"
 
 
 def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
-    """One row per running job: what it has moved at the lowest layers so far."""
+    """Returns one row per running job: what it has moved at the lowest layers so far."""
     rows = []
     for spools, job in jobs:
         layers = [layer for layer in layers_since(job, None) if layer.module in ("POSIX", "STDIO")]
@@ -40,7 +40,7 @@ def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
 
 
 def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int) -> list[Text]:
-    """One look, for a terminal of that width."""
+    """Returns one look, for a terminal of that width."""
     from rich.text import Text
 
     tables = [layers_table(job, before), RANK_BALANCE.table(job), places_table(job, before)]
@@ -52,7 +52,7 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
 
 
 def incomplete(job: Job) -> list[str]:
-    """What is missing already, apart from the end."""
+    """Returns the records that are missing already, apart from the end of the job."""
     return [f"Incomplete. {reason}" for reason in job.partial if not reason.startswith("A snapshot ")]
 
 
@@ -68,7 +68,7 @@ def layers_table(job: Job, before: Job | None) -> Table:
 
 
 def mpi_table(job: Job) -> Table | None:
-    """The MPI functions that took most time; None where MPI is not traced."""
+    """Returns the MPI functions that took most time; None if MPI is not traced."""
     found = mpi_calls(job, Ask(threshold=0))
     if found is None:
         return None
@@ -87,7 +87,7 @@ def mpi_table(job: Job) -> Table | None:
 
 
 def places_table(job: Job, before: Job | None) -> Table | None:
-    """In which function ranks stand; None where they are not sampled."""
+    """Returns the functions in which ranks are; None if they are not sampled."""
     found = standing(job, before)
     if found is None:
         return None
@@ -100,7 +100,7 @@ def places_table(job: Job, before: Job | None) -> Table | None:
 
 
 def files_table(job: Job) -> Table:
-    """The files that took most time."""
+    """Returns the files that took most time."""
     found = top_files(job, "seconds", MOST_FILES)
     rows = [
         [path, size(read), size(written), seconds(spent)]
@@ -110,7 +110,7 @@ def files_table(job: Job) -> Table:
 
 
 def headline(spools: Sequence[Spool], job: Job) -> str:
-    """Which job this is and how much of it is seen."""
+    """Returns the identity of the job and how many of its processes are visible."""
     first = spools[0]
     ranks = max(first.ranks, 1)
     here = f"{plural(len(spools), 'process')} here" + (f" of {ranks}" if ranks != len(spools) else "")

@@ -18,7 +18,7 @@ AROUND = 3
 
 
 def feedback_table(found: pd.DataFrame) -> Table:
-    """`found` as metrics.processor.feedback.hot_feedback gives it."""
+    """Returns the table of metrics.processor.feedback.hot_feedback."""
     rows = [
         [
             words.points(row.share),
@@ -36,12 +36,12 @@ def feedback_table(found: pd.DataFrame) -> Table:
 
 
 def reason(loop: int, why: str) -> str:
-    """The reason, and of which loop it is."""
+    """Returns the reason, and of which loop it is."""
     return f"loop at line {loop}: {why}" if why and loop else why
 
 
 def listing(found: pd.DataFrame, sources: Mapping[str, Sequence[str]]) -> str:
-    """The source around the hot lines of each file that is there, with shares and letters in the margin."""
+    """Returns the source around the hot lines of each file that is there, with shares and letters in the margin."""
     parts = []
     for source, rows in found.groupby("source", sort=False):
         text = sources.get(str(source))
@@ -54,7 +54,7 @@ def listing(found: pd.DataFrame, sources: Mapping[str, Sequence[str]]) -> str:
 
 
 def margin(hot: Mapping[int, tuple[str, str]], text: Sequence[str]) -> list[str]:
-    """Lines of source, `...` where some are left out."""
+    """Returns lines of source, `...` where some are left out."""
     shown = sorted({n for line in hot for n in range(line - AROUND, line + AROUND + 1) if 1 <= n <= len(text)})
     lines, before = [], 0
     for n in shown:

@@ -8,7 +8,7 @@ from iolens.metrics.processor.rank_order import listed
 
 
 def mpich_order(nodes: Sequence[int], remark: str) -> str:
-    """The ranks node by node (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3), a line a node."""
+    """Returns the ranks node by node (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3), a line a node."""
     lines = [f"# {remark}"]
     ranks = listed(nodes)
     for node in range(1 + max(nodes)):
@@ -17,7 +17,9 @@ def mpich_order(nodes: Sequence[int], remark: str) -> str:
 
 
 def rankfile(nodes: Sequence[int], hosts: Sequence[str], cores: int, remark: str) -> str:
-    """Host and core of each rank (mpirun(1), --rankfile). With more ranks than `cores` on a node they share cores."""
+    """Returns host and core of each rank (mpirun(1), --rankfile). With more ranks than `cores` on a node they
+    share cores.
+    """
     lines, filled = [f"# {remark}"], [0] * len(hosts)
     for rank, node in enumerate(nodes):
         lines.append(f"rank {rank}={hosts[node]} slot={filled[node] % cores}")

@@ -1,4 +1,4 @@
-"""What all renderers of matplotlib figures share that measure in points: 72 dots per inch, text as text."""
+"""Measurements in points that all renderers of matplotlib figures share: 72 dots per inch, text as text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PointsRenderer(RendererBase):
         self.draw_path(gc, TextPath((0, 0), s, prop.get_size_in_points(), prop), place, gc.get_rgb())
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
-        """Text with its lower left corner there, turned about it by `angle` degrees."""
+        """Returns text with its lower left corner there, turned about it by `angle` degrees."""
         raise NotImplementedError
 
 
@@ -75,19 +75,20 @@ class PointsCanvas(FigureCanvasBase):
         self.renderer = renderer
 
     def get_renderer(self) -> PointsRenderer:
-        """The renderer; looked up by name by matplotlib's layout engines."""
+        """Returns the renderer; looked up by name by matplotlib's layout engines."""
         return self.renderer
 
 
 def size_of(figure: Any) -> tuple[float, float]:
-    """Width and height of a figure in points."""
+    """Returns width and height of a figure in points."""
     width, height = 72 * figure.get_size_inches()
     return float(width), float(height)
 
 
 def draw_with(renderer: PointsRenderer, figure: Any) -> None:
-    """Draw the figure. Where a text has characters that the font lacks, it shows a box for each, which a reader sees; a
-    warning in the terminal tells nobody what to do."""
+    """Draws the figure. Where a text has characters that the font lacks, it shows a box for each, which a reader sees;
+    a warning in the terminal tells nobody what to do.
+    """
     figure.set_dpi(72)
     PointsCanvas(figure, renderer)
     with_one_tick(figure)
@@ -97,11 +98,11 @@ def draw_with(renderer: PointsRenderer, figure: Any) -> None:
 
 
 def is_bold(prop: Any) -> bool:
-    """Whether matplotlib's font properties ask for a bold font."""
+    """Returns whether matplotlib's font properties ask for a bold font."""
     weight = prop.get_weight()
     return weight in HEAVY or (isinstance(weight, int) and weight >= BOLD_WEIGHT)
 
 
 def fill_alpha(gc: Any, face: Any) -> float:
-    """How opaque a face is, from 0 to 1."""
+    """Returns the opacity of a face, from 0 to 1."""
     return float(gc.get_alpha() if gc.get_forced_alpha() else (face[3] if len(face) > 3 else 1.0))

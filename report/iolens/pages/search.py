@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def search_page(trail: Trail) -> Page:
-    """The search in a sentence, a figure and two tables."""
+    """Returns the search in a sentence, a figure and two tables."""
     blocks = [Text(summary(trail)), *STEPS.figures(trail), *STEPS.tables(trail), *MACHINE.tables(trail)]
     return Page("The search", blocks, joined=False)
 
 
 def summary(trail: Trail) -> str:
-    """How much was run of how much, and why no more."""
+    """Returns how much was run of how much, and why no more."""
     text = f"{len(trail.steps)} of {trail.settings} settings were run by the search"
     text += f", after {len(trail.known)} that were known before" if trail.known else ""
     why = f"; it ended because {trail.stopped}" if trail.stopped else "; it has not ended yet"
@@ -29,7 +29,7 @@ def summary(trail: Trail) -> str:
 
 
 def with_trail(tables: Mapping[str, pd.DataFrame], trail: Trail | None) -> Mapping[str, pd.DataFrame]:
-    """Tables for export, and those of the search, if there was one, in their index as well."""
+    """Returns tables for export, and those of the search, if there was one, in their index as well."""
     if trail is None:
         return tables
     import pandas as pd

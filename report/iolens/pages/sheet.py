@@ -26,7 +26,7 @@ INK, QUIET, LINE, ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#b
 
 
 def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
-    """Lay out the pages and write the PDF; a page may have a subtitle and labels of its own.
+    """Lays out the pages and write the PDF; a page may have a subtitle and labels of its own.
 
     Where the last sheet would be nearly empty, figures and spaces are made smaller if that saves it.
     """
@@ -40,7 +40,7 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
 def laid_out(
     title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str], spacing: Spacing
 ) -> tuple[bytes, int, float]:
-    """The PDF, how many sheets it has, and which part of the last one is in use."""
+    """Returns the PDF, how many sheets it has, and which part of the last one is in use."""
     content = BytesIO()
     document = BaseDocTemplate(
         content,
@@ -70,7 +70,7 @@ def laid_out(
 
 
 def template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> PageTemplate:
-    """A page's frame, and what stands around it."""
+    """Returns a page's frame, and what stands around it."""
     frame = Frame(
         MARGIN,
         MARGIN / 2 + FOOTER,
@@ -90,7 +90,7 @@ def template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> Pag
 
 
 def draw_header(canvas: Any, title: str, subtitle: str) -> None:
-    """Title, subtitle and a line."""
+    """Draws title, subtitle and a line."""
     top = A4[1] - MARGIN / 2 - 10
     canvas.setFillColor(INK)
     canvas.setFont(font(BOLD), 10.5)
@@ -104,7 +104,7 @@ def draw_header(canvas: Any, title: str, subtitle: str) -> None:
 
 
 def draw_footer(canvas: Any, labels: Sequence[str]) -> None:
-    """A line, and the labels in boxes; the page number is drawn when the number of pages is known."""
+    """Returns a line, and the labels in boxes; the page number is drawn when the number of pages is known."""
     base = MARGIN / 2 + 8
     canvas.setStrokeColor(LINE)
     canvas.setLineWidth(0.6)
@@ -126,12 +126,12 @@ class End(Flowable):  # type: ignore[misc]
     left = 0.0
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
-        """Nothing."""
+        """Returns a size of zero."""
         self.left = height
         return 0.0, 0.0
 
     def draw(self) -> None:
-        """Nothing."""
+        """Draws nothing."""
 
 
 class NumberedCanvas(Canvas):  # type: ignore[misc]
@@ -142,12 +142,12 @@ class NumberedCanvas(Canvas):  # type: ignore[misc]
         self.held: list[dict[str, Any]] = []
 
     def showPage(self) -> None:
-        """Keep the page."""
+        """Keeps the page."""
         self.held.append(dict(self.__dict__))
         self._startPage()
 
     def save(self) -> None:
-        """Number the pages, then write them all."""
+        """Numbers the pages, then write them all."""
         for number, state in enumerate(self.held, start=1):
             self.__dict__.update(state)
             self.setFillColor(QUIET)

@@ -7,7 +7,7 @@ from iolens.pages.fonts import text_width
 
 
 def shorten(text: str, font: str, size: float, width: float) -> str:
-    """The text on one line of `width` points; where it is longer, its middle gives way to an ellipsis."""
+    """Returns the text on one line of `width` points; where it is longer, its middle gives way to an ellipsis."""
     if text_width(text, font, size) <= width:
         return text
     low, high = 1, len(text) - 1
@@ -18,7 +18,7 @@ def shorten(text: str, font: str, size: float, width: float) -> str:
 
 
 def broken(text: str, font: str, size: float, width: float) -> list[str]:
-    """The text in lines of at most `width` points, broken at spaces; a word that is longer is shortened."""
+    """Returns the text in lines of at most `width` points, broken at spaces; a word that is longer is shortened."""
     if text_width(text, font, size) <= width:
         return [text]
     lines: list[str] = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_json(subjects: Subjects) -> str:
-    """`headline`, `notes`, then the rows of every exhibit by its name; what is not known is null."""
+    """Returns `headline`, `notes`, then the rows of every exhibit by its name; unknown values are null."""
     found: dict[str, Any] = {"headline": headline(subjects), "notes": notes(subjects)}
     for name, frame in frames(SUBJECT_EXHIBITS, subjects).items():
         if name != "index":

@@ -28,7 +28,7 @@ HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, those of the run first."""
 
 NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
-"""What stands before the names of rows, where it is not their group."""
+"""Words before the names of rows that differ from the name of their group."""
 
 VERSION = re.compile(r" \d[\w.+-]*$")
 """At the end of a benchmark's name."""
@@ -38,7 +38,7 @@ NAMED = ("run time", "I/O time of the slowest process")
 
 
 def amount(value: float, unit: str) -> str:
-    """A number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
+    """Returns a number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
     if value != value:
         return words.NONE
     if unit == "s":
@@ -55,7 +55,7 @@ def amount(value: float, unit: str) -> str:
 
 
 def spent(value: float) -> str:
-    """Seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s, 1,479 s."""
+    """Returns seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s, 1,479 s."""
     if value >= 10_000:
         return words.duration(value)
     if value >= 100:
@@ -67,7 +67,7 @@ def spent(value: float) -> str:
 
 
 def change(difference: float, unit: str) -> str:
-    """A difference with its sign."""
+    """Returns a difference with its sign."""
     if difference != difference:
         return words.NONE
     size = f"{100 * abs(difference):.1f} points" if unit == "share" else amount(abs(difference), unit)
@@ -75,7 +75,7 @@ def change(difference: float, unit: str) -> str:
 
 
 def times(ratio: float, low: float, high: float, standing: str) -> str:
-    """A ratio with its interval, and what it is worth."""
+    """Returns a ratio with its interval, and what it is worth."""
     if standing == ABSENT or ratio != ratio:
         return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
     if standing == SAME:
@@ -87,7 +87,9 @@ def times(ratio: float, low: float, high: float, standing: str) -> str:
 
 
 def headline(subjects: Subjects) -> list[str]:
-    """A sentence for each subject but the first: what of the most important numbers changed, and by how much."""
+    """Returns a sentence for each subject but the first: what of the most important numbers changed, and by
+    how much.
+    """
     rows = aligned(subjects)
     first = subjects.letters[0]
     said = []
@@ -102,7 +104,7 @@ def headline(subjects: Subjects) -> list[str]:
 
 
 def nothing_said(rows: pd.DataFrame, letter: str) -> str:
-    """Why the headline names no number."""
+    """Returns the reason why the headline names no number."""
     if rows.empty:
         return "there is no number in either"
     if (rows[f"standing {letter}"] == ABSENT).all():
@@ -111,7 +113,7 @@ def nothing_said(rows: pd.DataFrame, letter: str) -> str:
 
 
 def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
-    """The rows of a group of the headline, each as a part of a sentence."""
+    """Returns the rows of a group of the headline, each as a part of a sentence."""
     shown = rows[rows[f"ratio {letter}"].notna() & (rows[f"standing {letter}"] != SAME)]
     shown = shown[shown["name"].isin(NAMED)] if group == RUN else shown[shown["better"] != 0]
     if len(shown) > MANY:
@@ -126,14 +128,16 @@ def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
 
 
 def sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
-    """The groups of a benchmark that measures at many sizes."""
+    """Returns the groups of a benchmark that measures at many sizes."""
     found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0) & (rows[f"standing {letter}"] != SAME)]
     units = found["unit"].isin(["µs", "MB/s", "messages/s"]) | found["group"].str.startswith("Latency of ")
     return [(str(group), each) for group, each in found[units].groupby("group", sort=False)]
 
 
 def summed(group: str, rows: pd.DataFrame, letter: str) -> str:
-    """Many rows of a group in a few words: at how many it is more or less, and from which ratio to which."""
+    """Returns a summary of many rows of a group: the number of rows that are larger or smaller, and the range
+    of ratios.
+    """
     if rows.empty:
         return ""
     ratios = rows[f"ratio {letter}"]
@@ -143,7 +147,7 @@ def summed(group: str, rows: pd.DataFrame, letter: str) -> str:
 
 
 def notes(subjects: Subjects) -> list[str]:
-    """What to know about the numbers; most important first."""
+    """Returns the notes about the numbers, the most important first."""
     said = [single_runs(subjects), unlike(subjects), whole_seconds(subjects)]
     repeated = [subject for subject in subjects.all if len(subject.trials) > 1]
     if repeated:
@@ -158,7 +162,7 @@ def notes(subjects: Subjects) -> list[str]:
 
 
 def single_runs(subjects: Subjects) -> str:
-    """That there is no interval, where there is one run of a subject."""
+    """Returns a note that there is no interval if a subject has only one run."""
     letters = [
         letter
         for letter, subject in zip(subjects.letters, subjects.all, strict=True)
@@ -174,7 +178,7 @@ def single_runs(subjects: Subjects) -> str:
 
 
 def repeats_within(subject: Subject) -> bool:
-    """Whether a single run repeated its test, as IOR does with -i."""
+    """Returns whether a single run repeated its test, as IOR does with -i."""
     output = subject.trials[0].output
     names = [(value.group, value.name) for value in output.values] if output else []
     return len(set(names)) < len(names)
@@ -185,9 +189,9 @@ UNLIKE = {"program": "programs", "benchmark": "benchmarks", "class": "classes", 
 
 
 def unlike(subjects: Subjects) -> str:
-    """That the subjects are of different programs or sizes, so that their numbers are of different work.
+    """Returns a note if the subjects are of different programs or sizes, so that their numbers describe different work.
 
-    What only some of the runs tell says nothing, and neither does the version of a benchmark.
+    Values that only some of the runs have are ignored, and so is the version of a benchmark.
     """
     facts = [facts_of(trial) for subject in subjects.all for trial in subject.trials]
     known = {name: [VERSION.sub("", each[name]) for each in facts if name in each] for name in UNLIKE}
@@ -200,7 +204,7 @@ def unlike(subjects: Subjects) -> str:
 
 
 def whole_seconds(subjects: Subjects) -> str:
-    """That some run times are known to the second only."""
+    """Returns a note if some run times are known to the second only."""
     letters = [
         letter
         for letter, subject in zip(subjects.letters, subjects.all, strict=True)
@@ -210,7 +214,7 @@ def whole_seconds(subjects: Subjects) -> str:
 
 
 def counted(subject: Subject) -> str:
-    """How many runs, and of what."""
+    """Returns how many runs, and of what."""
     logs, outputs = len(subject.jobs), sum(trial.output is not None for trial in subject.trials)
     parts = [words.plural(logs, "log")] if logs else []
     parts += [words.plural(outputs, "output")] if outputs else []
@@ -218,6 +222,6 @@ def counted(subject: Subject) -> str:
 
 
 def worth(row: dict[str, Any], letter: str) -> bool:
-    """Whether a number of a subject differs from the first one's."""
+    """Returns whether a number of a subject differs from the first one's."""
     difference = row[f"change {letter}"]
     return row[f"standing {letter}"] not in (SAME, ABSENT) and not (math.isnan(difference) or difference == 0)

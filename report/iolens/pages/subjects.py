@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def write_subjects(subjects: Subjects, path: Path) -> None:
-    """Write the document, PDF or HTML as its name ends."""
+    """Writes the document, PDF or HTML as its name ends."""
     title = f"Comparison of {len(subjects.all)}"
     names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
     pages = [*laid_out(PAGES, subjects), audit_page(of_subjects(subjects))]
@@ -33,19 +33,19 @@ def write_subjects(subjects: Subjects, path: Path) -> None:
 
 
 def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
-    """The numbers behind it by name, for export."""
+    """Returns the numbers behind it by name, for export."""
     return with_audit(frames((*SUBJECT_EXHIBITS, SUBJECT_SCALING), subjects), of_subjects(subjects))
 
 
 def labels(subjects: Subjects) -> list[str]:
-    """What must stand on every page: the storage that was emulated."""
+    """Returns the marks that every page must show: the storage that was emulated."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for one in subjects.all for trial in one.trials}
     kinds |= {job.storage for one in subjects.all for job in one.jobs}
     return backends.marks(kinds)
 
 
 def lead(subjects: Subjects) -> Sequence[Block]:
-    """The sentences that a reader needs first."""
+    """Returns the sentences that a reader needs first."""
     first, *others = headline(subjects)
     return [Text(first, "lead"), *(Text(text, "lead") for text in others), *(Text(text) for text in notes(subjects))]
 

@@ -27,7 +27,7 @@ BAR = 24
 
 @contextmanager
 def shown(folder: Path, total: int, done: int) -> Iterator[Progress]:
-    """A table that changes in its place where the output is a terminal, else one line per run."""
+    """Returns a table that changes in its place where the output is a terminal, else one line per run."""
     if not sys.stdout.isatty():
         yield Lines()
         return
@@ -52,12 +52,12 @@ class Screenful(Progress):
         self.table: list[str] = []
 
     def begun(self, run: str) -> None:
-        """Name the run that is under way."""
+        """Names the run that is under way."""
         self.running = run
         self.draw()
 
     def __call__(self, done: int, total: int, line: str, left: float) -> None:
-        """Read what there is by now, and show it."""
+        """Reads what there is by now, and show it."""
         self.done, self.total, self.last, self.left = done, total, line, left
         if line.partition(":")[0] == self.running:
             self.running = ""
@@ -66,7 +66,7 @@ class Screenful(Progress):
         self.draw()
 
     def draw(self) -> None:
-        """Put table and state on the screen."""
+        """Puts table and state on the screen."""
         from rich.text import Text
 
         state = [f"{self.done} of {self.total} runs" if self.total else ""]
@@ -76,7 +76,7 @@ class Screenful(Progress):
 
 
 def standing_lines(folder: Path, width: int, most: int) -> list[str]:
-    """The table of the points that have a run, in at most `most` rows; nothing before the first one."""
+    """Returns the table of the points that have a run, in at most `most` rows; nothing before the first one."""
     from iolens.errors import IolensError
     from iolens.lab.sweep.results import load_results
 
@@ -89,7 +89,9 @@ def standing_lines(folder: Path, width: int, most: int) -> list[str]:
 
 
 def standing(results: Results, most: int) -> Table | None:
-    """Every point's typical value so far (`metrics/comparison.py`), the best first; None where no value is compared."""
+    """Returns every point's typical value so far (`metrics/comparison.py`), the best first; None if no value
+    is compared.
+    """
     from iolens.metrics.comparison import compare
     from iolens.metrics.measure import BANDWIDTH
 
@@ -114,15 +116,15 @@ def standing(results: Results, most: int) -> Table | None:
 
 
 def within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
-    """A point's interval in words; empty before it has three runs, which say little of the spread."""
+    """Returns a point's interval in words; empty before it has three runs, which say little of the spread."""
     return f"{say(row['low'])} to {say(row['high'])}" if row["count"] >= 3 else ""
 
 
 def seconds(value: float) -> str:
-    """A time with three digits."""
+    """Returns a time with three digits."""
     return f"{value:.3g} s"
 
 
 def bar(share: float) -> str:
-    """A bar of this share of the longest."""
+    """Returns a bar of this share of the longest."""
     return "█" * max(1, round(BAR * share))

@@ -18,7 +18,7 @@ NEAR = 1e-10
 
 
 def with_one_tick(figure: Any) -> None:
-    """Let the figure's axes be drawn so, wherever matplotlib itself has made no further tick."""
+    """Lets the figure's axes be drawn so, wherever matplotlib itself has made no further tick."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if is_plain(axis):
@@ -26,7 +26,7 @@ def with_one_tick(figure: Any) -> None:
 
 
 def is_plain(axis: Any) -> bool:
-    """Whether one tick stands for all: they are alike, on one side of the axes, and not of two kinds."""
+    """Returns whether one tick stands for all: they are alike, on one side of the axes, and not of two kinds."""
     if not axis.get_visible() or not isinstance(axis.get_minor_locator(), NullLocator) or len(axis.majorTicks) != 1:
         return False
     tick = axis.majorTicks[0]
@@ -40,7 +40,7 @@ class Plain:
         self.axis, self.usual = axis, axis.draw
 
     def __call__(self, renderer: Any) -> None:
-        """Draw its ticks and its label."""
+        """Draws its ticks and its label."""
         places = self.axis.get_majorticklocs()
         names = self.axis.major.formatter.format_ticks(places)
         if self.axis.major.formatter.get_offset():
@@ -60,13 +60,13 @@ class Plain:
             self.axis.label.draw(renderer)
 
     def is_inside(self, place: float) -> bool:
-        """Whether a place lies on the axis."""
+        """Returns whether a place lies on the axis."""
         *ends, here = self.axis.get_transform().transform([*self.axis.get_view_interval(), place])
         low, high = sorted(ends)
         return bool(low - NEAR * (high - low) <= here <= high + NEAR * (high - low))
 
     def put_label(self, tick: Any, boxes: Sequence[Bbox]) -> None:
-        """Move the axis' label away from the ticks, and from their names in `boxes`, as matplotlib does."""
+        """Moves the axis' label away from the ticks, and from their names in `boxes`, as matplotlib does."""
         x, y = self.axis.label.get_position()
         edge, dots = self.axis.axes.bbox, self.axis.axes.get_figure().dpi / 72
         out = tick.get_tick_padding() * dots if boxes and tick.tick1line.get_visible() else 0.0

@@ -31,7 +31,7 @@ JOINS = {"miter": 0, "round": 1, "bevel": 2}
 
 
 def draw_figure(canvas: Any, figure: Any) -> None:
-    """Draw the figure with its lower left corner at the canvas' origin."""
+    """Draws the figure with its lower left corner at the canvas' origin."""
     draw_with(CanvasRenderer(canvas, *size_of(figure)), figure)
 
 
@@ -78,7 +78,7 @@ class CanvasRenderer(PointsRenderer):
 
     @contextmanager
     def state(self, gc: Any) -> Iterator[None]:
-        """The clip of `gc`, and everything put back afterwards."""
+        """Returns the clip of `gc`, and everything put back afterwards."""
         self.canvas.saveState()
         box = gc.get_clip_rectangle()
         if box is not None:
@@ -93,7 +93,7 @@ class CanvasRenderer(PointsRenderer):
         self.canvas.restoreState()
 
     def pen(self, gc: Any) -> None:
-        """Line width, ends, dashes and colour."""
+        """Returns line width, ends, dashes and colour."""
         red, green, blue, alpha = gc.get_rgb()
         self.canvas.setStrokeColorRGB(red, green, blue, alpha=alpha)
         self.canvas.setLineWidth(gc.get_linewidth())
@@ -104,7 +104,7 @@ class CanvasRenderer(PointsRenderer):
             self.canvas.setDash([float(dash) for dash in dashes], float(offset))
 
     def hatch(self, gc: Any, extents: Any, outline: Any) -> None:
-        """The hatch pattern, tiled over the outline's extents and clipped to it."""
+        """Returns the hatch pattern, tiled over the outline's extents and clipped to it."""
         self.canvas.clipPath(outline, stroke=0, fill=0)
         red, green, blue = gc.get_hatch_color()[:3]
         self.canvas.setStrokeColorRGB(red, green, blue)
@@ -119,7 +119,7 @@ class CanvasRenderer(PointsRenderer):
 
 
 def canvas_path(canvas: Any, path: Path) -> Any:
-    """A path whose vertices are points on the page, as a reportlab path."""
+    """Returns a path whose vertices are points on the page, as a reportlab path."""
     out = canvas.beginPath()
     here = (0.0, 0.0)
     for points, code in path.iter_segments(simplify=False):
@@ -140,7 +140,7 @@ def canvas_path(canvas: Any, path: Path) -> Any:
 
 
 def cubic(start: tuple[float, float], quadratic: list[float]) -> list[float]:
-    """The cubic Bézier control points of a quadratic one: two thirds of the way to its control point."""
+    """Returns the cubic Bézier control points of a quadratic one: two thirds of the way to its control point."""
     control, end = quadratic[:2], quadratic[2:]
     first = [a + 2 / 3 * (c - a) for a, c in zip(start, control, strict=True)]
     second = [b + 2 / 3 * (c - b) for b, c in zip(end, control, strict=True)]

@@ -11,7 +11,7 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def digits(value: float) -> str:
-    """Three significant digits, no exponent: 5.71, 57.1, 571, 5714; two below 0.1: 0.0030."""
+    """Formats three significant digits without exponent: 5.71, 57.1, 571, 5714; two digits below 0.1: 0.0030."""
     if abs(value) >= 100 or value == int(value):
         return f"{value:.0f}"
     if 0 < abs(value) < 0.0995:
@@ -20,7 +20,7 @@ def digits(value: float) -> str:
 
 
 def size(value: float | None) -> str:
-    """Bytes in the largest unit that gives at least one, powers of 1024."""
+    """Returns bytes in the largest unit that gives at least one, powers of 1024."""
     if value is None or value != value:
         return NONE
     scaled, unit = float(value), 0
@@ -30,7 +30,7 @@ def size(value: float | None) -> str:
 
 
 def exact_size(value: float) -> str:
-    """A size that stays exact: 16 MiB, 40 B, else in bytes."""
+    """Returns a size that stays exact: 16 MiB, 40 B, else in bytes."""
     whole = int(value)
     for unit in range(len(UNITS) - 1, 0, -1):
         if whole and whole % (1 << 10 * unit) == 0:
@@ -39,12 +39,12 @@ def exact_size(value: float) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with commas between thousands."""
+    """Returns a whole number with commas between thousands."""
     return NONE if value is None or not math.isfinite(value) else f"{int(value):,}"
 
 
 def seconds(value: float | None) -> str:
-    """Seconds in a column whose head names the unit."""
+    """Returns seconds in a column whose head names the unit."""
     if value is None or value != value:
         return NONE
     if value == 0:
@@ -55,7 +55,7 @@ def seconds(value: float | None) -> str:
 
 
 def offset(value: float | None) -> str:
-    """Seconds before or after, of any size: +1,000 s, -12 µs."""
+    """Returns seconds before or after, of any size: +1,000 s, -12 µs."""
     if value is None or value != value:
         return NONE
     size = abs(value)
@@ -68,7 +68,7 @@ MOST_HOURS = 100
 
 
 def duration(value: float | None) -> str:
-    """A time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
+    """Returns a time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
     if value is None or value != value:
         return NONE
     if value < 99.5:
@@ -84,43 +84,43 @@ def duration(value: float | None) -> str:
 
 
 def speed(mib_per_second: float | None) -> str:
-    """MiB/s in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
+    """Returns MiB/s in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
     return (
         NONE if mib_per_second is None or mib_per_second != mib_per_second else f"{size(mib_per_second * (1 << 20))}/s"
     )
 
 
 def ratio(value: float | None) -> str:
-    """A plain number with three digits."""
+    """Returns a plain number with three digits."""
     return NONE if value is None or value != value else digits(value)
 
 
 def percent(part: float | None, whole: float) -> str:
-    """A share in per cent; what would round to none of it is said to be less than 0.1 %."""
+    """Returns a share in per cent; what would round to none of it is said to be less than 0.1 %."""
     if part is None or part != part or not whole:
         return NONE
     return "< 0.1 %" if 0 < part / whole < 0.0005 else f"{100 * part / whole:.1f} %"
 
 
 def share(value: float) -> str:
-    """A share of one, in per cent."""
+    """Returns a share of one, in per cent."""
     return percent(value, 1.0)
 
 
 def points(value: float | None) -> str:
-    """Per cent as pat_report prints it: `34.8%`; `--` where the number says nothing."""
+    """Returns per cent as pat_report prints it: `34.8%`; `--` where the number says nothing."""
     return GUARD if value is None or value != value else f"{value:.1f}%"
 
 
 def guarded(value: float | None) -> str:
-    """A plain number with three digits, one of them behind the point; `--` where it says nothing."""
+    """Returns a plain number with three digits, one of them behind the point; `--` where it says nothing."""
     if value is None or value != value:
         return GUARD
     return f"{value:,.1f}" if abs(value) >= 100 or value == int(value) else digits(value)
 
 
 def moment(value: float) -> str:
-    """A time since 1970, in UTC."""
+    """Returns a time since 1970, in UTC."""
     try:
         return datetime.fromtimestamp(value, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, ValueError, OSError):
@@ -128,6 +128,6 @@ def moment(value: float) -> str:
 
 
 def plural(number: int, word: str) -> str:
-    """`1 process`, `4 processes`."""
+    """Returns `1 process`, `4 processes`."""
     many = f"{word}es" if word.endswith("s") else f"{word}s"
     return f"{number:,} {word if number == 1 else many}"

@@ -1,1 +1,1 @@
-"""Whether a comparison keeps the field's rules for measurements, checked against what is recorded of its runs."""
+"""Check a comparison against the field's rules for measurements, using the records of its runs."""

@@ -1,4 +1,4 @@
-"""What is recorded of the runs of a comparison, in one form for sweeps and for logs, runs and outputs."""
+"""The records of a comparison's runs, in one form for sweeps and for logs, runs and outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
-"""What a check can find."""
+"""The possible outcomes of a check."""
 
 Finding = tuple[str, str]
 """One of these states, and the evidence in a sentence."""
@@ -48,23 +48,23 @@ class Evidence:
     from_logs: bool = False
 
     def known(self, column: str) -> list[Any]:
-        """The values of a column, without those that are missing or empty."""
+        """Returns the values of a column, without those that are missing or empty."""
         return [value for value in self.runs[column] if value not in (None, "", ()) and value == value]
 
     def unknown(self, column: str) -> int:
-        """How many runs do not tell."""
+        """Returns how many runs do not tell."""
         return len(self.runs) - len(self.known(column))
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as `Evidence.runs`: all columns, None where a row has no value."""
+    """Returns rows as `Evidence.runs`: all columns, None where a row has no value."""
     import pandas as pd
 
     return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in RECORDED})
 
 
 def some(values: Sequence[Any], most: int = 3) -> str:
-    """Different values in words: 'a; b; 2 more'."""
+    """Returns different values in words: 'a; b; 2 more'."""
     different = list(dict.fromkeys(map(str, values)))
     more = len(different) - most
     return "; ".join([*different[:most], *([f"{more} more"] if more > 0 else [])])

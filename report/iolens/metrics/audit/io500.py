@@ -14,7 +14,7 @@ REDUCING = ("zfs", "btrfs")
 
 
 def writing(evidence: Evidence) -> Finding:
-    """Whether writing took long enough to leave caches behind."""
+    """Returns whether writing took long enough to leave caches behind."""
     known = [float(value) for value in evidence.known("write_seconds")]
     if not known:
         return UNKNOWN, "No run tells how long it wrote."
@@ -24,7 +24,7 @@ def writing(evidence: Evidence) -> Finding:
 
 
 def other_client(evidence: Evidence) -> Finding:
-    """Whether data was read by another node than the one that wrote it."""
+    """Returns whether data was read by another node than the one that wrote it."""
     reads = [float(value) for value in evidence.known("bytes_read")]
     if reads and max(reads) == 0:
         return KEPT, "Nothing that is measured reads."
@@ -35,7 +35,7 @@ def other_client(evidence: Evidence) -> Finding:
 
 
 def persistent(evidence: Evidence) -> Finding:
-    """Whether data was sent to the storage before the clock stopped."""
+    """Returns whether data was sent to the storage before the clock stopped."""
     known = [int(value) for value in evidence.known("syncs")]
     if not known:
         return UNKNOWN, "No run tells whether it called fsync."
@@ -46,14 +46,14 @@ def persistent(evidence: Evidence) -> Finding:
 
 
 def beforehand(evidence: Evidence) -> Finding:
-    """Whether files were made before the clock started."""
+    """Returns whether files were made before the clock started."""
     if evidence.swept:
         return KEPT, "Each run began in an empty folder of its own, which a sweep makes and removes."
     return UNKNOWN, "Nothing records what lay in the folder before."
 
 
 def one_storage(evidence: Evidence) -> Finding:
-    """Whether all runs used the same storage."""
+    """Returns whether all runs used the same storage."""
     known = evidence.known("file_system")
     if not known:
         return UNKNOWN, "No run tells its file system."
@@ -66,7 +66,7 @@ def one_storage(evidence: Evidence) -> Finding:
 
 
 def same_code(evidence: Evidence) -> Finding:
-    """Whether the program was the same."""
+    """Returns whether the program was the same."""
     known = evidence.known("program")
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} programs: {some(known)}."
@@ -76,7 +76,7 @@ def same_code(evidence: Evidence) -> Finding:
 
 
 def reduction(evidence: Evidence) -> Finding:
-    """Whether the storage may have written less than it was given."""
+    """Returns whether the storage may have written less than it was given."""
     known = set(evidence.known("file_system"))
     kinds = {kind for each in known for kind in str(each).split(", ")}
     if kinds & set(REDUCING):
@@ -95,4 +95,4 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "No changes to the code": same_code,
     "No reduction that depends on the content": reduction,
 }
-"""By what they say."""
+"""Checks by the text of their rule."""

@@ -23,18 +23,18 @@ FACTS: Mapping[str, str] = {
     "started": "date",
     "load_before": "load",
 }
-"""What the set-up consists of, by column."""
+"""The facts of the set-up, by column."""
 
 
 def base(evidence: Evidence) -> Finding:
-    """Rule 1: a ratio says what it is a ratio to."""
+    """Checks rule 1: every ratio names its base."""
     if evidence.base:
         return KEPT, f"Ratios are to {evidence.base}."
     return BROKEN, "No point is the base of a ratio."
 
 
 def subset(evidence: Evidence) -> Finding:
-    """Rule 2: what was left out is named with its reason."""
+    """Checks rule 2: everything that was left out is named with its reason."""
     silent = [label for label, reason in evidence.left_out if not reason]
     if silent:
         return BROKEN, f"Left out without a reason: {some(silent)}."
@@ -47,7 +47,7 @@ def subset(evidence: Evidence) -> Finding:
 
 
 def means(evidence: Evidence) -> Finding:
-    """Rule 3: the typical values here are geometric means, or medians from MEDIAN_FROM runs on."""
+    """Checks rule 3: typical values are geometric means, or medians from MEDIAN_FROM runs on."""
     repeated = {name: each for name, each in evidence.groups.items() if 1 < len(each) < MEDIAN_FROM and min(each) > 0}
     if not repeated:
         return KEPT, "No mean is taken: single runs, or medians."
@@ -59,12 +59,12 @@ def means(evidence: Evidence) -> Finding:
 
 
 def ratios(_: Evidence) -> Finding:
-    """Rule 4: effects average ratios geometrically, and no other ratio is averaged."""
+    """Checks rule 4: effects average ratios geometrically, and no other ratio is averaged."""
     return KEPT, "Ratios are of typical values; effects over several settings are geometric means of ratios."
 
 
 def spread(evidence: Evidence) -> Finding:
-    """Rule 5."""
+    """Checks rule 5: variation is reported with its intervals."""
     single = [name for name, each in evidence.groups.items() if len(each) == 1]
     if not evidence.groups:
         return UNKNOWN, "No measurement can be used."
@@ -78,7 +78,7 @@ def spread(evidence: Evidence) -> Finding:
 
 
 def normality(evidence: Evidence) -> Finding:
-    """Rule 6."""
+    """Checks rule 6: normality is not assumed without a check."""
     counts = [len(each) for each in evidence.groups.values()]
     if counts and min(counts) >= MEDIAN_FROM:
         return KEPT, "Intervals of medians by order statistics, which hold for any distribution."
@@ -91,7 +91,7 @@ def normality(evidence: Evidence) -> Finding:
 
 
 def sound(evidence: Evidence) -> Finding:
-    """Rule 7."""
+    """Checks rule 7: differences are tested by a sound method."""
     counts = [len(each) for each in evidence.groups.values()]
     if len(counts) < 2:
         return UNKNOWN, "Less than two values are compared."
@@ -101,7 +101,7 @@ def sound(evidence: Evidence) -> Finding:
 
 
 def centre(_: Evidence) -> Finding:
-    """Rule 8."""
+    """Checks rule 8: the centre suits the question."""
     return (
         UNKNOWN,
         "Within a run the slowest process counts, over runs the typical value; what matters is yours.",
@@ -109,7 +109,7 @@ def centre(_: Evidence) -> Finding:
 
 
 def factors(evidence: Evidence) -> Finding:
-    """Rule 9."""
+    """Checks rule 9: all factors, their levels and the set-up are reported."""
     missing = [name for column, name in FACTS.items() if evidence.unknown(column)]
     if missing:
         return BROKEN, f"Not recorded for all runs: {', '.join(missing)}."
@@ -117,7 +117,7 @@ def factors(evidence: Evidence) -> Finding:
 
 
 def timing(evidence: Evidence) -> Finding:
-    """Rule 10."""
+    """Checks rule 10: the report says how time was measured and summarised."""
     if evidence.from_logs:
         return KEPT, "The log's run time and I/O times, of an average process."
     if evidence.swept:
@@ -129,14 +129,14 @@ def timing(evidence: Evidence) -> Finding:
 
 
 def bounds(evidence: Evidence) -> Finding:
-    """Rule 11."""
+    """Checks rule 11: upper bounds of performance are shown."""
     if not evidence.bounded:
         return BROKEN, "No bound is known: neither a model of the storage nor a device's rate."
     return KEPT, f"A line shows the storage's bound for {evidence.bounded} of {len(evidence.groups)} values."
 
 
 def plots(evidence: Evidence) -> Finding:
-    """Rule 12."""
+    """Checks rule 12: figures show the data, and lines join only points between which values make sense."""
     if evidence.joined:
         return BROKEN, f"Lines join levels of {evidence.joined}, which are names."
     return KEPT, "Intervals and single runs are drawn; lines join numbers only."
@@ -156,4 +156,4 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Show bounds": bounds,
     "Plot what helps; join points only where values lie between": plots,
 }
-"""By what they say, in their order."""
+"""Checks by the text of their rule, in their order."""

@@ -18,7 +18,7 @@ SOURCES = {
     "IO500": "IO500's submission rules, https://io500.org/rules/submission",
     "Set-up": "What Hoefler and Belli's rule 9 asks for, one by one",
 }
-"""Where the rules are from."""
+"""The sources of the rules."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Rule:
 
 
 def rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]) -> tuple[Rule, ...]:
-    """Rules of one source, in its order."""
+    """Returns rules of one source, in its order."""
     return tuple(
         Rule(source, str(place) if numbered else "", says, check)
         for place, (says, check) in enumerate(checks.items(), 1)
@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def audit(evidence: Evidence) -> pd.DataFrame:
-    """One row a rule: source, number, rule, state (kept, not kept, cannot be known), evidence."""
+    """Returns one row a rule: source, number, rule, state (kept, not kept, cannot be known), evidence."""
     import pandas as pd
 
     rows = [(rule.source, rule.number, rule.says, *rule.check(evidence)) for rule in RULES]

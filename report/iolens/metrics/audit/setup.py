@@ -1,4 +1,6 @@
-"""How the runs were made: machine, load, order, caches, repetitions; alike for all that is compared?"""
+"""Checks of how the runs were made: machine, load, order, caches, repetitions, and whether these are equal for all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,15 @@ ENOUGH = 3
 """Repetitions from which on an interval is of use."""
 
 HELD = 0.01
-"""Of what is read back, how much a node may still hold in memory for the reading to count as one from storage."""
+"""Largest share of the data read back that a node may still hold in memory for the reading to count as one
+from storage.
+"""
 
 DAY = 86400.0
 
 
 def alike(column: str, evidence: Evidence) -> Finding:
-    """Whether all runs have the same, and what it is."""
+    """Returns whether all runs have the same, and what it is."""
     known = evidence.known(column)
     if not known:
         return UNKNOWN, "Not recorded."
@@ -35,7 +39,7 @@ def alike(column: str, evidence: Evidence) -> Finding:
 
 
 def memory(evidence: Evidence) -> Finding:
-    """Whether all machines have the same memory."""
+    """Returns whether all machines have the same memory."""
     known = {int(value) for value in evidence.known("memory")}
     if not known:
         return UNKNOWN, "Not recorded."
@@ -45,7 +49,7 @@ def memory(evidence: Evidence) -> Finding:
 
 
 def dates(evidence: Evidence) -> Finding:
-    """Whether the runs were made within a day."""
+    """Returns whether the runs were made within a day."""
     known = sorted(moments(evidence))
     if not known:
         return UNKNOWN, "Not recorded."
@@ -58,7 +62,7 @@ def dates(evidence: Evidence) -> Finding:
 
 
 def moments(evidence: Evidence) -> list[datetime]:
-    """When the runs began, as far as is known; without time zones, so that they can be ordered."""
+    """Returns the times at which the runs began, as far as known, without time zones so that they can be ordered."""
     found = []
     for text in evidence.known("started"):
         try:
@@ -69,7 +73,7 @@ def moments(evidence: Evidence) -> list[datetime]:
 
 
 def load(evidence: Evidence) -> Finding:
-    """Whether others were at work before a run; what a sweep's own runs before it left counts too."""
+    """Returns whether others were at work before a run; what a sweep's own runs before it left counts too."""
     runs = [
         (float(before), int(cpus))
         for before, cpus in zip(evidence.runs["load_before"], evidence.runs["cpus"], strict=True)
@@ -89,7 +93,7 @@ def load(evidence: Evidence) -> Finding:
 
 
 def order(evidence: Evidence) -> Finding:
-    """Whether the runs of what is compared alternate, so that drift meets all alike."""
+    """Returns whether the runs of what is compared alternate, so that drift meets all alike."""
     known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
     if not known or any(not moment for moment, _ in known):
         return UNKNOWN, "Not all runs tell when they began."
@@ -106,7 +110,7 @@ def order(evidence: Evidence) -> Finding:
 
 
 def caches(evidence: Evidence) -> Finding:
-    """What the page cache held when the runs began, and whether reads may have come from it."""
+    """Checks the state of the page cache when the runs began, and whether reads may have come from it."""
     held = [int(value) for value in evidence.known("cached")]
     reads = [float(value) for value in evidence.known("bytes_read")]
     said = f"The page cache held {volume_text(min(held))} to {volume_text(max(held))} when runs began" if held else ""
@@ -130,11 +134,11 @@ WRITTEN: Mapping[str, Finding] = {
     "synced": (KEPT, "data were synced inside the timed part"),
     "not synced": (BROKEN, "data were not synced inside the timed part, so that some may have been in memory alone"),
 }
-"""What the words of run.json say of writes."""
+"""The meaning of the words in run.json about writes."""
 
 
 def written_pages(evidence: Evidence) -> Finding:
-    """How the page cache stood for what was written and timed."""
+    """Checks whether the timed writes include the time until data reached the storage."""
     moved = [float(value) for value in evidence.known("bytes_written")]
     if moved and max(moved) == 0:
         return KEPT, "Nothing that is measured writes."
@@ -157,7 +161,7 @@ def written_pages(evidence: Evidence) -> Finding:
 
 
 def repetitions(evidence: Evidence) -> Finding:
-    """Whether there are enough runs of each."""
+    """Returns whether there are enough runs of each."""
     counts = [len(each) for each in evidence.groups.values()]
     if not counts:
         return UNKNOWN, "No measurement can be used."
@@ -179,4 +183,4 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Writes not left in the page cache": written_pages,
     "Enough repetitions": repetitions,
 }
-"""By what they say."""
+"""Checks by the text of their rule."""

@@ -28,11 +28,13 @@ MEASURED = (
     (RUN, "run time"),
     ("Time", "run time"),
 )
-"""What a comparison of subjects stands on: the first of these that all have, else the first with a better side."""
+"""The measures on which a comparison of subjects is based: the first one that all have, else the first with a
+better side.
+"""
 
 
 def of_comparison(comparison: Comparison, program: str) -> Evidence:
-    """Of the settings of a sweep."""
+    """Returns the evidence of a comparison of a sweep's settings."""
     points = comparison.points
     base = "" if comparison.baseline is None else f"{points.loc[comparison.baseline, 'label']}, "
     base += (
@@ -71,7 +73,7 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
 
 
 def joined_names(comparison: Comparison) -> str:
-    """The setting along the axis of the figure of interactions, where its levels are names."""
+    """Returns the setting along the axis of the figure of interactions, where its levels are names."""
     if comparison.interaction is None:
         return ""
     name = comparison.interaction.names[1]
@@ -81,9 +83,9 @@ def joined_names(comparison: Comparison) -> str:
 def of_latencies(
     runs: pd.DataFrame, settings: Sequence[str], timed: Collection[str], baseline: str, program: str
 ) -> Evidence:
-    """Of the variants of a sweep that measures latencies; `timed` are those that have any.
+    """Returns the evidence of a sweep that measures latencies of variants; `timed` are the variants that have any.
 
-    Each run times every size many times; what is counted here are the runs.
+    Each run times every size many times; the counts are those of runs.
     """
     labels = [describe(dict(point)) for point in runs[list(settings)].to_dict("records")]
     found = [
@@ -104,7 +106,7 @@ def of_latencies(
 
 
 def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """The runs of a sweep with the names that evidence has for their columns; missing values are None."""
+    """Returns the runs of a sweep with the names that evidence has for their columns; missing values are None."""
     named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
     named |= {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"}
     frame = runs.rename(columns=named | {f"page_cache.{name}": f"pages_{name}" for name in ("written", "read")})
@@ -115,7 +117,7 @@ def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def of_subjects(subjects: Subjects) -> Evidence:
-    """Of logs, runs and outputs."""
+    """Returns the evidence of a comparison of logs, runs and outputs."""
     rows = [
         of_trial(trial) | {"group": letter}
         for letter, subject in zip(subjects.letters, subjects.all, strict=True)
@@ -140,7 +142,7 @@ def of_subjects(subjects: Subjects) -> Evidence:
 
 
 def of_trial(trial: Trial) -> dict[str, Any]:
-    """What one run records."""
+    """Returns the evidence that one run records."""
     facts, record = facts_of(trial), trial.record
     machine: Mapping[str, Any] = record.get("machine") or {}
     storage: Mapping[str, Any] = record.get("storage") or {}
@@ -167,7 +169,9 @@ def of_trial(trial: Trial) -> dict[str, Any]:
 
 
 def of_log(trial: Trial) -> dict[str, Any]:
-    """What its log says of when it began, what it moved at POSIX, how long it wrote, and whether it called fsync."""
+    """Returns a log's evidence: the time of its begin, the bytes moved at POSIX, the duration of writes, and whether it
+    called fsync.
+    """
     job = trial.job
     if job is None:
         return {}

@@ -1,1 +1,1 @@
-"""What there is to show, by theme: each exhibit is declared once, here."""
+"""All exhibits by theme: each exhibit is declared once, here."""

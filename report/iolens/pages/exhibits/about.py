@@ -1,4 +1,4 @@
-"""What the log itself holds."""
+"""The contents of the log itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 FACTS: Exhibit[Job] = Exhibit("job", "The job", about.facts, apart=True)
-"""In the exports only: pages have it in words."""
+"""Exhibit for the exports only; pages have the facts in words."""
 
 HOSTS: Exhibit[Job] = Exhibit(
     name="hosts",

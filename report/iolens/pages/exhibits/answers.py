@@ -1,4 +1,4 @@
-"""What the builds of a program were made of, and whether all of them computed the same."""
+"""The builds of a program, and whether all of them computed the same."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ MADE = ("build.compiler", "build.version", "build.flags")
 
 
 def answers(comparison: Comparison) -> pd.DataFrame | None:
-    """A row for each setting of a sweep that builds its program in several ways: `label`, what its program was built
-    with, `difference` (the greatest relative one of its runs' answers to the baseline's) and `answer` in words."""
+    """Returns a row for each setting of a sweep that builds its program in several ways: `label`, what its program was
+    built with, `difference` (the greatest relative one of its runs' answers to the baseline's) and `answer` in words.
+    """
     import pandas as pd
 
     runs = comparison.runs
@@ -40,7 +41,7 @@ def answers(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def known(runs: pd.DataFrame, column: str) -> str:
-    """What the runs say of their build."""
+    """Returns the values in the runs about their build."""
     values = runs[column].dropna() if column in runs else []
     return "; ".join(dict.fromkeys(map(str, values))) or "n/a"
 

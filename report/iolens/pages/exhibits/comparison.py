@@ -1,4 +1,4 @@
-"""What a sweep gave: its points, what each setting does, and all runs with what was requested and observed."""
+"""The results of a sweep: its points, the effect of each setting, and all runs with requested and observed settings."""
 
 from __future__ import annotations
 
@@ -34,29 +34,33 @@ TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
 
 def points(comparison: Comparison) -> pd.DataFrame:
-    """`Comparison.points`, with `standing` (best, tied, worst, or why a point was left out) and `is_baseline`."""
+    """Returns `Comparison.points`, with `standing` (best, tied, worst, or why a point was left out) and
+    `is_baseline`.
+    """
     found = comparison.points
     standings = [standing(comparison, index, point) for index, point in found.iterrows()]
     return found.assign(standing=standings, is_baseline=found.index == comparison.baseline)
 
 
 def best_first(comparison: Comparison) -> pd.DataFrame:
-    """`points`, those with the best typical value first."""
+    """Returns `points`, those with the best typical value first."""
     return points(comparison).sort_values("value", ascending=comparison.measure.less_is_better, kind="stable")
 
 
 def effects(comparison: Comparison) -> pd.DataFrame:
-    """`Comparison.effects`: a row for each level of each setting against its lowest."""
+    """Returns `Comparison.effects`: a row for each level of each setting against its lowest."""
     return comparison.effects
 
 
 def interaction(comparison: Comparison) -> pd.DataFrame | None:
-    """The cells of `Comparison.interaction`: what two settings give together."""
+    """Returns the cells of `Comparison.interaction`: what two settings give together."""
     return None if comparison.interaction is None else comparison.interaction.cells
 
 
 def runs(comparison: Comparison) -> pd.DataFrame:
-    """`Comparison.runs` and the fresh ones, with missing values where no run has a column that the table shows."""
+    """Returns `Comparison.runs` and the confirming runs, with missing values if no run has a column that the
+    table shows.
+    """
     import pandas as pd
 
     found = comparison.runs
@@ -67,7 +71,7 @@ def runs(comparison: Comparison) -> pd.DataFrame:
 
 
 def standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
-    """Where a point stands: best, tied with it, worst, or why it was left out."""
+    """Returns the standing of a point: best, tied with it, worst, or the reason why it was left out."""
     if point["left_out"]:
         return str(point["left_out"])
     if index == comparison.best:
@@ -78,7 +82,7 @@ def standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
 
 
 def map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Two settings against each other, those that depend on each other first."""
+    """Returns two settings against each other, those that depend on each other first."""
     from iolens.figures.compare_heatmap import heatmap
 
     if len(comparison.factors) < 2 or comparison.best is None:
@@ -92,7 +96,7 @@ def map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBl
 
 
 def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Throughput and I/O time of every point."""
+    """Returns the figures of throughput and I/O time of every point."""
     from iolens.figures.compare_bars import grouped_bars
 
     measure = comparison.measure
@@ -114,7 +118,7 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
 
 
 def ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The points in order."""
+    """Returns the points in order."""
     from iolens.figures.compare_ranking import ranked, ranking
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
@@ -126,7 +130,7 @@ def ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figu
 
 
 def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The effects with their intervals."""
+    """Returns the effects with their intervals."""
     from iolens.figures.compare_effects import effect_forest
 
     caption = (
@@ -137,7 +141,7 @@ def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figu
 
 
 def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A line for each level of one setting over the levels of the other."""
+    """Returns a line for each level of one setting over the levels of the other."""
     from iolens.figures.compare_interaction import interaction_lines
 
     if comparison.interaction is not None:
@@ -147,7 +151,7 @@ def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[
 
 
 def points_note(comparison: Comparison) -> str:
-    """What is promised of the intervals."""
+    """Returns a note about the coverage of the intervals."""
     less = comparison.measure.less_is_better
     note = f"Typical value and interval: {'; '.join(promises(comparison)) or NONE}. "
     extreme, lies = ("least", "low") if less else ("largest", "high")
@@ -159,48 +163,48 @@ def points_note(comparison: Comparison) -> str:
 
 
 def promises(comparison: Comparison) -> list[str]:
-    """What is promised of the intervals of the points, a sentence per method that was used."""
+    """Returns the coverage of the points' intervals, one sentence per method that was used."""
     lowest = comparison.points.groupby("interval_method")["coverage"].min()
     return [claim(str(method), None if share != share else float(share)) for method, share in lowest.items()]
 
 
 def levels(names: Sequence[str]) -> list[Column]:
-    """A column for each of these settings."""
+    """Returns a column for each of these settings."""
     return [Column(name_text(name), name, lambda level, name=name: level_text(name, level)) for name in names]
 
 
 def points_columns(comparison: Comparison) -> list[Column]:
-    """What varies, then what it gave."""
+    """Returns the columns: first the settings that vary, then the results."""
     io = [] if comparison.measure.less_is_better else [TIMES]
     against = Column(against_head(comparison), AGAINST, against_baseline)
     return [*levels(comparison.factors), COUNT, value_column(comparison), *io, against, Column("standing", "standing")]
 
 
 def brief_columns(comparison: Comparison) -> list[Column]:
-    """The columns of points for a terminal, which is narrow: what varies, and what it gave."""
+    """Returns the columns of points for a terminal, which is narrow: what varies, and what it gave."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
     against = Column(against_head(comparison), AGAINST, against_baseline)
     return [*levels(comparison.factors), COUNT, value_column(comparison), against, reason]
 
 
 def value_column(comparison: Comparison) -> Column:
-    """The typical values, with their unit."""
+    """Returns the typical values, with their unit."""
     measure = comparison.measure
     return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), with_interval)
 
 
 def against_head(comparison: Comparison) -> str:
-    """What a ratio is."""
+    """Returns the head of the column of ratios."""
     return "× as fast" if comparison.measure.less_is_better else "× baseline"
 
 
 def rate_name(comparison: Comparison) -> str:
-    """What a ratio is of."""
+    """Returns the name of the rate whose ratio is shown."""
     return "speed" if comparison.measure.less_is_better else "bandwidth"
 
 
 def runs_columns(comparison: Comparison) -> list[Column]:
-    """Requested, effective and observed settings, and whether the run counts."""
+    """Returns the columns of requested, effective and observed settings, and of whether the run counts."""
     return [
         *levels([name for name in comparison.settings if name not in LAYERED]),
         Column("stripes r / e", LAYERED["stripe_count"], slashed),
@@ -214,49 +218,49 @@ def runs_columns(comparison: Comparison) -> list[Column]:
 
 
 def measured_columns(measure: Measure) -> list[Column]:
-    """What each run measured."""
+    """Returns the columns of each run's measurements."""
     if measure.less_is_better:
         return [Column(measure.axis, measure.column, measured)]
     return [Column(measure.unit, measure.column, measured), Column("I/O s", "io_seconds", measured)]
 
 
 def runs_text(count: int, planned: int, lost: int) -> str:
-    """Usable of planned runs, and how many were lost on the way: '3/3', '1/3, 2 lost'."""
+    """Returns usable of planned runs, and the number of discarded ones: '3/3', '1/3, 2 lost'."""
     return f"{count}/{planned}" + (f", {lost} lost" if lost else "")
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """'571 [560, 582]' or n/a."""
+    """Returns '571 [560, 582]' or n/a."""
     return f"{number(value)}{interval(low, high)}" if value == value else NONE
 
 
 def against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
-    """The point's ratio to the baseline, with its interval."""
+    """Returns the point's ratio to the baseline, with its interval."""
     return "baseline" if is_baseline else with_interval(ratio, low, high)
 
 
 def change(setting: str, base: Any, level: Any) -> str:
-    """From one level of a setting to another."""
+    """Returns the change from one level of a setting to another in words."""
     return f"{level_text(setting, base)} → {level_text(setting, level)}"
 
 
 def slashed(*values: Any) -> str:
-    """Values separated by slashes, n/a where one is missing."""
+    """Returns values separated by slashes, n/a where one is missing."""
     return " / ".join(NONE if value is None or value != value else plain(value) for value in values)
 
 
 def slashed_sizes(*values: Any) -> str:
-    """Sizes in bytes separated by slashes, n/a where one is missing."""
+    """Returns sizes in bytes separated by slashes, n/a where one is missing."""
     return " / ".join(NONE if value is None or value != value else size_text(float(value)) for value in values)
 
 
 def measured(value: Any) -> str:
-    """A measured number, n/a when it is missing."""
+    """Returns a measured number, n/a when it is missing."""
     return NONE if value is None or value != value else number(float(value))
 
 
 def run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:
-    """ok, or why the run does not count."""
+    """Returns ok, or the reason why the run does not count."""
     if not usable:
         state = status if status != "ok" else "invalid"
         return f"{state}: {reason}" if reason else str(state)

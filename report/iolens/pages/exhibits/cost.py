@@ -1,4 +1,4 @@
-"""How much was transferred, how fast, and where the time of a process went."""
+"""The bytes transferred, the speed, and the time of an average process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MORE = 1.01
 
 
 def cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Shares of the run time."""
+    """Returns shares of the run time."""
     from iolens.figures.cost import cost_bars
 
     caption = "Share of the run time of an average process; at the right that of read, write and metadata together."

@@ -29,7 +29,7 @@ PLACES = {
 
 
 def amount(value: float, unit: str, unavailable: str) -> str:
-    """A counter's value, or n/a and why."""
+    """Returns a counter's value, or n/a and why."""
     if unavailable:
         return f"{words.NONE} ({unavailable})"
     if unit in PLACES:
@@ -38,7 +38,7 @@ def amount(value: float, unit: str, unavailable: str) -> str:
 
 
 def rate(value: float) -> str:
-    """Per second, in millions where that is at least one."""
+    """Returns per second, in millions where that is at least one."""
     if value != value:
         return ""
     return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
@@ -68,7 +68,7 @@ COUNTERS: Exhibit[Job] = Exhibit(
 
 
 def of_the_run(job: Job) -> list[Block]:
-    """The counters of the whole run, for a page; those of regions are left to `iolens table`."""
+    """Returns the counters of the whole run, for a page; those of regions are left to `iolens table`."""
     found = COUNTERS.frame(job)
     whole = None if found is None else found[found["region"] == counters.WHOLE]
     return replace(COUNTERS, metric=lambda _: whole, columns=COLUMNS[1:]).tables(job)

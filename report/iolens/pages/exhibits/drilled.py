@@ -6,16 +6,16 @@ from iolens.pages import words
 from iolens.pages.exhibit import Column
 
 INDENT = "\u00a0\u00a0"
-"""Of one level: spaces that no layout takes away."""
+"""Indent of one level, made of spaces that no layout removes."""
 
 
 def indented(depth: int, name: str) -> str:
-    """A name at its depth."""
+    """Returns a name at its depth."""
     return INDENT * depth + name
 
 
 def guarded_seconds(value: float) -> str:
-    """Seconds to the microsecond; `--` where the number says nothing."""
+    """Returns seconds to the microsecond; `--` where the number says nothing."""
     return words.GUARD if value != value else f"{value:,.6f}"
 
 
@@ -23,7 +23,7 @@ NAME = Column("", ("depth", "name"), indented)
 
 
 def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
-    """Share, mean, imbalance and its per cent of the table's first measure, under pat_report's heads."""
+    """Returns share, mean, imbalance and its per cent of the table's first measure, under pat_report's heads."""
     say = guarded_seconds if unit == "s" else words.size if unit == "B" else words.guarded
     uneven = words.guarded if unit != "B" else guarded_size
     return [
@@ -35,5 +35,5 @@ def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
 
 
 def guarded_size(value: float) -> str:
-    """Bytes; `--` where the number says nothing."""
+    """Returns bytes; `--` where the number says nothing."""
     return words.GUARD if value != value else words.size(value)

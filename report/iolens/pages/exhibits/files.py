@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @once_per_job
 def file_counts(job: Job) -> Records:
-    """metrics.files.file_counts, and a last row for what no log tells: which files were created."""
+    """Returns metrics.files.file_counts, and a last row for a fact that no log has: the files that were created."""
     found = files.file_counts(job)
     rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
     return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})
 
 
 def stripes(count: float, size: float) -> str:
-    """A layout of one component: 4 × 1 MiB."""
+    """Returns a layout of one component: 4 × 1 MiB."""
     return f"{int(count)} × {words.exact_size(size)}" if count > 0 else ""
 
 
 def ranks_of(job: Job, rows: pd.DataFrame) -> Ranks:
-    """The ranks that used the files of these rows."""
+    """Returns the ranks that used the files of these rows."""
     return Ranks(users.ranks_of(job, rows["id"].tolist()), job.nprocs)
 
 

@@ -37,7 +37,7 @@ MOVED = (
 
 
 def answer(question: str) -> Callable[[Store], pd.DataFrame]:
-    """A metric that asks one of the questions."""
+    """Returns a metric that asks one of the questions."""
 
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question)
@@ -47,7 +47,7 @@ def answer(question: str) -> Callable[[Store], pd.DataFrame]:
 
 
 def first(question: str) -> Callable[[Store], pd.DataFrame]:
-    """A metric that asks one of the questions, with as many rows as a page has room for."""
+    """Returns a metric that asks one of the questions, with as many rows as a page has room for."""
 
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question).head(MOST)
@@ -57,7 +57,7 @@ def first(question: str) -> Callable[[Store], pd.DataFrame]:
 
 
 def day(value: pd.Timestamp) -> str:
-    """A date, in UTC."""
+    """Returns a date, in UTC."""
     return f"{value:%Y-%m-%d}"
 
 
@@ -133,7 +133,7 @@ RULES: Exhibit[Store] = Exhibit(
 
 
 def trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The months."""
+    """Returns the months."""
     from iolens.figures.trend import trend
 
     if len(found) > 1:
@@ -166,4 +166,4 @@ FLEET_EXHIBITS: tuple[Exhibit[Store], ...] = (
     TREND,
     DAMAGED,
 )
-"""In the order in which a terminal shows them."""
+"""The exhibits in the order of the terminal."""

@@ -22,12 +22,12 @@ DEEPEST = 12
 
 
 def indented(depth: int, name: str) -> str:
-    """A group's name as deep as it stands in the tree."""
+    """Returns a group's name as deep as it stands in the tree."""
     return drilled.indented(min(int(depth), DEEPEST), name)
 
 
 def first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Forest], pd.DataFrame | None]:
-    """As many rows of a metric as a page has room for, with its definition."""
+    """Returns a metric that gives as many rows as a page has room for, with the same definition."""
 
     @wraps(metric)
     def shown(forest: Forest) -> pd.DataFrame | None:
@@ -38,17 +38,17 @@ def first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[For
 
 
 def known_pid(pid: int) -> str:
-    """A process id, where the log or its name tells it."""
+    """Returns a process id, where the log or its name tells it."""
     return str(pid) if pid else words.NONE
 
 
 def given_ranks(first: float, last: float) -> str:
-    """The ranks that launchers gave: 0 - 7."""
+    """Returns the ranks that launchers gave: 0 - 7."""
     return "" if first != first else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
 
 
 def shown_groups(forest: Forest) -> pd.DataFrame:
-    """summary.groups, without the lightest where they are more than a page has room for."""
+    """Returns summary.groups, without the lightest groups if a page has no room for them."""
     found = summary.groups(forest)
     if len(found) <= MOST_GROUPS:
         return found
@@ -57,7 +57,7 @@ def shown_groups(forest: Forest) -> pd.DataFrame:
 
 
 def groups_note(forest: Forest) -> str:
-    """What the table holds."""
+    """Returns a note about the rows of the table."""
     left = len(summary.groups(forest)) - MOST_GROUPS
     more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
     return (
@@ -142,7 +142,7 @@ ROLES: Exhibit[Forest] = Exhibit(
 
 
 def top_files(forest: Forest) -> pd.DataFrame:
-    """files.files, those with most bytes."""
+    """Returns files.files, those with most bytes."""
     found = files.files(forest)
     return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(MOST_FILES)
 
@@ -186,7 +186,7 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
 
 
 def epochs(least: float, median: float, most: float) -> str:
-    """How often the files of a folder were read."""
+    """Returns how often the files of a folder were read."""
     if round(most, 2) == round(least, 2):
         return f"{words.ratio(most)} (each file)"
     return f"{words.ratio(least)} - {words.ratio(most)}, median {words.ratio(median)}"
@@ -249,15 +249,16 @@ PARTIAL: Exhibit[Forest] = Exhibit(
 
 
 def running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Processes over time."""
+    """Returns processes over time."""
     from iolens.figures.running import running_processes
 
     yield FigureBlock(running_processes(counts.set_index("start")), "", title="Processes that run, by program")
 
 
 def running_counts(forest: Forest) -> pd.DataFrame | None:
-    """The average number of processes that ran, a row a bin of time, a column a program (those with most time; the rest
-    as `others`); start: of the bin, in seconds since the first process began. None where nothing ran most of the time.
+    """Returns the average number of processes that ran, a row a bin of time, a column a program (those with most time;
+    the rest as `others`); start: of the bin, in seconds since the first process began. None where nothing ran most of
+    the time.
     """
     return activity.running(forest).reset_index() if activity.is_one_job(forest) else None
 
@@ -268,9 +269,9 @@ RUNNING: Exhibit[Forest] = Exhibit(
 
 
 def activity_rows(forest: Forest) -> pd.DataFrame | None:
-    """Bytes over time and processes: row (of neighbouring processes in the tree), start and end of the bin in seconds
-    since the first process began, written, read; bins without bytes are left out. None where no log has them, or
-    nothing ran most of the time.
+    """Returns bytes over time and processes: row (of neighbouring processes in the tree), start and end of the bin in
+    seconds since the first process began, written, read; bins without bytes are left out. None where no log has them,
+    or nothing ran most of the time.
     """
     import numpy as np
     import pandas as pd
@@ -285,7 +286,7 @@ def activity_rows(forest: Forest) -> pd.DataFrame | None:
 
 
 def activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The map."""
+    """Returns the map."""
     from iolens.figures.activity import activity_map
 
     grids = activity.activity(forest)
@@ -321,4 +322,4 @@ FOREST_EXHIBITS: tuple[Exhibit[Forest], ...] = (
     ACTIVITY,
     PROCESSES_OF,
 )
-"""In the order in which a terminal shows them."""
+"""The exhibits in the order of the terminal."""

@@ -68,4 +68,4 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     about.CLOCKS,
     about.MODULES,
 )
-"""In the order of the terminal's summary and of the exports."""
+"""The exhibits in the order of the terminal's summary and of the exports."""

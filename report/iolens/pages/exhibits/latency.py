@@ -1,4 +1,4 @@
-"""What a sweep of latencies gave: improvement over the baseline, and the latencies themselves."""
+"""The results of a sweep of latencies: improvement over the baseline, and the latencies themselves."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ class Latencies:
 
 
 def overall(found: Latencies) -> pd.DataFrame:
-    """`LatencyComparison.overall`: each operation and variant over all sizes."""
+    """Returns `LatencyComparison.overall`: each operation and variant over all sizes."""
     return found.comparison.overall
 
 
 def cells(found: Latencies) -> pd.DataFrame:
-    """`LatencyComparison.cells`: each operation, size and variant."""
+    """Returns `LatencyComparison.cells`: each operation, size and variant."""
     return found.comparison.cells
 
 
 def choices(found: Latencies) -> pd.DataFrame | None:
-    """What the MPI library chose under each variant (metrics.latency.choices); None where it told nothing."""
+    """Returns the choices of the MPI library under each variant (metrics.latency.choices); None if unknown."""
     told = bool(found.choices[["selected", "eager_observed"]].notna().to_numpy().any())
     return found.choices if told else None
 
 
 def rows(found: Latencies) -> pd.DataFrame:
-    """The latencies of all runs, as metrics.latency.latency_rows gives them."""
+    """Returns the latencies of all runs, as metrics.latency.latency_rows gives them."""
     return found.rows
 
 
 def by_size(found: Latencies) -> pd.DataFrame:
-    """Typical seconds, one row an operation and size, a column `seconds VARIANT` for each variant."""
+    """Returns typical seconds, one row per operation and size, with a column `seconds VARIANT` for each variant."""
     every = found.comparison.cells
     order = {operation: i for i, operation in enumerate(dict.fromkeys(every["operation"]))}
     every = every.assign(place=every["operation"].map(order)).sort_values(["place", "bytes"], kind="stable")
@@ -80,7 +80,7 @@ def improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[Figure
 
 
 def latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
+    """Returns lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
     from iolens.figures.latency_lines import latency_lines, operation_latencies
 
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
@@ -95,31 +95,31 @@ def latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBloc
 
 
 def sizes_note(found: Latencies) -> str:
-    """What the ratios over several sizes are."""
+    """Returns a note about ratios over several sizes."""
     divided = f"Time of {found.comparison.baseline} divided by the variant's"
     return f"{divided}, geometric mean over the sizes; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
 
 
 def operations_note(found: Latencies) -> str:
-    """What the ratios are."""
+    """Returns a note about the ratios."""
     divided = f"Time of {found.comparison.baseline} divided by the variant's"
     return f"{divided}; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
 
 
 def size_columns(found: Latencies) -> list[Column]:
-    """Operation, message size where there are several, and each variant in microseconds."""
+    """Returns the columns: operation, message size if there are several, and each variant in microseconds."""
     sizes = [Column("message", "bytes", size_text)] if found.comparison.by_size else []
     variants = [Column(f"{variant}, µs", f"seconds {variant}", micro) for variant in found.comparison.variants]
     return [Column("operation", "operation"), *sizes, *variants]
 
 
 def micro(seconds: float) -> str:
-    """Seconds as microseconds."""
+    """Returns seconds as microseconds."""
     return NONE if seconds != seconds else number(seconds * MICRO)
 
 
 def is_known(value: Any) -> bool:
-    """False for None and for a frame's missing values."""
+    """Returns False for None and for a frame's missing values."""
     return value is not None and value == value
 
 
@@ -176,4 +176,4 @@ LATENCIES: Exhibit[Latencies] = Exhibit(
 LATENCY_RUNS: Exhibit[Latencies] = Exhibit("runs", "All runs", rows)
 
 LATENCY_EXHIBITS: tuple[Exhibit[Latencies], ...] = (IMPROVEMENT, LATENCIES, OVERALL, CHOICES, LATENCY_RUNS)
-"""In the order of the exports."""
+"""The exhibits in the order of the exports."""

@@ -22,7 +22,7 @@ SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip(
 
 
 def message_columns(_: Job) -> Sequence[Column]:
-    """Share, bytes and messages, and the sizes that occur."""
+    """Returns share, bytes and messages, and the sizes that occur."""
     return [
         NAME,
         Column("Msg Bytes%", "share", words.points),
@@ -34,7 +34,7 @@ def message_columns(_: Job) -> Sequence[Column]:
 
 
 def size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """How many messages of which size."""
+    """Returns how many messages of which size."""
     from iolens.figures.messages import message_bars
 
     total = found.iloc[0]
@@ -45,7 +45,7 @@ def size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The matrix of bytes by sender and receiver."""
+    """Returns the matrix of bytes by sender and receiver."""
     from iolens.figures.peers import peer_map
 
     matrix, group = peers.peer_matrix(job)
@@ -55,7 +55,7 @@ def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Bytes over the distance of ranks."""
+    """Returns bytes over the distance of ranks."""
     from iolens.figures.messages import distance_bars
 
     caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."
@@ -63,7 +63,7 @@ def distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def peer(number: int) -> str:
-    """A rank; -1: several."""
+    """Returns a rank; -1: several."""
     return "others" if number < 0 else str(number)
 
 

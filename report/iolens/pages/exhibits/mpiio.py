@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def no_hints(job: Job) -> str:
-    """Why a job with MPI-IO has no hints."""
+    """Returns the reason why a job with MPI-IO has no hints."""
     if "MPI-IO" not in job.records:
         return ""
     if "mpiio_hints" in job.private:

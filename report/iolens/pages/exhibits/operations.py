@@ -1,4 +1,4 @@
-"""How often each operation was called, in which sizes, in which order of offsets, and how well aligned."""
+"""The number of calls of each operation, their sizes, the order of their offsets, and their alignment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ORDER = (
 
 
 def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
+    """Returns a bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
     from iolens.figures.operations import operation_bars
 
     caption = "Summed over all ranks. Look for opens, stats and seeks that outnumber reads and writes."
@@ -34,13 +34,13 @@ def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def uncounted(job: Job) -> str:
-    """What to say where an operation's counter is missing."""
+    """Returns a note about operations without a counter."""
     missing = any(count is None or count != count for count in operations.operations_called(job)["count"].tolist())
     return "n/a: this version of the log does not count it." if missing else ""
 
 
 def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A histogram a layer."""
+    """Returns a histogram a layer."""
     from iolens.figures.sizes import size_bars
 
     for name in dict.fromkeys(found["module"]):
@@ -51,7 +51,7 @@ def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A bar of shares for reads and one for writes."""
+    """Returns a bar of shares for reads and one for writes."""
     from iolens.figures.pattern import pattern_bars
 
     yield FigureBlock(pattern_bars(found), ORDER, title="Order of POSIX accesses")

@@ -1,4 +1,4 @@
-"""What the processors did: every exhibit of it."""
+"""All exhibits about the work of the processors."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     mpi.MPI_SETTINGS,
     rank_order.RANK_ORDERS,
 )
-"""In the order of the terminal's summary and of the exports."""
+"""The exhibits in the order of the terminal's summary and of the exports."""

@@ -1,4 +1,4 @@
-"""Which rank on which node."""
+"""The placement of ranks on nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How evenly the ranks share the work, and what their processes took of the nodes."""
+"""The balance of work among the ranks, and the resources that their processes used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW_RANKS = 8
 
 
 def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A bar a rank."""
+    """Returns a bar a rank."""
     from iolens.figures.ranks import rank_bars
     from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
 
@@ -33,7 +33,7 @@ def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Memory and processor time of each rank, where there are several and the log has all of them apart."""
+    """Draws memory and processor time of each rank, if there are several and the log has all of them."""
     from iolens.figures.ranks import memory_bars, processor_bars
 
     apart = processes.rank_usage(job)
@@ -45,7 +45,7 @@ def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def amount(value: float, unit: str) -> str:
-    """A number of bytes, seconds or times."""
+    """Returns a number of bytes, seconds or times."""
     if unit == "bytes":
         return words.size(value)
     return words.count(value) if unit == "times" else f"{words.seconds(value)} s" if value == value else words.NONE

@@ -1,4 +1,6 @@
-"""What single ranks took and moved: memory, processor time, time in calls, and files with the ranks that used them."""
+"""The resources and I/O of single ranks: memory, processor time, time in calls, and files with the ranks that
+used them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def file_columns(what: str) -> Sequence[Column]:
-    """pat_report's columns of files that were read or written."""
+    """Returns pat_report's columns of files that were read or written."""
     who = "reader" if what == "read" else "writer"
     return [
         Column("file", "name"),
@@ -87,7 +89,7 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
 
 
 def balance_note(job: Job) -> str:
-    """What the rows hold."""
+    """Returns a note about the rows."""
     said = (
         "Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
         "MPI-IO: what its calls took beyond the POSIX time in them."

@@ -1,4 +1,4 @@
-"""Where the time of the processors went: groups, functions, lines, chains of callers, regions."""
+"""The time of the processors by samples: groups, functions, lines, chains of callers, regions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTE = (
 
 
 def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A bar a function, the busiest first."""
+    """Returns a bar a function, the busiest first."""
     from iolens.figures.profile import profile_bars
 
     groups = found["name"].where(found["level"] == "group").ffill()
@@ -36,7 +36,7 @@ def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def no_lines(job: Job) -> str:
-    """Why a job that was sampled has no lines."""
+    """Returns the reason why a sampled job has no lines."""
     why = samples.why_no_lines(job)
     return f"Source lines: n/a; {why}." if why else ""
 

@@ -21,12 +21,12 @@ S = TypeVar("S")
 
 
 def efficiency(value: float, low: float, high: float) -> str:
-    """Per cent with its interval; the base is 100 % by definition."""
+    """Returns per cent with its interval; the base is 100 % by definition."""
     return f"{100 * value:.1f} %{interval(100 * low, 100 * high)}"
 
 
 def figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Efficiency over workers."""
+    """Returns efficiency over workers."""
     from iolens.figures.scaling import efficiency_lines
 
     caption = "Efficiency against the fewest workers of each line; caps are intervals. What lacks to 100 % is lost."
@@ -34,7 +34,7 @@ def figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
-    """The table and the figure over what `metric` gives."""
+    """Returns the table and the figure over what `metric` gives."""
     return Exhibit(
         name="scaling",
         title="Speed-up and efficiency",

@@ -22,8 +22,9 @@ FAR = 5.0
 
 
 def steps(trail: Trail) -> pd.DataFrame:
-    """One row a run of the search: its number, setting, why it was chosen, what the model expected with two standard
-    deviations to either side, what was measured, and the best until then; MiB/s."""
+    """Returns one row a run of the search: its number, setting, why it was chosen, what the model expected with two
+    standard deviations to either side, what was measured, and the best until then; MiB/s.
+    """
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -48,7 +49,7 @@ def steps(trail: Trail) -> pd.DataFrame:
 
 
 def machine(trail: Trail) -> pd.DataFrame:
-    """The fitted machine: the median of those that fit the runs, and where 95 % of their weight lies."""
+    """Returns the fitted machine: the median of those that fit the runs, and where 95 % of their weight lies."""
     import pandas as pd
 
     rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
@@ -56,7 +57,7 @@ def machine(trail: Trail) -> pd.DataFrame:
 
 
 def path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """What each run gave, and what was expected of it."""
+    """Draws the result of each run beside its expectation."""
     from iolens.figures.search_path import search_path
 
     caption = (
@@ -67,17 +68,17 @@ def path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def expected(value: float, low: float, high: float) -> str:
-    """'14.2 [9.8, 20.3]', n/a before there is anything to tell from."""
+    """Returns '14.2 [9.8, 20.3]', or n/a before the first run."""
     return NONE if math.isnan(value) else f"{number(value)}{interval(low, high)}"
 
 
 def measured(value: float, reason: str) -> str:
-    """What a run gave, or why it cannot be compared."""
+    """Returns the result of a run, or the reason why it cannot be compared."""
     return reason if math.isnan(value) else number(value)
 
 
 def fitted(value: float, low: float, high: float, unit: str) -> str:
-    """A trait with its interval, or with the one end of it that says something."""
+    """Returns a trait with its interval, or with the one end of it that says something."""
     if unit == "%":
         return f"at most {number(high)} {unit}"
     if high > FAR * low:

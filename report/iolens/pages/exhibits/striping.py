@@ -1,4 +1,4 @@
-"""How files are striped, what each storage target moved, and who met on a stripe."""
+"""The stripes of files, the bytes that each storage target moved, and the ranks that met on a stripe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Files a target; one target needs no figure, nor do targets whose bytes are known."""
+    """Returns files a target; one target needs no figure, nor do targets whose bytes are known."""
     from iolens.figures.targets import target_bars
 
     if len(found) > 1 and ost.target_rows(job) is None:
@@ -26,7 +26,7 @@ def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
+    """Returns bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
     from iolens.figures.targets import byte_bars, speed_bars
 
     if len(found) > 1:
@@ -38,7 +38,7 @@ def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def target_note(job: Job) -> str:
-    """How even the targets are, and which bytes are not among them."""
+    """Returns a note about the balance of the targets, and about bytes that are not among them."""
     found = ost.target_bytes(job)
     if found.table is None:
         return ""
@@ -57,12 +57,12 @@ def target_note(job: Job) -> str:
 
 
 def no_target_bytes(job: Job) -> str:
-    """Why the bytes of a target are not known, for files whose layout is."""
+    """Returns the reason why the bytes of each target are unknown although the layout is known."""
     return f"Bytes per target: n/a, {ost.target_bytes(job).reason}." if "LUSTRE" in job.records else ""
 
 
 def counted(total: float, unit: str) -> str:
-    """A sum of a Lustre counter in its unit; nothing where it has none."""
+    """Returns a sum of a Lustre counter in its unit; nothing if it has none."""
     if unit == "bytes":
         return words.size(total)
     return f"{words.count(total)} {unit}" if total else ""

@@ -1,4 +1,4 @@
-"""What a comparison of logs, runs and outputs draws: ratios, rates, time by operation, maps over time, sizes."""
+"""The figures of a comparison of logs, runs and outputs: ratios, rates, time by operation, maps over time, sizes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ MOST_RATES = 2
 
 
 def labels(subjects: Subjects) -> dict[str, str]:
-    """The names by their letters."""
+    """Returns the names by their letters."""
     return {letter: one.label for letter, one in zip(subjects.letters, subjects.all, strict=True)}
 
 
 def leading(subjects: Subjects) -> pd.DataFrame:
-    """Rows of `aligned` that have a better side, a ratio, and differ; of LEADING groups where there are any. The first
-    MOST_RATIOS.
+    """Returns rows of `aligned` that have a better side, a ratio, and differ; of LEADING groups where there are any.
+    The first MOST_RATIOS.
     """
     rows = aligned(subjects)
     if rows.empty:
@@ -60,7 +60,7 @@ def leading(subjects: Subjects) -> pd.DataFrame:
 
 
 def ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The ratios of the leading numbers."""
+    """Returns the ratios of the leading numbers."""
     from iolens.figures.subject_ratios import ratio_rows
 
     caption = "↑ more is better, ↓ less is better. Caps: intervals, where there are repetitions."
@@ -70,7 +70,7 @@ def ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
 
 
 def rates(subjects: Subjects) -> pd.DataFrame:
-    """Rows of `aligned` that are rates of RATES."""
+    """Returns rows of `aligned` that are rates of RATES."""
     rows = aligned(subjects)
     keys = list(zip(rows["group"], rows["name"], strict=True)) if len(rows) else []
     wanted = [key for key in RATES if key in keys][:MOST_RATES]
@@ -78,7 +78,7 @@ def rates(subjects: Subjects) -> pd.DataFrame:
 
 
 def rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A bar for each subject, with the bound of its storage where that is known."""
+    """Returns a bar for each subject, with the bound of its storage where that is known."""
     from iolens.figures.subject_bars import value_bars
 
     measured = [numbers(subject) for subject in subjects.all]
@@ -99,7 +99,7 @@ def rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
 
 
 def time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Where the time of an average process went."""
+    """Draws where the time of an average process went."""
     from iolens.figures.subject_times import time_bars
 
     caption = "A layer's time contains that of the layers below it. Mean over the logs of a subject; a line spans them."
@@ -107,7 +107,7 @@ def time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock
 
 
 def activity_figure(subjects: Subjects) -> list[FigureBlock]:
-    """The maps, on one scale."""
+    """Returns the maps, on one scale."""
     from iolens.figures.subject_heatmaps import heatmaps
 
     layer, found = subject_shapes.activities(subjects)

@@ -1,4 +1,4 @@
-"""What a comparison of logs, runs and outputs shows: who they are, what differs, files, and findings."""
+"""The tables of a comparison of logs, runs and outputs: the subjects, their differences, files, and findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOTHING = "—"
 
 
 def who(subjects: Subjects) -> pd.DataFrame:
-    """One row a subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
+    """Returns one row a subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
     import pandas as pd
 
     rows = [
@@ -49,13 +49,13 @@ def who(subjects: Subjects) -> pd.DataFrame:
 
 
 def differing_facts(subjects: Subjects) -> pd.DataFrame:
-    """The rows of `facts` that differ."""
+    """Returns the rows of `facts` that differ."""
     found = facts(subjects)
     return found[found["differs"]]
 
 
 def facts_columns(subjects: Subjects) -> list[Column]:
-    """The fact, then what it is of each subject."""
+    """Returns the fact, then what it is of each subject."""
     return [
         Column("", "fact"),
         *(Column(letter, letter, lambda text: text or words.NONE) for letter in subjects.letters),
@@ -63,7 +63,9 @@ def facts_columns(subjects: Subjects) -> list[Column]:
 
 
 def differences(subjects: Subjects) -> pd.DataFrame:
-    """The rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0 elsewhere."""
+    """Returns the rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0
+    elsewhere.
+    """
     found = aligned(subjects)
     if found.empty:
         return found
@@ -73,7 +75,7 @@ def differences(subjects: Subjects) -> pd.DataFrame:
 
 
 def numbers_columns(subjects: Subjects) -> list[Column]:
-    """The name, the value of each subject, and how it stands to the first."""
+    """Returns the name, the value of each subject, and how it stands to the first."""
     first, *others = subjects.letters
     columns = [Column("", "name")]
     columns += [Column(letter, (f"value {letter}", "unit"), amount) for letter in subjects.letters]
@@ -90,7 +92,7 @@ STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
 
 
 def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
-    """A table for each group of numbers; of those that differ, or of all that any subject has."""
+    """Returns a table for each group of numbers; of those that differ, or of all that any subject has."""
     found = aligned(subjects) if whole else differences(subjects)
     tables: list[Block] = []
     for group, rows in found.groupby("group", sort=False) if len(found) else ():
@@ -103,19 +105,19 @@ def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
 
 
 def given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
-    """The rows of a group."""
+    """Returns the rows of a group."""
     return rows
 
 
 def changed_files(subjects: Subjects) -> pd.DataFrame:
-    """The first MOST_FILES rows of `aligned_files` that differ."""
+    """Returns the first MOST_FILES rows of `aligned_files` that differ."""
     found = aligned_files(subjects)
     marks = [f"standing {letter}" for letter in subjects.letters[1:]]
     return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(MOST_FILES)
 
 
 def files_columns(subjects: Subjects) -> list[Column]:
-    """The path; of each subject bytes read and written, and seconds; what became of it."""
+    """Returns the path; of each subject bytes read and written, and seconds; what became of it."""
     columns = [Column("file", "file")]
     for letter in subjects.letters:
         columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), moved))
@@ -129,12 +131,12 @@ def files_columns(subjects: Subjects) -> list[Column]:
 
 
 def moved(read: float, written: float) -> str:
-    """Bytes read and written; a dash where there is no such file."""
+    """Returns bytes read and written; a dash where there is no such file."""
     return NOTHING if read != read else f"{words.size(read)}, {words.size(written)}"
 
 
 def files_note(subjects: Subjects) -> str:
-    """How many files there are that the table does not show."""
+    """Returns how many files there are that the table does not show."""
     found = aligned_files(subjects)
     alike = int(found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin(["same", ""]).all(axis=1).sum())
     more = len(found) - alike - len(changed_files(subjects))
@@ -145,10 +147,10 @@ def files_note(subjects: Subjects) -> str:
 
 @once_per_job
 def findings(subjects: Subjects) -> pd.DataFrame | None:
-    """One row a finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its letter:
-    `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN where nothing bounds it),
-    `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in some runs.
-    None where no subject has logs.
+    """Returns one row a finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its
+    letter: `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN where nothing
+    bounds it), `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in
+    some runs. None where no subject has logs.
     """
     import pandas as pd
 
@@ -173,7 +175,7 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
 
 
 def by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
-    """The findings of some logs by their id."""
+    """Returns the findings of some logs by their id."""
     found: dict[str, list[advise.Finding]] = {}
     for job in jobs:
         for one in advise.diagnosis(job).findings:
@@ -182,7 +184,9 @@ def by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
 
 
 def became(before: int, of_before: int, after: int, of_after: int) -> str:
-    """What became of a finding between two subjects with so many logs, and so many that have it."""
+    """Returns the change of a finding between two subjects, given their numbers of logs and of logs with the
+    finding.
+    """
     if not of_before or not of_after:
         return ABSENT
     if before == after == 0:
@@ -195,7 +199,7 @@ def became(before: int, of_before: int, after: int, of_after: int) -> str:
 
 
 def findings_columns(subjects: Subjects) -> list[Column]:
-    """The finding, where it was seen and what it can gain, and what became of it."""
+    """Returns the finding, where it was seen and what it can gain, and what became of it."""
     columns = [Column("finding", "title")]
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         total = len(subject.jobs)
@@ -205,7 +209,7 @@ def findings_columns(subjects: Subjects) -> list[Column]:
 
 
 def said_in(total: int) -> Any:
-    """How a cell of findings reads for a subject with so many logs."""
+    """Returns the format of a cell of findings for a subject with this number of logs."""
 
     def say(count: int, gain: float, severity: str) -> str:
         if not total:
@@ -256,4 +260,4 @@ SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (
     Exhibit("files", "All files", aligned_files),
     FINDINGS,
 )
-"""For the exports: also what is the same, which pages leave out."""
+"""The exhibits of the exports, which include equal values that pages leave out."""

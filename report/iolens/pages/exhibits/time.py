@@ -20,7 +20,7 @@ SOURCE = "iolens run --trace mpi, or --sample"
 
 
 def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """The average rank above, and each rank below."""
+    """Returns the average rank above, and each rank below."""
     from iolens.figures.time_shares import rank_time_bars, total_time_bar
 
     times = time.rank_time(job)
@@ -34,7 +34,7 @@ def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def how(job: Job) -> str:
-    """Where the numbers come from."""
+    """Returns the origin of the numbers."""
     if time.is_of_processors(job):
         return (
             "From samples by the processor's clock: parts of the time that a rank's processors worked. Waiting, in MPI "
@@ -71,7 +71,7 @@ TIME_PARTS: Exhibit[Job] = Exhibit(
 
 
 def value(number: float, unknown: str) -> str:
-    """An efficiency, or that it is not known."""
+    """Returns an efficiency, or that it is not known."""
     return "not known" if unknown or number != number else f"{number:.3f}"
 
 
@@ -105,12 +105,12 @@ STEPS: Exhibit[Job] = Exhibit(
 
 
 def counted(calls: float) -> str:
-    """Calls of an average rank; empty where none were counted."""
+    """Returns calls of an average rank; empty if none were counted."""
     return words.guarded(calls) if calls else ""
 
 
 def profile_note(job: Job) -> str:
-    """What the rows hold."""
+    """Returns a note about the rows."""
     rest = "the rest of the run time" + (
         "" if time.is_traced(job) or job.nprocs < 2 else ", MPI in it, for MPI was not traced (--trace mpi)"
     )

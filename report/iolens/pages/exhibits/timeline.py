@@ -1,4 +1,4 @@
-"""When bytes moved: over time and ranks, in the busiest file, and from the first to the last access."""
+"""Bytes over time: by rank, in the busiest file, and from the first to the last access."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 LEAST_PART = 0.001
-"""Of the bytes of the layer that moved most: with less, a layer has no map of its own."""
+"""Smallest share of the bytes of the busiest layer for which a layer has its own map."""
 
 
 def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A map a layer."""
+    """Returns a map a layer."""
     yield from (activity_figure(job, module) for module in mapped_layers(job))
 
 
 def activity_figure(job: Job, module: str) -> FigureBlock:
-    """The map of a layer that has one."""
+    """Returns the map of a layer that has one."""
     from iolens.figures.activity import activity_map
 
     grids = timespans.activity(job, module)
@@ -57,24 +57,24 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
 
 
 def clock_words(job: Job) -> str:
-    """What to add where ranks of nodes with clocks of their own share a time axis."""
+    """Returns a note if ranks of nodes with different clocks share a time axis."""
     known = clocks.common_clock(job)
     return f" {known.said}" if known.uncertainty else ""
 
 
 def main_activity(job: Job) -> list[Block]:
-    """The map of the layer that moved most bytes."""
+    """Returns the map of the layer that moved most bytes."""
     return [activity_figure(job, module) for module in mapped_layers(job)[:1]]
 
 
 def other_activity(job: Job) -> list[Block]:
-    """The maps of the other layers."""
+    """Returns the maps of the other layers."""
     return [activity_figure(job, module) for module in mapped_layers(job)[1:]]
 
 
 @once_per_job
 def mapped_layers(job: Job) -> list[str]:
-    """The layers whose bytes over time are worth a map, that which moved most bytes first.
+    """Returns the layers whose bytes over time are worth a map, that which moved most bytes first.
 
     Standard streams alone are not worth one, nor are a few bins or none with bytes, nor is a layer that moved next to
     none of what another did.
@@ -95,7 +95,7 @@ def mapped_layers(job: Job) -> list[str]:
 
 
 def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """A map a traced layer."""
+    """Returns a map a traced layer."""
     from iolens.figures.places import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):
@@ -133,7 +133,7 @@ def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
-    """What to add where an access ends after the run time: a log's clocks agree no better than that."""
+    """Returns a note if an access ends after the run time, since a log's clocks do not agree more closely."""
     late = float(spans["end"].max()) - job.run_time
     if late <= 0:
         return ""
@@ -160,7 +160,7 @@ PLACES: Exhibit[Job] = Exhibit(
 )
 
 THREADS: Exhibit[Job] = Exhibit("threads", "Traced accesses of each thread", traces.threads)
-"""In the exports only: a job has as many rows as threads."""
+"""Exhibit for the exports only, because a job has as many rows as threads."""
 
 RANK_SPANS: Exhibit[Job] = Exhibit(
     name="rank_spans",

@@ -28,7 +28,7 @@ COLUMNS = [
 
 
 def in_a_call(event: str) -> Column:
-    """An event's mean of a call."""
+    """Returns an event's mean of a call."""
     factor, unit = (1e6, "us") if SCALES.get(event, (1.0, ""))[1] == "s" else (1.0, "")
     name = event.replace("-", " ")
     head = f"{name} a call, {unit}" if unit else f"{name} a call"
@@ -36,7 +36,7 @@ def in_a_call(event: str) -> Column:
 
 
 def columns(job: Job) -> list[Column]:
-    """Those of every log, and one for each event that was counted in calls."""
+    """Returns those of every log, and one for each event that was counted in calls."""
     return COLUMNS + [in_a_call(event) for event in events_in_calls(job)]
 
 
@@ -54,7 +54,7 @@ TRACED: Exhibit[Job] = Exhibit(
 
 
 def total(value: float, unit: str) -> str:
-    """A sum over calls; empty where there is none."""
+    """Returns a sum over calls; empty if there is none."""
     return "" if value != value else amount(value, unit, "")
 
 

@@ -1,4 +1,4 @@
-"""What a sweep's traced run would take at settings that nobody ran: predicted, with the error of the prediction."""
+"""Predicted times of a sweep's traced run at settings that were not run, with the error of the prediction."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ RECORDED = "as recorded"
 
 
 def points(found: WhatIf) -> pd.DataFrame:
-    """A row for each setting: settings (words), io and run (predicted seconds), least and most (I/O time by the order
-    of the ranks), change (of the I/O time against the replay at the recorded settings, a share). The first row is
-    that replay."""
+    """Returns a row for each setting: settings (words), io and run (predicted seconds), least and most (I/O time by the
+    order of the ranks), change (of the I/O time against the replay at the recorded settings, a share). The first row is
+    that replay.
+    """
     import pandas as pd
 
     times = [(RECORDED, found.replayed), *((settings_text(settings), each) for settings, each in found.points)]
@@ -30,17 +31,17 @@ def points(found: WhatIf) -> pd.DataFrame:
 
 
 def settings_text(settings: Mapping[str, int | str]) -> str:
-    """Changed settings in words."""
+    """Returns changed settings in words."""
     return ", ".join(f"{name_text(name)} {level_text(name, value)}" for name, value in settings.items())
 
 
 def by_order(least: float, most: float) -> str:
-    """The range that comes of which rank is first; nothing where it makes no difference."""
+    """Returns the range that comes of which rank is first; nothing if it makes no difference."""
     return f"{least:.3g} to {most:.3g}" if most > least else ""
 
 
 def error_text(found: WhatIf) -> str:
-    """What is known of the error."""
+    """Returns the known error of the predictions in words."""
     text = f"{found.doubt} " if found.doubt else ""
     text += (
         f"Predicted, not measured, from the traced run {found.log}, whose measured I/O time of "
@@ -65,7 +66,7 @@ def error_text(found: WhatIf) -> str:
 
 
 def strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Predicted times as hatched bars, the measured one as a line."""
+    """Draws predicted times as hatched bars, and the measured one as a line."""
     from iolens.figures.what_if import what_if_strip
 
     yield FigureBlock(

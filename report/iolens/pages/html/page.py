@@ -20,12 +20,12 @@ FOLDER = Path(__file__).parent
 
 
 def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
-    """Write the document."""
+    """Writes the document."""
     path.write_text(document(title, subtitle, pages, labels), encoding="utf-8", errors="replace")
 
 
 def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> str:
-    """The document as text."""
+    """Returns the document as text."""
     has_timelines = any(
         isinstance(block, FigureBlock) and block.timelines for page in pages for block in flat(page.blocks)
     )
@@ -69,7 +69,7 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
 
 
 def style_and_script(interactive: bool) -> tuple[str, str]:
-    """Of a page, with those of interactive figures where it has any."""
+    """Returns style and script of a page, including those of interactive figures if it has any."""
     words, script, style = (text_of(name) for name in ("words.js", "script.js", "style.css"))
     if not interactive:
         return style, words + script
@@ -78,24 +78,24 @@ def style_and_script(interactive: bool) -> tuple[str, str]:
 
 
 def text_of(name: str) -> str:
-    """A file beside this one."""
+    """Returns a file beside this one."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def policy(script: str) -> str:
-    """What the page may load and run: pictures inside it, its own style, and this script."""
+    """Returns the content security policy: pictures inside the page, its own style, and this script."""
     digest = b64encode(sha256(f"\n{script}".encode()).digest()).decode("ascii")
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
 def marks(labels: Sequence[str]) -> str:
-    """What must be seen of a document or page, such as EMULATED STORAGE."""
+    """Returns the marks of a document or page that readers must see, such as EMULATED STORAGE."""
     said = " ".join(f"<strong>{escape(label)}</strong>" for label in labels)
     return f'<p class="labels">{said}</p>' if said else ""
 
 
 def section(page: Page, key: str, places: Places) -> str:
-    """One page."""
+    """Returns one page."""
     own = f"<p>{escape(page.subtitle)}</p>" if page.subtitle else ""
     return f"""\
 <section aria-labelledby="{key}">

@@ -28,12 +28,12 @@ MOST_ROWS = 1000
 
 
 def elements(blocks: Iterable[Block], places: Places) -> str:
-    """The blocks, from top to bottom."""
+    """Returns the blocks, from top to bottom."""
     return "\n".join(element(block, places) for block in blocks)
 
 
 def element(block: Block, places: Places) -> str:
-    """One block."""
+    """Returns one block."""
     if isinstance(block, Text):
         return text(block, places)
     if isinstance(block, FigureBlock):
@@ -44,7 +44,7 @@ def element(block: Block, places: Places) -> str:
 
 
 def text(block: Text, places: Places) -> str:
-    """A paragraph, a heading, or text to paste."""
+    """Returns a paragraph, a heading, or text to paste."""
     if not block.text:
         return ""
     if block.style == "code":
@@ -57,12 +57,12 @@ def text(block: Text, places: Places) -> str:
 
 
 def prose(words: str) -> str:
-    """A sentence, in which `names of commands and columns` stand in a font of their own."""
+    """Returns a sentence, in which `names of commands and columns` stand in a font of their own."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
 def finding(block: Text, places: Places) -> str:
-    """What was found, and a link to the numbers that it is about, where the page has them."""
+    """Returns a finding with a link to the numbers that it is about, if the page has them."""
     head = f'<h3 class="finding" id="{places.next_finding()}">{escape(block.text)}</h3>'
     title = places.titles.get(block.see)
     if title is None:
@@ -71,7 +71,7 @@ def finding(block: Text, places: Places) -> str:
 
 
 def figure(block: FigureBlock, places: Places) -> str:
-    """A figure between its title and its caption."""
+    """Returns a figure between its title and its caption."""
     key = places.of(block.about, block.title or "figure")
     title = block.title or (block.about.title if block.about else "figure")
     drawn = svg(block.figure, key, title, block.caption)
@@ -84,7 +84,7 @@ def figure(block: FigureBlock, places: Places) -> str:
 
 
 def held(cells: Cells | None) -> str:
-    """What the cells of a map stand for, for script.js: whole bytes, row by row from below."""
+    """Returns the values of a map's cells for script.js: whole bytes, row by row from below."""
     if cells is None:
         return ""
     values = {name: [[round(float(one)) for one in row] for row in grid] for name, grid in cells.values.items()}
@@ -93,18 +93,18 @@ def held(cells: Cells | None) -> str:
 
 
 def is_facts(block: Table) -> bool:
-    """Whether a table is of names and values, without heads."""
+    """Returns whether a table is of names and values, without heads."""
     return len(block.columns) == 2 and not any(block.columns) and not block.title
 
 
 def facts(block: Table) -> str:
-    """Names and values."""
+    """Returns names and values."""
     pairs = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in block.rows)
     return f"<dl>{pairs}</dl>" if pairs else ""
 
 
 def table(block: Table, places: Places) -> str:
-    """A table with its title and note; script.js makes it sortable and, where it is long, searchable."""
+    """Returns a table with its title and note; script.js makes it sortable and, where it is long, searchable."""
     title = block.title or (block.about.title if block.about else "table")
     key = places.of(block.about, title)
     rows, extent = shown_rows(block)
@@ -129,7 +129,7 @@ def table(block: Table, places: Places) -> str:
 
 
 def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
-    """As many rows as a screen has room for, and a sentence with their number where paper has fewer."""
+    """Returns as many rows as a screen has room for, and a sentence with their number if paper shows fewer."""
     rows, total = block.more(MOST_ROWS) if block.more else ([], 0)
     if len(rows) < len(block.rows):
         return block.rows, ""
@@ -140,7 +140,7 @@ def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
 
 
 def ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
-    """The ranks by which script.js can filter the rows shown, or a sentence why it cannot."""
+    """Returns the ranks by which script.js can filter the rows shown, or a sentence why it cannot."""
     found = block.ranks(rows) if block.ranks else None
     if found is None or found.processes < 2 or len(found.rows) != rows:
         return None, ""
@@ -150,18 +150,20 @@ def ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
 
 
 def breakable(word: str) -> str:
-    """A word, which may be broken after the slashes in it where it is long."""
+    """Returns a word, which may be broken after the slashes in it where it is long."""
     said = escape(word)
     return re.sub(r"(?<=[^/<])/(?=[^/])", "/<wbr>", said) if len(word) >= PATH else said
 
 
 def headed(word: str) -> str:
-    """The head of a column."""
+    """Returns the head of a column."""
     return escape(word) or STUB
 
 
 def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "", ranks: str = "") -> str:
-    """A row of a table; numbers are set flush right, short words are not broken. `ranks` are those behind the row."""
+    """Returns a row of a table; numbers are set flush right, short words are not broken. `ranks` are those
+    behind the row.
+    """
     scope, said = (' scope="col"', headed) if kind == "th" else ("", breakable)
 
     def look_of(word: str, right: bool) -> str:
@@ -185,7 +187,9 @@ def row(block: Row, places: Places) -> str:
 
 
 def head_of(title: str, about: About | None, key: str, places: Places) -> str:
-    """A heading; above an exhibit's first part also what is advised on its numbers, and the definition behind them."""
+    """Returns a heading; above an exhibit's first part also what is advised on its numbers, and the definition behind
+    them.
+    """
     parts = [f"<h3>{escape(title)}</h3>"] if title else []
     if about is not None and key == places.exhibit(about.name):
         found = "; ".join(f'<a href="#{name}">{escape(said)}</a>' for said, name in places.findings_in(about))

@@ -22,35 +22,35 @@ class Places:
         self.seen_findings = 0
 
     def name(self, words: str) -> str:
-        """A name made of these words, such as `where-the-time-went`."""
+        """Returns a name made of these words, such as `where-the-time-went`."""
         stem = "-".join(re.findall(r"[a-z0-9]+", words.lower())[:8]) or "part"
         found = next(name for n in count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in self.given)
         self.given.add(found)
         return found
 
     def exhibit(self, name: str) -> str:
-        """The name of the first table or figure of an exhibit."""
+        """Returns the name of the first table or figure of an exhibit."""
         return f"exhibit_{name}"
 
     def of(self, about: About | None, title: str) -> str:
-        """The name of a table or figure."""
+        """Returns the name of a table or figure."""
         if about is None or self.exhibit(about.name) in self.given:
             return self.name(title)
         self.given.add(self.exhibit(about.name))
         return self.exhibit(about.name)
 
     def next_finding(self) -> str:
-        """The name of the next finding, in their order."""
+        """Returns the name of the next finding, in their order."""
         self.seen_findings += 1
         return f"finding_{self.seen_findings}"
 
     def findings_in(self, about: About) -> list[tuple[str, str]]:
-        """Findings about these numbers, each where it is said last: what it says, and its name."""
+        """Returns findings about these numbers, each where it is said last: what it says, and its name."""
         return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if see == about.name]
 
 
 def flat(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks, and in place of a row those in it."""
+    """Returns the blocks, and in place of a row those in it."""
     for block in blocks:
         if isinstance(block, Row):
             yield from flat(block.blocks)

@@ -27,7 +27,7 @@ LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C
 
 
 def svg(figure: Any, key: str, title: str, description: str = "") -> str:
-    """The figure as an `svg` element. `key` begins the names inside it, which must be unique in a page."""
+    """Returns the figure as an `svg` element. `key` begins the names inside it, which must be unique in a page."""
     renderer = SvgRenderer(*size_of(figure), key)
     draw_with(renderer, figure)
     width, height = (short(length) for length in size_of(figure))
@@ -85,11 +85,11 @@ class SvgRenderer(PointsRenderer):
         )
 
     def point(self, corner: Any) -> str:
-        """A point, from the top as SVG counts."""
+        """Returns a point, from the top as SVG counts."""
         return f"{short(corner[0])} {short(self.height - corner[1])}"
 
     def outline(self, path: Path) -> str:
-        """A path whose vertices are points, as the `d` of a path element."""
+        """Returns a path whose vertices are points, as the `d` of a path element."""
         words = []
         for points, code in path.iter_segments(simplify=False):
             if code == Path.CLOSEPOLY:
@@ -100,7 +100,7 @@ class SvgRenderer(PointsRenderer):
         return "".join(words)
 
     def pen(self, gc: Any) -> str:
-        """Line colour, width, ends and dashes as a style; empty where no line is drawn."""
+        """Returns line colour, width, ends and dashes as a style; empty if no line is drawn."""
         rgba, wide = gc.get_rgb(), gc.get_linewidth()
         if wide <= 0 or rgba[3] <= 0:
             return ""
@@ -112,7 +112,7 @@ class SvgRenderer(PointsRenderer):
         return style
 
     def clip(self, gc: Any, drawn: Path) -> str:
-        """The attribute that clips what is drawn; empty where nothing of it is outside."""
+        """Returns the attribute that clips what is drawn; empty if nothing of it is outside."""
         box = gc.get_clip_rectangle()
         path, transform = gc.get_clip_path()
         if path is not None:
@@ -124,11 +124,11 @@ class SvgRenderer(PointsRenderer):
         return f' clip-path="url(#{self.clip_name("M" + "L".join(map(self.point, corners)) + "Z")})"'
 
     def clip_name(self, outline: str) -> str:
-        """The name of a clip of this outline, which is defined at its first use."""
+        """Returns the name of a clip of this outline, which is defined at its first use."""
         return self.define(outline, lambda name: f'<clipPath id="{name}"><path d="{outline}"/></clipPath>')
 
     def hatch(self, gc: Any) -> str:
-        """The name of the pattern of a hatch."""
+        """Returns the name of the pattern of a hatch."""
         tile = gc.get_hatch_path().transformed(Affine2D().scale(HATCH_TILE).translate(0, self.height - HATCH_TILE))
         line = f"stroke:{colour(gc.get_hatch_color())};stroke-width:{short(gc.get_hatch_linewidth())}"
         lines = f'<path d="{self.outline(tile)}" style="{line};fill:none"/>'
@@ -137,7 +137,7 @@ class SvgRenderer(PointsRenderer):
         return self.define(lines, lambda name: f'<pattern id="{name}" {head}>{lines}</pattern>')
 
     def define(self, what: str, element: Any) -> str:
-        """The name of what is defined once and used many times."""
+        """Returns the name of what is defined once and used many times."""
         if what not in self.named:
             self.named[what] = f"{self.key}.{len(self.named)}"
             self.parts.append(f"<defs>{element(self.named[what])}</defs>")
@@ -145,24 +145,26 @@ class SvgRenderer(PointsRenderer):
 
 
 def is_inside(points: Any, box: Sequence[float]) -> bool:
-    """Whether points lie in a box of left, lower, right and upper edge, or less than half a point outside."""
+    """Returns whether points lie in a box of left, lower, right and upper edge, or less than half a point outside."""
     edges, drawn = np.asarray(box), np.asarray(points)
     return bool((drawn >= edges[:2] - 0.5).all() and (drawn <= edges[2:] + 0.5).all())
 
 
 def short(value: float) -> str:
-    """A length in hundredths of a point."""
+    """Returns a length in hundredths of a point."""
     rounded = round(float(value), 2)
     return f"{rounded:g}" if math.isfinite(rounded) and abs(rounded) < 1000 else f"{rounded:.2f}"
 
 
 def colour(rgb: Sequence[float], text: bool = False) -> str:
-    """A colour as CSS; what is dark on light paper turns with the page. White text is on something dark: it stays."""
+    """Returns a colour as CSS; what is dark on light paper turns with the page. White text is on something
+    dark: it stays.
+    """
     code = "#" + "".join(f"{round(255 * float(part)):02x}" for part in rgb[:3])
     tone = TONES.get(code, "")
     return code if not tone or (text and tone == "paper") else f"var(--{tone})"
 
 
 def opacity(what: str, alpha: float) -> str:
-    """How opaque, where it is not wholly."""
+    """Returns the opacity attribute of a line or face that is not fully opaque."""
     return "" if alpha >= 1 else f";{what}-opacity:{short(alpha)}"

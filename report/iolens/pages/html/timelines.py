@@ -30,18 +30,20 @@ STILL = (
 
 
 def is_installed() -> bool:
-    """Whether uPlot is there."""
+    """Returns whether uPlot is there."""
     return (FOLDER / "uPlot.iife.min.js").is_file()
 
 
 def library() -> tuple[str, str]:
-    """uPlot's style and script."""
+    """Returns uPlot's style and script."""
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("uPlot.min.css", "uPlot.iife.min.js"))
     return style, script
 
 
 def notice(interactive: bool, has_timelines: bool) -> str:
-    """The foot of a page: uPlot's licence where it is in the page, why figures are still where it could have been."""
+    """Returns the foot of a page: uPlot's licence where it is in the page, why figures are still where it
+    could have been.
+    """
     if not has_timelines:
         return ""
     if not interactive:
@@ -54,13 +56,13 @@ def notice(interactive: bool, has_timelines: bool) -> str:
 
 
 def data_of(block: FigureBlock) -> str:
-    """The attribute with the timelines of a figure; empty without any."""
+    """Returns the attribute with the timelines of a figure; empty without any."""
     found = block.timelines() if block.timelines and is_installed() else []
     return f' data-timelines="{escape(json.dumps([packed(one) for one in found]))}"' if found else ""
 
 
 def packed(cells: Timeline) -> dict[str, object]:
-    """A timeline as JSON: facts, and its columns deflated one after the other."""
+    """Returns a timeline as JSON: facts, and its columns deflated one after the other."""
     columns = [(name, getattr(cells, name), kind) for name, kind in CELLS.items()]
     if cells.single is not None:
         columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in SINGLE.items()]
@@ -73,6 +75,8 @@ def packed(cells: Timeline) -> dict[str, object]:
 
 
 def deflated(arrays: Iterable[np.ndarray]) -> str:
-    """Arrays as text. Each number's first bytes stand together, then the second ones: alike they take less room."""
+    """Returns arrays as text. Each number's first bytes stand together, then the second ones: alike they take
+    less room.
+    """
     planes = (array.view(np.uint8).reshape(len(array), -1).T.tobytes() for array in arrays)
     return b64encode(zlib.compress(b"".join(planes), 6)).decode("ascii")
