@@ -53,6 +53,16 @@ def test_any_matrix_becomes_a_pdf(tmp_path: Path, matrix: dict[str, list[Any]], 
     assert summary.verdict.startswith("Best: ")
 
 
+@pytest.mark.parametrize("form", ["pdf", "html"])
+def test_two_repetitions_of_many_points_that_scatter_widely_are_compared(tmp_path: Path, form: str) -> None:
+    """The intervals of 32 points reach beyond the largest floating-point number."""
+    grid = {"stripe_count": [1, 2, 4, 8], "aggregators": [1, 2, 4, 8], "cb_buffer_size": [MIB, 16 * MIB]}
+    folder = write_sweep(tmp_path / "sweep", grid, 2, spread=1.5)
+    assert main(["compare", str(folder), "-o", str(tmp_path / f"out.{form}")]) == 0
+    text = text_of(tmp_path / "out.pdf") if form == "pdf" else (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert not re.search(r"\binf\b|Infinity|e\+\d{3}|1e-\d{3}", text)
+
+
 def test_without_settings_there_is_nothing_to_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_sweep(tmp_path / "first", {}, 2)
     experiment = folder / "experiment.yaml"

@@ -275,3 +275,16 @@ def test_twice_as_slow_is_told_apart_among_eighteen_with_three_runs() -> None:
     groups = [lognormal(generator, 3, 0.02) for _ in range(17)]
     groups.append([2.0 * v for v in lognormal(generator, 3, 0.02)])
     assert sum(st.family(groups).not_told_from(17)) <= 2
+
+
+def test_an_interval_of_two_runs_each_and_many_comparisons_has_ends() -> None:
+    """Its half width on the logarithmic scale is far beyond the largest number that there is (exp(709.8))."""
+    groups = [[1.0, 1.5], *([2.0 + n, 6.0] for n in range(31))]
+    together = st.family(groups)
+    assert st.margin([(summary.variance or 0, 1) for summary in together.summaries[:2]], together.share(0.95)) > 50
+    found = together.against(1, 0, comparisons=10_000)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < 1e-200 < found.value < 1e200 < found.high < math.inf
+    assert not found.is_clear
+    assert together.not_told_from(0) == [True] * 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from iolens.metrics.statistics import CONFIDENCE, Ratio
+from iolens.metrics.statistics import CONFIDENCE, Ratio, ratio_of
 from iolens.metrics.student import t_quantile
 
 if TYPE_CHECKING:
@@ -43,4 +43,4 @@ def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
     slope = float((x * y).sum()) / spread
     error = math.sqrt(float(((y - slope * x) ** 2).sum()) / freedom / spread)
     half = t_quantile(0.5 + CONFIDENCE / 2, freedom) * error
-    return Ratio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))
+    return ratio_of(slope, half)

@@ -22,6 +22,9 @@ CONFIDENCE = 0.95
 MEDIAN_FROM = 6
 """Repetitions from which [smallest, largest] covers the median with at least 95 % (1 - 2/2^6 = 96.9 %)."""
 
+FARTHEST = 600.0
+"""Largest logarithm of an end of an interval. exp(600) and its reciprocal may still be multiplied by a rate."""
+
 SINGLE = "single run, no interval"
 GEOMETRIC = "geometric mean, t interval on logarithms from the spread of its own runs"
 MEDIAN = "median, order-statistic interval"
@@ -63,6 +66,17 @@ class Ratio:
     def is_clear(self) -> bool:
         """True when the interval excludes 1."""
         return self.low is not None and self.high is not None and (self.low > 1.0 or self.high < 1.0)
+
+
+def ratio_of(estimate: float, half: float | None) -> Ratio:
+    """Returns the ratio whose logarithm is `estimate`, with an interval of `half` to either side, if there is one.
+
+    With two repetitions and many comparisons `half` may be thousands, more than a floating-point number has room for.
+    An end beyond exp(±FARTHEST) is set to that, which pages print as "< 0.0001" or "> 1000000".
+    """
+    logs = [estimate] if half is None else [estimate, estimate - half, estimate + half]
+    value, *ends = (math.exp(min(max(log, -FARTHEST), FARTHEST)) for log in logs)
+    return Ratio(value, *(ends or (None, None)))
 
 
 def claim(method: str, coverage: float | None, together: bool = False) -> str:
@@ -159,10 +173,10 @@ class Family:
         for i, weight in weights.items():
             group = self.summaries[i]
             if group.variance is None:
-                return Ratio(math.exp(estimate), None, None)
+                return ratio_of(estimate, None)
             parts.append((weight**2 * group.variance / group.count, group.count - 1))
         half = margin(parts, risk)
-        return Ratio(math.exp(estimate), math.exp(estimate - half), math.exp(estimate + half))
+        return ratio_of(estimate, half)
 
     def against(self, index: int, base: int, confidence: float = CONFIDENCE, comparisons: int | None = None) -> Ratio:
         """Group `index` over group `base`; by Bonferroni the intervals of all `comparisons` hold together.
