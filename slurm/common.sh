@@ -4,7 +4,8 @@ set -eo pipefail
 
 IOLENS_HOME=${IOLENS_HOME:-$SLURM_SUBMIT_DIR}
 IOLENS=${IOLENS:-$IOLENS_HOME/.venv/bin/iolens}
-RESULTS=${RESULTS:-$SLURM_SUBMIT_DIR/results/$SLURM_JOB_NAME-$SLURM_JOB_ID}
+# A job that Slurm starts again keeps its number: each of its tries has a folder of its own.
+RESULTS=${RESULTS:-$SLURM_SUBMIT_DIR/results/$SLURM_JOB_NAME-$SLURM_JOB_ID}${SLURM_RESTART_COUNT:+-restart-$SLURM_RESTART_COUNT}
 # Open MPI's own MPI-IO component ignores most hints; its ROMIO takes them.
 export OMPI_MCA_io=${OMPI_MCA_io:-romio321}
 
@@ -29,6 +30,12 @@ recover_all() {
     rmdir "$folder/spools" 2>/dev/null || true
 }
 
+# record_layout: files of the program that are still there, with the stripes that they really got.
+record_layout() {
+    local files=("$WORK"/*)
+    [ ! -e "${files[0]}" ] || lfs getstripe "${files[@]}" | tee -a "$RESULTS/stripes.txt" || true
+}
+
 # However the job ends. A program that still runs is ended first, so that nothing is written any more.
 clean_up() {
     local code=$?
@@ -37,18 +44,27 @@ clean_up() {
         wait "$PROGRAM" || true
     fi
     [ "$code" -eq 0 ] || recover_all "$RESULTS"
+    record_layout
     rm -rf "$WORK"
     exit "$code"
 }
 
+# write_report: a program that is started by others leaves several logs, which are reported together.
+write_report() {
+    local logs=("$RESULTS"/*.darshan)
+    [ ${#logs[@]} -eq 1 ] || logs=("$RESULTS")
+    "$IOLENS" report "${logs[@]}" -o "$RESULTS/job.pdf"
+}
+
 # in_fresh_directory STRIPES COMMAND …: stripes are set on an empty directory, since an existing file keeps its own;
-# what the file really got is recorded, and the data is removed however the job ends. The shell waits for the command
+# what the files really got is recorded, and the data is removed however the job ends. The shell waits for the command
 # in a way that lets it answer the signal that Slurm sends ahead of the time limit.
 in_fresh_directory() {
     local stripes=$1
     shift
     mkdir -p "$RESULTS"
     WORK=$SCRATCH_DIR/iolens-$SLURM_JOB_ID
+    [ -z "${SLURM_RESTART_COUNT:-}" ] || rm -rf "$WORK"
     mkdir "$WORK"
     trap clean_up EXIT
     trap 'exit 143' TERM
@@ -60,10 +76,10 @@ in_fresh_directory() {
     wait "$PROGRAM"
     PROGRAM=
     cat "$RESULTS/stdout.txt"
-    "$IOLENS" report "$RESULTS"/*.darshan -o "$RESULTS/job.pdf"
+    write_report
 }
 
 # run_btio CLASS STRIPES
 run_btio() {
-    in_fresh_directory "$2" profiled "$IOLENS_HOME/build/bin/btio" --class "$1" --json "$RESULTS/result.json"
+    in_fresh_directory "$2" profiled "$IOLENS_HOME/build/bin/btio" --class "$1" --keep --json "$RESULTS/result.json"
 }

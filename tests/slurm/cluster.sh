@@ -74,10 +74,20 @@ site_tools() {
     printf '#!/bin/sh\n' >"$1/module"
     cat >"$1/lfs" <<'END'
 #!/bin/sh
-# lfs setstripe -c COUNT DIR | lfs getstripe -d DIR
+# lfs setstripe -c COUNT DIR | lfs getstripe -d DIR | lfs getstripe FILE …
 case $1 in
 setstripe) echo "$3" >"$4.stripes" ;;
-getstripe) echo "stripe_count:  $(cat "$3.stripes") stripe_size:   1048576 pattern:       0 stripe_offset: -1" ;;
+getstripe)
+    shift
+    if [ "$1" = -d ]; then
+        echo "stripe_count:  $(cat "$2.stripes") stripe_size:   1048576 pattern:       0 stripe_offset: -1"
+        exit
+    fi
+    for file; do
+        printf "%s\nlmm_stripe_count:  " "$file"
+        cat "${file%/*}.stripes"
+    done
+    ;;
 *) exit 1 ;;
 esac
 END

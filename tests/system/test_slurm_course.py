@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from iolens.lab.run import mpi
+from mpi_library import FLAVOUR
 from patience import PATIENCE
+from recovery_program import program, wait_until
 
 pytestmark = pytest.mark.mpi
 
@@ -34,7 +39,9 @@ def submitted(cluster: dict[str, str], folder: Path, script: str, **settings: st
 def test_run_btio_b(cluster: dict[str, str], tmp_path: Path) -> None:
     results = submitted(cluster, tmp_path, "run_btio-B.sh", CLASS="S", STRIPES="10")
     assert "Verification    =               SUCCESSFUL" in (results / "stdout.txt").read_text()
-    assert "stripe_count:  10" in (results / "stripes.txt").read_text()
+    said = (results / "stripes.txt").read_text()
+    assert "stripe_count:  10 stripe_size" in said
+    assert re.search(r"/btio\S*\nlmm_stripe_count:  10\n", said), "the file's own, before it was removed"
 
 
 def test_run_btio_c(cluster: dict[str, str], tmp_path: Path) -> None:
@@ -51,3 +58,52 @@ def test_run_ior_romio_with_the_hints(cluster: dict[str, str], tmp_path: Path) -
     # cb_config_list *:2 makes both ranks of each node an aggregator.
     assert "romio_aggregator_list" in said
     assert "cb_buffer_size            value = 52428800" in said
+
+
+PAGES = ("slurm/README.md", "course/INSTRUCTOR.md", "course/INSTRUCTOR.pt.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_small_job_that_a_page_shows_is_a_job_of_its_script(page: str, tmp_path: Path) -> None:
+    """A class has room for so many ranks: the script's own number, on this machine, for one step."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (found,) = re.finditer(r"`sbatch --export=ALL,CLASS=(\w) slurm/(\S+)`", text)
+    script = (ROOT / "slurm" / found[2]).read_text(encoding="utf-8")
+    nodes, ranks = (int(re.findall(rf"#SBATCH --{name}=(\d+)", script)[0]) for name in ("nodes", "ntasks-per-node"))
+    launcher = [mpi.find_launcher(FLAVOUR), "-np", str(nodes * ranks)]
+    words = [*launcher, ROOT / "build/bin/btio", "--class", found[1], "--steps", "1"]
+    surroundings = {**os.environ, **mpi.environment(FLAVOUR, nodes * ranks, "romio321")}
+    done = subprocess.run(
+        words, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_job_that_is_started_again_ends_well(cluster: dict[str, str], tmp_path: Path) -> None:
+    """Its first try leaves a log, and keeps it; the second one reports on its own."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    script = f"""#!/bin/bash
+#SBATCH --job-name=again
+#SBATCH --requeue
+#SBATCH --signal=B:TERM@60
+SCRATCH_DIR={scratch}
+source {ROOT}/slurm/common.sh
+in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && echo whole || echo wait)"
+"""
+    (tmp_path / "again.sh").write_text(script)
+    surroundings = {**cluster, **mpi.AS_ROOT, "IOLENS_HOME": str(ROOT), "IOLENS_INCLUDE": str(scratch)}
+    command = ["sbatch", "--parsable", "--ntasks=2", "--output=out.txt", "--open-mode=append", "again.sh"]
+    done = subprocess.run(command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=True)
+    job = done.stdout.strip()
+    wait_until(lambda: list(scratch.glob("*/ready")))
+    subprocess.run(["scontrol", "requeue", job], env=cluster, check=True)
+    # Slurm would hold the job back for two minutes before it starts it again.
+    sooner = ["scontrol", "update", f"JobId={job}", "StartTime=now"]
+    state = ["squeue", "--noheader", "--format=%t", f"--jobs={job}"]
+    wait_until(lambda: subprocess.run(state, env=cluster, capture_output=True, text=True, check=True).stdout == "PD\n")
+    subprocess.run(sooner, env=cluster, check=True)
+    first, second = (tmp_path / "results" / f"again-{job}{end}" for end in ("", "-restart-1"))
+    wait_until(lambda: (second / "job.pdf").exists())
+    assert [len(list(folder.glob("*.darshan"))) for folder in (first, second)] == [1, 1]
+    wait_until(lambda: not list(scratch.glob("iolens-*/")))
