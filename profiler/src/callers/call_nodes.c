@@ -19,8 +19,8 @@ struct key {
 
 /* The state of the table. */
 struct state {
-    struct keyed nodes;      /* first: what validates a state of nodes knows nothing else */
-    _Atomic int64_t crowded; /* places that there was no room for, each as often as it was met */
+    struct keyed nodes;      /* comes first: validation of a state from a spool looks at the nodes only */
+    _Atomic int64_t crowded; /* counts each call for which there was no room for a new node */
 };
 
 struct row {
@@ -46,12 +46,12 @@ static const struct column COLUMNS[] = {
 static struct keyed_shape shape = {
     .key_bytes = sizeof(struct key), .most = DEFAULT_NODES, .in_handlers = true};
 
-/* Of all ranks: nodes, and ranks without room for all of theirs. */
+/* Sums over all ranks: nodes, and ranks that had no room for all of their nodes. */
 enum { NODES, CROWDED_RANKS, SUMS };
 
 static int64_t iolens_node_sums[SUMS];
 static char iolens_nodes_lacking[LACKING_BYTES];
-static struct buffer iolens_own_nodes; /* of this rank's nodes, by their numbers */
+static struct buffer iolens_own_nodes; /* this rank's nodes, by their numbers */
 
 static void start(void)
 {
@@ -89,7 +89,7 @@ static size_t called_count(void) { return iolens_own_nodes.used / sizeof(struct 
 
 static struct called *called_first(void) { return (struct called *)iolens_own_nodes.data; }
 
-/* The store lists the newest first; numbers are in the order of making. */
+/* The store lists the newest row first; the array is in the order of making. */
 static void list_called(void)
 {
     const struct state *state = table_state_known(TABLE_call_nodes);
@@ -164,7 +164,7 @@ static void reset(void)
     chain_numbers_forget();
 }
 
-/* Of the process, of all processes together, or of both. */
+/* Returns which chains are missing: in this process, over all processes, or both. */
 static const char *left_out(void)
 {
     char *at = iolens_nodes_lacking, *end = at + LACKING_BYTES;

@@ -2,7 +2,7 @@
 
 #include "../ranks/merge_messages.h"
 
-/* What ranks hand to one another is bounded by these: 1.3 MB. */
+/* Limits of the table that ranks send to each other: at most 1.3 MB. */
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
 
 static struct {
@@ -47,7 +47,8 @@ int32_t chain_object_number(const struct chain_object *object)
     return number == CHAIN_NONE ? -1 : (int32_t)number;
 }
 
-/* Of a rank's node what it is on any rank. False where that cannot be said. */
+/* Translates a rank's node into the form that all ranks share. Returns false if its object or parent is
+ * unknown. */
 static bool describe(const struct called *called, uint32_t object, struct chain_node *node)
 {
     int32_t parent = chain_number(called->parent);
@@ -59,7 +60,7 @@ static bool describe(const struct called *called, uint32_t object, struct chain_
     return true;
 }
 
-/* Number the rank's nodes as the table does; `add` those that it lacks. */
+/* Gives the rank's nodes their numbers in the table; `add` inserts those that the table lacks. */
 static void number_by(struct chain_table *table, struct chain_index *index, bool add)
 {
     int32_t *number = (int32_t *)iolens_chains.numbers.data;
@@ -84,8 +85,8 @@ static uint32_t smallest(int64_t a, int64_t b, int64_t c)
     return (uint32_t)(smaller < c ? smaller : c);
 }
 
-/* This rank's nodes and objects as others may have them too, as far as there is room. A rank without memory
- * goes on to the merging, where others wait for what it has. */
+/* Makes the table of this rank's nodes and objects that other ranks may have too, as far as there is room.
+ * A rank without memory still takes part in the merging, because other ranks wait for its table. */
 static void make_common(const struct chain_table *most)
 {
     struct chain_table *table = chain_table_make(&iolens_chains.common, most->most_objects, most->most_nodes);
@@ -97,9 +98,10 @@ static void make_common(const struct chain_table *most)
     chain_index_close(&index);
 }
 
-/* Collective. What lower ranks have comes first, in the order in which it was made. Where ranks cannot send,
- * all tables must be of one size; where they can, all must have come here, since one that left out a step for
- * want of memory would wait for a message that another sends behind that step. */
+/* Collective. Merges the tables of all ranks; entries of lower ranks come first, in the order in which they
+ * were made. If ranks cannot send messages, all tables must have one size. If they can, all ranks must have
+ * come here: a rank that left out a step for lack of memory would wait for a message that another rank
+ * sends after that step. */
 static int merge_common(const struct iolens_transport *transport, const struct chain_table *most)
 {
     struct buffer *common = &iolens_chains.common;
@@ -115,7 +117,7 @@ static int merge_common(const struct iolens_transport *transport, const struct c
     return 0;
 }
 
-/* Collective. All ranks take the table of rank 0. */
+/* Collective. Gives the table of rank 0 to all ranks. */
 static int take_common(const struct iolens_transport *transport)
 {
     struct buffer *common = &iolens_chains.common;
@@ -140,8 +142,8 @@ static bool is_own(size_t node)
     return iolens_chains.called.node[node].known && chain_number((uint32_t)node) == NODE_OTHER;
 }
 
-/* Collective where there may be more nodes than the tables have rows. How many of its own this rank may have,
- * which have `own`. */
+/* Collective if there may be more nodes than the tables have rows. Returns how many of its `own` nodes this
+ * rank may number. */
 static int64_t room_for_own(const struct iolens_transport *transport, int64_t own,
                             const struct chains_of_all *all)
 {
@@ -152,7 +154,7 @@ static int64_t room_for_own(const struct iolens_transport *transport, int64_t ow
     return iolens_chains.cut ? room / transport->size : own;
 }
 
-/* A node is made behind its parent, so that those with the lowest numbers are whole chains. */
+/* A node is made after its parent, so the nodes with the lowest numbers form whole chains. */
 static void number_own(const struct iolens_transport *transport, const struct chains_of_all *all)
 {
     const struct chain_table *common = chain_numbers_common();

@@ -8,7 +8,7 @@ size_t chain_table_bytes(uint32_t most_objects, uint32_t most_nodes)
            most_nodes * sizeof(struct chain_node);
 }
 
-/* Nodes first: their size keeps all that follows aligned. */
+/* Nodes lie first, because their size keeps everything behind them aligned. */
 struct chain_node *chain_nodes(const struct chain_table *table) { return (struct chain_node *)table->memory; }
 
 struct chain_object *chain_objects(const struct chain_table *table)
@@ -33,8 +33,8 @@ static const char *name_in(const char *path, size_t *bytes)
     return path + begin;
 }
 
-/* The same build may lie in another folder on each node; of different programs, some are linked with a build
- * id that their authors chose. */
+/* The same build may lie in another folder on each node. Different programs may share a build id that their
+ * authors chose, so the names are compared too. */
 static bool same_object(const struct chain_object *a, const struct chain_object *b)
 {
     size_t length, other;
@@ -76,7 +76,7 @@ static uint64_t mixed(uint64_t hash)
     return hash ^ hash >> 31;
 }
 
-/* Where the node is, or the free slot where it belongs. */
+/* Returns the slot of the node, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct chain_table *table, const struct chain_index *index,
                          const struct chain_node *node)
 {
@@ -130,7 +130,8 @@ static void copy(struct chain_table *to, const struct chain_table *from)
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* What lacks its object or its parent is left out. `numbers`: room for those of all objects and nodes. */
+/* Adds all nodes except those whose object or parent is missing. `numbers` has room for the numbers of all
+ * objects and nodes. */
 static void add_all(struct chain_table *table, struct chain_index *index, const struct chain_table *more,
                     uint32_t *numbers)
 {
@@ -151,7 +152,8 @@ static void add_all(struct chain_table *table, struct chain_index *index, const 
     }
 }
 
-/* `table` becomes what `lower` has and then `higher`. False without memory, before anything was done. */
+/* Makes `table` the union of `lower` and `higher`, in this order. Returns false, with nothing changed, if
+ * memory is short. */
 static bool join(struct chain_table *table, const struct chain_table *lower, const struct chain_table *higher)
 {
     struct buffer numbers = {0};

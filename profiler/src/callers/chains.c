@@ -10,7 +10,7 @@
 
 enum { OWN_FRAMES = 8, MOST_BINDINGS = 4 };
 
-/* Of Open MPI, of MPICH and its kin. */
+/* Names of Fortran bindings: Open MPI's, then those of MPICH and its relatives. */
 static const char *const BINDINGS[] = {"libmpi_mpifh", "libmpi_usempi", "libmpifort", "libmpichf",
                                        "libfmpich"};
 
@@ -65,7 +65,7 @@ struct chain {
     size_t count;
 };
 
-/* The frames of the recorder lie in front of the caller, those of a binding may lie behind it. */
+/* The recorder's own frames precede the caller; frames of a binding may follow it. */
 static void find_chain(struct chain *chain, uintptr_t caller, size_t depth)
 {
     static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));
@@ -96,7 +96,7 @@ uintptr_t chain_program(uintptr_t caller)
     return chain.count > 0 ? chain.frame[0] : caller;
 }
 
-/* Nodes are made from the outside, since each is the child of the one that called it. */
+/* Nodes are made from the outermost frame inwards, since each is the child of its caller. */
 uint32_t chain_node(uintptr_t caller, int depth)
 {
     struct chain chain;

@@ -1,4 +1,4 @@
-/* Who called: the chain of a wrapped function's callers. */
+/* The chain of callers of a wrapped function. */
 #ifndef IOLENS_CHAINS_H
 #define IOLENS_CHAINS_H
 
@@ -6,16 +6,16 @@
 
 enum { CHAIN_MOST = 64 };
 
-/* Once the program's libraries are loaded. */
+/* Prepares the search; called once the program's libraries are loaded. */
 void chains_start(void);
 
-/* Where the program made the call that returns to `caller`: there, or, when that lies in the library of MPI's
- * Fortran binding, the place that called the binding. Costs nothing but a look where no such library is
- * loaded. */
+/* Returns the place in the program that made the call which returns to `caller`. If that place lies in the
+ * library of MPI's Fortran binding, it is the place that called the binding. The only cost is a comparison
+ * if no such library is loaded. */
 uintptr_t chain_program(uintptr_t caller);
 
-/* The node of `caller`, a place that the running function returns to, below up to `depth` - 1 of its callers.
- */
+/* Returns the node of `caller`, an address to which the running function returns, with up to `depth` - 1 of
+ * its callers. */
 uint32_t chain_node(uintptr_t caller, int depth);
 
 #endif

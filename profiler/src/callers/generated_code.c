@@ -1,7 +1,7 @@
-/* Functions that the program generated while it ran, as compilers of scripts do: their names are in no
- * object, but in a file that such compilers write when asked to (for Linux perf:
- * tools/perf/Documentation/jit-interface.txt in the kernel's source): /tmp/perf-PID.map, a line "BEGIN SIZE
- * NAME" for each, both numbers in hex. */
+/* Functions that the program generated at run time, as compilers of scripts do. Their names are in no
+ * object file. Such compilers write them, if asked to, to /tmp/perf-PID.map: one line "BEGIN SIZE NAME"
+ * each, with both numbers in hex (Linux perf: tools/perf/Documentation/jit-interface.txt in the kernel's
+ * source). */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct column COLUMNS[] = {
          TEXT_NAME),
 };
 
-/* An address that the log has, and where the file has the line of its function; -1: nowhere. */
+/* An address in the log, and the place in the file of its function's line; -1 if there is none. */
 struct wanted {
     uint64_t address;
     int64_t line;
@@ -49,7 +49,8 @@ static void want(uint64_t address, bool leaf, void *context)
         buffer_put(context, &wanted, sizeof wanted);
 }
 
-/* Shell's method with Knuth's distances: unlike qsort it takes no memory, which may not be safe here. */
+/* Sorts by Shell's method with Knuth's distances, which, unlike qsort, allocates no memory; malloc may not
+ * be safe here. */
 static void sort(struct addresses addresses)
 {
     struct wanted *all = addresses.first;
@@ -87,7 +88,7 @@ static int digit_of(char text)
     return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
-/* A number in hex with the blank behind it; where that ends, or NULL when there is none. */
+/* Parses a hexadecimal number and the blank behind it; returns the end, or NULL if there is no number. */
 static const char *number_in(const char *text, const char *end, uint64_t *number)
 {
     const char *at = text;
@@ -97,7 +98,7 @@ static const char *number_in(const char *text, const char *end, uint64_t *number
     return at > text && at < end && *at == ' ' ? at + 1 : NULL;
 }
 
-/* False where the line has another form. */
+/* Parses a line; returns false if it has another form. */
 static bool read_line(const char *text, const char *end, struct row *row)
 {
     const char *name = number_in(text, end, &row->begin);
@@ -110,7 +111,7 @@ static bool read_line(const char *text, const char *end, struct row *row)
     return true;
 }
 
-/* What was generated later at the same place takes the place of the earlier. */
+/* A later line for the same address replaces an earlier one, since the code was generated again. */
 static void note_line(struct addresses addresses, const char *text, const char *end, int64_t line)
 {
     struct row row;
@@ -128,7 +129,7 @@ static ssize_t read_at(int fd, char *text, size_t most, int64_t at)
     return (ssize_t)syscall(SYS_pread64, fd, text, most, at);
 }
 
-/* Whole lines alone: a process that was killed may have left part of one. */
+/* Only complete lines count, because a killed process may have written a part of one. */
 static void note_lines(int fd, char *text, struct addresses addresses)
 {
     int64_t at = 0, before = -1;
@@ -144,7 +145,8 @@ static void note_lines(int fd, char *text, struct addresses addresses)
     }
 }
 
-/* Each line that was noted becomes a row, once: its addresses follow one another. Those without stay. */
+/* Writes each noted line as one row, although several addresses may refer to it: they are adjacent.
+ * Addresses without a line are skipped. */
 static void put_rows(int fd, char *text, struct addresses *addresses, int rank, struct buffer *rows)
 {
     int64_t last = -1;
@@ -165,8 +167,9 @@ static void put_rows(int fd, char *text, struct addresses *addresses, int rank, 
     addresses->count = stay;
 }
 
-/* A plain file of the user's, written to since then: numbers of processes come again. The kernel takes a
- * file's times from its last tick, which may have been in the second before. -1: none. */
+/* Opens a regular file of this user that was written since the process began, because process numbers are
+ * reused. File times come from the kernel's last tick, which may lie in the previous second. Returns -1 if
+ * there is none. */
 static int open_map(int64_t pid, time_t since)
 {
     char path[PATH_ROOM];
@@ -187,7 +190,7 @@ struct maps {
     int own, parents;
 };
 
-/* A child of fork runs, further out, what its parent generated and named. */
+/* A child of fork also runs code that its parent generated and named. */
 static struct maps open_maps(void)
 {
     return (struct maps){

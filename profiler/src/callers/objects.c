@@ -12,13 +12,13 @@
 
 struct object {
     struct object *older;
-    uint64_t begin, end, bias; /* where it is mapped, and by how much that differs from its file */
+    uint64_t begin, end, bias; /* mapped range, and its difference from addresses in the file */
     struct chain_object what;
 };
 
 struct objects {
     struct object *newest;
-    uint64_t loaded; /* how many were ever loaded, as the loader counts */
+    uint64_t loaded; /* number of objects ever loaded, as the loader counts */
 };
 
 struct row {
@@ -35,7 +35,7 @@ static const struct column COLUMNS[] = {
     TEXT(path, "S256", "its file; cut at 256 bytes", TEXT_NAME),
 };
 
-/* Where notes of an object are looked through. */
+/* Searches the notes of an object for its build id. */
 static const unsigned char *build_id_in(const char *note, size_t bytes, size_t *length)
 {
     while (bytes >= sizeof(ElfW(Nhdr))) {
@@ -70,7 +70,7 @@ static void describe_build(struct object *object, const struct dl_phdr_info *inf
     }
 }
 
-/* The program itself has no name here. */
+/* The loader gives the program itself no name. */
 static void describe_path(struct object *object, const char *name)
 {
     ssize_t length = *name ? -1 : readlink("/proc/self/exe", object->what.path, sizeof object->what.path);
@@ -130,7 +130,8 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* The loader tells how much it ever loaded, so that mostly there is nothing to look at. */
+/* The loader counts all objects ever loaded, so an unchanged count means that there is nothing to look
+ * at. */
 static void look(void *state)
 {
     struct objects *objects = state;
@@ -151,7 +152,7 @@ void objects_look(void)
         look(objects);
 }
 
-/* Of two that lay at the same place one after the other, the later one. */
+/* If two objects lay at the same address one after another, the later one is found. */
 struct place object_place(uint64_t address)
 {
     const struct objects *objects = table_state_known(TABLE_objects);
@@ -203,7 +204,7 @@ static void put_rows(struct buffer *rows, const struct chain_table *table, int64
     }
 }
 
-/* Ranks behind the last one for which there is room have none: the chains of theirs show addresses. */
+/* Ranks behind the last one with room write no objects; their chains show addresses. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct chain_table *common = chain_numbers_common();

@@ -8,21 +8,21 @@
 
 static struct compressor {
     struct zlib zlib;
-    char *memory; /* what zlib works in instead of malloc, reused by each stream; NULL: none was to be had */
+    char *memory; /* memory for zlib in place of malloc, reused by each stream; NULL if none was available */
     size_t used;
 } iolens_compressor;
 
-/* Long parts are compressed fast, short ones well: 100 000 names (3.3 MB) take 0.04 s at level 1, 0.06 s
+/* Long parts are compressed fast, short parts well: 100 000 names (3.3 MB) take 0.04 s at level 1, 0.06 s
  * at level 3. */
 enum { FAST = 1, USUAL = 6, LONG_BYTES = 1 << 18 };
 
-/* zlib asks for 268 KiB, compatible libraries in its place for up to twice as much. */
+/* zlib needs 268 KiB; compatible libraries need up to twice as much. */
 enum { MEMORY_BYTES = 1 << 20, ALIGNMENT = 64 };
 
 enum { LONGEST_STORED = 65535 };
 
-/* zlib's functions find one another by name, and a program that exports a zlib of its own (Node.js does)
- * takes the place of some: two versions would then work on the same state. */
+/* zlib's functions call each other by name, and a program that exports its own zlib (Node.js does) replaces
+ * some of them. Two versions would then work on the same state, so such a zlib is not used. */
 static bool is_mixed(void *library)
 {
     static const char *const called_inside[] = {"deflateInit2_", "deflateReset", "deflateResetKeep"};
@@ -88,7 +88,7 @@ static bool deflated(const struct zlib *zlib, const struct buffer *part, struct 
     return state == ZLIB_STREAM_END;
 }
 
-/* RFC 1951, 3.2.4: each block says whether it is the last one, its length and the length's complement. */
+/* Each block has a flag for the last one, its length and the complement of the length (RFC 1951, 3.2.4). */
 static bool stored(const struct buffer *part, struct buffer *out)
 {
     const unsigned char header[] = {0x78, 0x01}; /* window of 32 KiB, fastest */

@@ -1,6 +1,5 @@
-/* From bytes to zlib streams: by zlib where there is one of one piece, else as they are, in blocks that are
- * only stored.
- */
+/* Compression of bytes into zlib streams: by zlib if a consistent one is loaded, else in stored blocks
+ * without compression. */
 #ifndef IOLENS_COMPRESS_H
 #define IOLENS_COMPRESS_H
 
@@ -9,13 +8,14 @@
 
 #include "../memory/buffer.h"
 
-/* Look for zlib. Not linked: a library that a preloaded one lacks would keep the program from starting. */
+/* Loads zlib. The profiler is not linked with it, because a missing library would keep the program from
+ * starting. */
 void compress_load(void);
 
-/* Before the first stream. */
+/* Prepares for the first stream. */
 void compress_start(void);
 
-/* One complete zlib stream of `part`, appended to `out`. False when memory is short. */
+/* Appends one complete zlib stream of `part` to `out`. Returns false if memory is short. */
 bool compress_append(const struct buffer *part, struct buffer *out);
 
 #endif

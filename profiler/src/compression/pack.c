@@ -4,13 +4,13 @@
 
 enum {
     WORD = sizeof(uint64_t),
-    SHORTEST = 3, /* match */
+    SHORTEST = 3, /* shortest match */
     LONGEST = 258,
     FIRST_LENGTH = 257,
     LAST_LENGTH = 285,
     DISTANCES = 30,
     LARGEST_LITERAL_BITS = 9,
-    MOST_OTHER = 32 /* bytes: header, end of block, checksum, bits kept back */
+    MOST_OTHER = 32 /* further bytes: header, end of block, checksum, pending bits */
 };
 
 bool pack_takes(size_t row_bytes)
@@ -20,7 +20,7 @@ bool pack_takes(size_t row_bytes)
            *(const char *)&one == 1;
 }
 
-/* Codes are sent from their highest bit on. */
+/* Codes are sent with their highest bit first. */
 static struct pack_code reversed(uint32_t code, int count)
 {
     uint32_t bits = 0;
@@ -102,7 +102,7 @@ static void put_same(struct packer *packer, const unsigned char *bytes, size_t c
     put_literals(packer, bytes, count);
 }
 
-/* Compare with the row before word by word; of a word that differs, the bytes from the first to the last
+/* Compares with the previous row word by word. In a word that differs, the bytes from the first to the last
  * different one become literals. */
 static void put_words(struct packer *packer, const unsigned char *bytes, size_t count)
 {
@@ -125,7 +125,7 @@ static void put_words(struct packer *packer, const unsigned char *bytes, size_t 
     put_same(packer, bytes + same, count - same);
 }
 
-/* Room in `out` for the codes of `count` bytes. False without memory. */
+/* Reserves room in `out` for the codes of `count` bytes. Returns false without memory. */
 static bool begin_codes(struct packer *packer, size_t count)
 {
     packer->next = buffer_add(packer->out, count * LARGEST_LITERAL_BITS / 8 + MOST_OTHER);

@@ -1,7 +1,7 @@
-/* A zlib stream (RFC 1950, RFC 1951) of many rows of one size that resemble each other: what a row has in
- * common with the one before is a match at one fixed distance, everything else is written out, both in
- * deflate's fixed codes. A tenth of the time of zlib at its fastest, which searches for matches, and a tenth
- * larger. */
+/* Writes a zlib stream (RFC 1950, RFC 1951) of many similar rows of one size. Bytes equal to those of the
+ * previous row become a match at one fixed distance, all others become literals, both in deflate's fixed
+ * codes. It takes a tenth of the time of zlib at its fastest level, which searches for matches, and the
+ * result is a tenth larger. */
 #ifndef IOLENS_PACK_H
 #define IOLENS_PACK_H
 
@@ -20,8 +20,8 @@ struct pack_code {
 
 struct packer {
     struct buffer *out;
-    unsigned char *next; /* where in `out` the next bits go, during a call */
-    uint64_t bits;       /* not written yet, first bit lowest */
+    unsigned char *next; /* place in `out` of the next bits during a call */
+    uint64_t bits;       /* pending bits, first bit lowest */
     int bit_count;
     uint32_t checksum;
     size_t row_bytes, packed;
@@ -29,16 +29,16 @@ struct packer {
     uint64_t history[PACK_LONGEST_ROW / sizeof(uint64_t)]; /* the latest row_bytes, as a ring */
 };
 
-/* Rows of this size can be packed: words of 8 bytes, on a machine whose lowest byte comes first. */
+/* Returns true if rows of this size can be packed: multiples of 8 bytes, on a little-endian machine. */
 bool pack_takes(size_t row_bytes);
 
-/* Begin a stream at the end of `out`, which must not be touched until pack_close. */
+/* Begins a stream at the end of `out`, which must not be touched until pack_close. */
 void pack_open(struct packer *packer, struct buffer *out, size_t row_bytes);
 
-/* `count` more bytes, a multiple of 8, not necessarily whole rows. */
+/* Adds `count` bytes, a multiple of 8, not necessarily whole rows. */
 void pack(struct packer *packer, const void *bytes, size_t count);
 
-/* End the stream. False when there was not memory enough. */
+/* Ends the stream. Returns false if memory was short. */
 bool pack_close(struct packer *packer);
 
 #endif

@@ -1,23 +1,24 @@
-/* One rank's records of one module on their way to the log: kept as they are while they are few and
- * compressed by zlib, packed one by one (pack.h) when they are many. */
+/* One rank's records of one module on their way to the log: few records are kept as they are and compressed
+ * by zlib; many records are packed one by one (pack.h). */
 #ifndef IOLENS_RECORDS_H
 #define IOLENS_RECORDS_H
 
 #include "pack.h"
 
 struct records {
-    size_t row_bytes; /* of the rows that records consist of; 0: no rows */
+    size_t row_bytes; /* size of the rows in the records; 0 if they have no rows */
     bool packing;
-    struct buffer bytes; /* records, or the stream of the packed ones */
+    struct buffer bytes; /* records, or the stream of packed records */
     struct packer packer;
 };
 
-/* `expected`: about how many bytes will come, 0 when unknown. */
+/* Begins; `expected` is the approximate number of bytes to come, 0 if unknown. */
 void records_open(struct records *records, size_t row_bytes, size_t expected);
 
 void records_put(struct records *records, const void *bytes, size_t count);
 
-/* The records as a complete zlib stream, nothing when there are none. False when memory was short. */
+/* Appends the records as a complete zlib stream, or nothing if there are none. Returns false if memory was
+ * short. */
 bool records_close(struct records *records, struct buffer *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* zlib's stable binary interface, as far as it is used here: for machines that have the library, as nearly
- * every system does, but not its development package. */
+/* The part of zlib's stable binary interface that is used here, for machines that have the library but not
+ * its development package. */
 #ifndef IOLENS_ZLIB_ABI_H
 #define IOLENS_ZLIB_ABI_H
 
@@ -24,7 +24,7 @@ enum { ZLIB_NO_FLUSH = 0, ZLIB_FINISH = 4, ZLIB_OK = 0, ZLIB_STREAM_END = 1 };
 /* zlib compares the first digit of the version and the size of the structure. */
 #define ZLIB_VERSION_WANTED "1"
 
-/* Its functions; all NULL without the library. */
+/* The functions of zlib; all NULL without the library. */
 struct zlib {
     int (*deflateInit_)(struct zlib_stream *stream, int level, const char *version, int stream_size);
     int (*deflate)(struct zlib_stream *stream, int flush);

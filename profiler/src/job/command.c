@@ -9,7 +9,7 @@
 
 enum { WORD_BYTES = 256 };
 
-/* The types that Darshan leaves out. */
+/* Types of file systems that Darshan leaves out, too. */
 static const char *const NO_FILE_SYSTEMS[] = {
     "tmpfs",      "proc", "sysfs", "devpts",     "binfmt_misc", "fusectl", "debugfs",
     "securityfs", "nfsd", "none",  "rpc_pipefs", "hugetlbfs",   "cgroup"};
@@ -61,8 +61,7 @@ static size_t add_extra_mounts(char *text, size_t used, const char *rows)
     return used;
 }
 
-/* Local file systems first, so that they are not the ones that are cut when there are hundreds of NFS mounts.
- */
+/* Local file systems come first, so that hundreds of NFS mounts do not push them out. */
 static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
 {
     for (const char *line = table; *line;) {

@@ -1,13 +1,16 @@
-/* The text of Darshan's job region: which command, which file systems. */
+/* The text of Darshan's job region: the command and the file systems. */
 #ifndef IOLENS_COMMAND_H
 #define IOLENS_COMMAND_H
 
 #include <stddef.h>
 
-enum { COMMAND_BYTES = 3016 }; /* with its NUL; Darshan gives it the rest of 4 KiB behind the job record */
+enum {
+    COMMAND_BYTES = 3016
+}; /* with the final NUL; Darshan reserves the rest of 4 KiB after the job record */
 
-/* From the text of /proc/self/mounts and from more rows of the form type:folder,type:folder: the command
- * line, then "\n" type "\t" mount point for each file system. Returns its bytes with the final NUL. */
+/* Writes the command line, then a newline, the type, a tab and the mount point for each file system in the
+ * text of /proc/self/mounts and in further rows of the form type:folder,type:folder. Returns the number of
+ * bytes with the final NUL. */
 size_t command_text(char text[COMMAND_BYTES], const char *mounts, const char *extra);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { SECTIONS_MOST = 256, NAMES_BYTES = 8192, COMMENT_BYTES = 4096 };
 
-/* What is read of a file, in pages of its own. */
+/* Parts of a file, read into separate pages. */
 struct parts {
     ElfW(Shdr) section[SECTIONS_MOST];
     char names[NAMES_BYTES], comment[COMMENT_BYTES];
@@ -26,7 +26,7 @@ static size_t read_at(int fd, void *to, size_t bytes, uint64_t offset)
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The bytes of ".comment" in `parts`, ended by NUL; 0 without one. */
+/* Reads the section ".comment" into `parts`, ended by NUL; returns its bytes, 0 without one. */
 static size_t read_comment(int fd, struct parts *parts)
 {
     ElfW(Ehdr) head;
@@ -49,7 +49,7 @@ static size_t read_comment(int fd, struct parts *parts)
     return 0;
 }
 
-/* Whether one of the lines of `out` is this text. */
+/* Returns true if a line of `out` equals the text. */
 static bool has_line(const char *out, const char *text)
 {
     size_t length = strlen(text);

@@ -1,12 +1,11 @@
-/* Which compilers a program was made with: the section ".comment" of its ELF file, where each has left its
- * name. */
+/* The compilers that built a program: each has left its name in the section ".comment" of the ELF file. */
 #ifndef IOLENS_COMPILER_H
 #define IOLENS_COMPILER_H
 
 #include <stddef.h>
 
-/* Write the distinct entries to `out`, each ended by a newline; "" when the file is no ELF file of this
- * machine or has no such section. What does not fit is left out. Four short reads. */
+/* Writes the distinct entries to `out`, each ended by a newline; "" if the file is no ELF file of this
+ * machine or has no such section. Entries that do not fit are left out. Takes four short reads. */
 void compiler_read(const char *path, char *out, size_t size);
 
 #endif

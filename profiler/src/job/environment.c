@@ -9,11 +9,11 @@ enum { JSON_GROWTH = 6 };
 
 extern char **environ;
 
-/* What decides how files are reached, and where the job ran. */
+/* Variables that decide how files are accessed, and that tell where the job ran. */
 static const char *const PREFIXES[] = {"OMPI_MCA_",     "ROMIO_", "MPICH_", "SLURM_",   "IOLENS_",
                                        "DARSHAN_",      "DXT_",   "HDF5_",  "PNETCDF_", "I_MPI_",
                                        "LOADEDMODULES", "PE_ENV", "PBS_",   "FI_",      "UCX_"};
-/* The number that a launcher gives to a process, and of how many, where no MPI says so. */
+/* Variables with the number of a process and the number of all processes, for launchers without MPI. */
 static const char *const RANKS[] = {"RANK",
                                     "LOCAL_RANK",
                                     "GROUP_RANK",
@@ -28,7 +28,7 @@ static const char *const RANKS[] = {"RANK",
                                     "JSM_NAMESPACE_RANK",
                                     "FLUX_TASK_RANK",
                                     "ALPS_APP_PE"};
-/* What the launcher tells its own daemons; one of them is a key. */
+/* Variables from the launcher to its own daemons, which are left out; one of them is a key. */
 static const char *const LAUNCHER[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess"};
 static const char *const SECRETS[] = {"KEY",        "TOKEN", "SECRET", "PASS",
                                       "CREDENTIAL", "AUTH",  "COOKIE", "JWT"};

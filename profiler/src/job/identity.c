@@ -36,7 +36,7 @@ static void read_environment(struct identity *identity)
     buffer_free(&json);
 }
 
-/* Command line and mounts, from one look at the latter. */
+/* Reads command line and mounts, with a single look at the mounts. */
 static void read_mounts(struct identity *identity, const char *extra)
 {
     struct buffer json = {0};

@@ -1,5 +1,5 @@
-/* Who runs what, where: what a log says of the process besides its records. Read from the process itself, or
- * from the spool of one that is gone. */
+/* The facts in a log about a process besides its records: user, program, host. They are read from the
+ * process itself, or from the spool of a process that has ended. */
 #ifndef IOLENS_IDENTITY_H
 #define IOLENS_IDENTITY_H
 
@@ -22,19 +22,20 @@ enum {
 struct identity {
     int64_t uid;
     char host[HOST_BYTES], user[USER_BYTES], program[PROGRAM_BYTES];
-    char io_component[USER_BYTES]; /* OMPI_MCA_io, "" when not set */
+    char io_component[USER_BYTES]; /* OMPI_MCA_io, "" if not set */
     char text[COMMAND_BYTES];      /* command line and mount table */
     size_t text_bytes;
-    char compiler[COMPILER_BYTES];       /* of the program: lines */
+    char compiler[COMPILER_BYTES];       /* compilers of the program, as lines */
     char mounts[MOUNTS_BYTES];           /* a JSON object */
     char environment[ENVIRONMENT_BYTES]; /* a JSON object */
     struct processor processor;
 };
 
-/* `mounts`: rows of the mount table that the system does not know, as in IOLENS_MOUNTS. */
+/* Reads the facts; `mounts` has rows of the mount table that the system does not know, as in
+ * IOLENS_MOUNTS. */
 void identity_read(struct identity *identity, const char *mounts);
 
-/* A checksum of all of it. */
+/* Returns a checksum of all facts. */
 uint64_t identity_hash(const struct identity *identity);
 
 #endif

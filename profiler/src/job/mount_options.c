@@ -22,7 +22,7 @@ static bool holds_files(const char *type)
     return true;
 }
 
-/* Cut the private ones out of "rw,name=value,…". */
+/* Removes the private options from "rw,name=value,…". */
 static void keep_public(char *options)
 {
     char *to = options, *rest = options, *option;

@@ -1,4 +1,4 @@
-/* How the file systems of a node are mounted, as a JSON object: mount point to {"type", "options"}. */
+/* The mount options of a node's file systems as a JSON object: mount point to {"type", "options"}. */
 #ifndef IOLENS_MOUNT_OPTIONS_H
 #define IOLENS_MOUNT_OPTIONS_H
 
@@ -6,8 +6,8 @@
 
 #include "../memory/buffer.h"
 
-/* From the text of /proc/self/mounts. Left out: what holds no files, options that look like a secret or a
- * name of a person, and what would make it longer than `limit` bytes. */
+/* Converts the text of /proc/self/mounts. Left out are mounts that hold no files, options that look like a
+ * secret or a person's name, and everything beyond `limit` bytes. */
 void mount_options(struct buffer *out, const char *table, size_t limit);
 
 #endif

@@ -20,7 +20,7 @@ static int64_t parent_of(int64_t pid)
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     if (slurp(path, text, sizeof text) == 0)
         return 0;
-    const char *field = strrchr(text, ')'); /* behind the name, which may hold anything */
+    const char *field = strrchr(text, ')'); /* search behind the name, which may contain anything */
     return field && strlen(field) > 4 ? strtoll(field + 4, NULL, 10) : 0;
 }
 

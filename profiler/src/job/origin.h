@@ -1,4 +1,4 @@
-/* Where a process came from: what joins the logs of a job of many processes. */
+/* The ancestors of a process, which join the logs of a job of many processes. */
 #ifndef IOLENS_ORIGIN_H
 #define IOLENS_ORIGIN_H
 
@@ -6,16 +6,16 @@
 
 enum { ANCESTORS = 8 };
 
-/* `ancestors`: its parent, the parent of that, …, up to the first process of the node or namespace; 0 behind
+/* `ancestors`: the parent, its parent, and so on up to the first process of the node or namespace; 0 behind
  * the last one. */
 struct origin {
     int64_t pid, ancestors[ANCESTORS];
 };
 
-/* At the begin of the process: its parent may be gone at its end. */
+/* Reads the parent at the beginning of the process, because it may have ended later. */
 void origin_begin(struct origin *origin);
 
-/* The other ancestors that are still there, from /proc. */
+/* Reads the other ancestors that still exist from /proc. */
 void origin_follow(struct origin *origin);
 
 #endif

@@ -8,7 +8,7 @@ static const char *const INTERPRETERS[] = {"python",  "pypy",  "perl", "ruby", "
                                            "Rscript", "julia", "lua",  "bash", "dash",
                                            "sh",      "zsh",   "ksh",  "csh",  "tcsh"};
 
-/* One of them, with or without a version behind its name. */
+/* Returns true for an interpreter, with or without a version behind its name. */
 static bool is_interpreter(const char *program)
 {
     for (size_t i = 0; i < sizeof INTERPRETERS / sizeof *INTERPRETERS; i++) {
@@ -25,7 +25,7 @@ struct word {
     int length;
 };
 
-/* The word behind this one of a command line; of length 0 at its end. */
+/* Returns the next word of a command line; its length is 0 at the end. */
 static struct word next(struct word word)
 {
     const char *at = word.at + word.length;
@@ -56,11 +56,11 @@ void program_label(const struct identity *identity, char label[PROGRAM_BYTES])
     for (; word.length > 0 && *word.at == '-'; word = next(word)) {
         if (is(word, "-c") || is(word, "-e"))
             break;
-        if (is(word, "-W") || is(word, "-X")) /* Python's options with a word behind them */
+        if (is(word, "-W") || is(word, "-X")) /* Python's options that are followed by a word */
             word = next(word);
         if (!is(word, "-m"))
             continue;
-        /* mpi4py as a module runs the script behind it. */
+        /* The module mpi4py runs the script that follows it. */
         if (strncmp(next(word).at, "mpi4py", 6) == 0) {
             word = next(word);
             continue;

@@ -16,9 +16,9 @@ struct first_rank {
     int32_t rank, number;
 };
 
-/* Equal where two ranks read the same monotonic clock: that of one kernel, in one time namespace. Hosts of
- * one kernel that go by different names are taken for different clocks, which costs the comparison and is
- * right all the same. */
+/* Returns a value that is equal for two ranks that read the same monotonic clock, which is that of one
+ * kernel in one time namespace. Hosts with different names on one kernel count as different clocks; this
+ * costs a comparison but is still correct. */
 static int64_t identify_clock(void)
 {
     char text[IDENTITY_BYTES] = {0};
@@ -45,8 +45,7 @@ static int compare_rank(const void *a, const void *b)
     return ((const struct first_rank *)a)->rank - ((const struct first_rank *)b)->rank;
 }
 
-/* On rank 0: the first rank of each clock, in the order of ranks, from the clocks of all ranks. Returns how
- * many. */
+/* Finds, on rank 0, the first rank of each clock, in the order of ranks. Returns the number of clocks. */
 static int32_t find_first(const int64_t *identity, int32_t ranks, struct first_rank *found)
 {
     int32_t count = 0;
@@ -60,7 +59,8 @@ static int32_t find_first(const int64_t *identity, int32_t ranks, struct first_r
     return count;
 }
 
-/* Collective. The first rank of each clock, on all ranks, to be freed; NULL without memory on any of them. */
+/* Collective. Returns the first rank of each clock on all ranks, to be freed; NULL if any rank has no
+ * memory. */
 static struct first_rank *share_first(const struct iolens_transport *transport, int64_t identity,
                                       int32_t *count)
 {
@@ -85,7 +85,8 @@ static struct first_rank *share_first(const struct iolens_transport *transport, 
     return first;
 }
 
-/* A binomial tree: clock i compares with that whose number is i without its highest bit. */
+/* Plans a binomial tree: clock i compares itself with the clock whose number is i without its highest
+ * bit. */
 static void plan(struct clock_offsets *offsets, const struct first_rank *first)
 {
     int32_t mine = offsets->mine, bit = 1;
@@ -98,7 +99,7 @@ static void plan(struct clock_offsets *offsets, const struct first_rank *first)
         offsets->child[offsets->children++] = first[mine + bit].rank;
 }
 
-/* The shortest of some round trips: the other clock was read within it. */
+/* Uses the shortest of several round trips, during which the other clock was read. */
 static bool compare_with(const struct iolens_transport *transport, int32_t child,
                          struct clock_offset *between)
 {
@@ -130,7 +131,7 @@ static bool answer(const struct iolens_transport *transport, int32_t parent, str
     return transport->receive(mine, sizeof *mine, parent) == 0;
 }
 
-/* Of the first ranks: this one's offset, found on the way from the root outwards. Uncertainties add up. */
+/* Measures the offset of a first rank's clock, from the root of the tree outwards. Uncertainties add up. */
 static bool measure_tree(const struct iolens_transport *transport, const struct clock_offsets *offsets,
                          struct clock_offset *mine)
 {
@@ -145,7 +146,7 @@ static bool measure_tree(const struct iolens_transport *transport, const struct 
     return good;
 }
 
-/* Collective. The offset of this rank's clock, which the first rank with it has measured. */
+/* Collective. Returns the offset of this rank's clock, as measured by the first rank that shares it. */
 static bool measure(const struct iolens_transport *transport, const struct clock_offsets *offsets,
                     struct clock_offset *mine)
 {
@@ -165,7 +166,7 @@ static bool measure(const struct iolens_transport *transport, const struct clock
     return good;
 }
 
-/* Collective. True when the clocks differ and are measured: then `begin` holds. */
+/* Collective. Returns true if the clocks differ and were measured; `begin` is then valid. */
 static bool compare_clocks(const struct iolens_transport *transport, int64_t identity)
 {
     struct clock_offsets *offsets = &iolens.offsets;

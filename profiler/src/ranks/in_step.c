@@ -18,11 +18,11 @@ enum step {
 static struct {
     const struct iolens_transport *below;
     struct iolens_transport own;
-    size_t failures; /* of buffers, before the first step */
+    size_t failures; /* failed buffers before the first step */
     int error;
 } iolens_in_step;
 
-/* Collective. Whether all ranks can take this step, of so many bytes. */
+/* Collective. Returns true if all ranks can take this step with this number of bytes. */
 static bool together(enum step step, size_t bytes)
 {
     int64_t what = (int64_t)(bytes * STEPS + step);
@@ -38,7 +38,7 @@ static bool together(enum step step, size_t bytes)
     return iolens_in_step.error == 0;
 }
 
-/* To tell each other is to wait for all. */
+/* The exchange of states makes all ranks wait for each other. */
 static int barrier(void) { return together(STEP_BARRIER, 0) ? 0 : -1; }
 
 static int bcast(void *buffer, size_t bytes, int root)

@@ -23,7 +23,7 @@ static void put(struct buffer *lists, const struct kept_values *kept)
     buffer_put(lists, kept, kept_bytes((int)kept->words, (int)kept->used));
 }
 
-/* Add what `higher` ranks kept to what lower ones did. */
+/* Adds the values of `higher` ranks to those of lower ones. */
 static int add(struct buffer *lists, const struct buffer *higher, const void *context)
 {
     struct buffer both = {0};
@@ -44,7 +44,7 @@ static int add(struct buffer *lists, const struct buffer *higher, const void *co
 
 static void combine(const void *in, void *inout) { kept_merge(in, inout); }
 
-/* Where ranks cannot send: a reduction, for which all lists must be of one size. */
+/* Merges by a reduction if ranks cannot send messages, which needs lists of one size. */
 static int merge_by_reduction(const struct iolens_transport *transport, struct buffer *lists, size_t count)
 {
     struct buffer whole = {0};

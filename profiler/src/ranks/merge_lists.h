@@ -6,9 +6,9 @@
 #include "../memory/buffer.h"
 #include "../records/kept_values.h"
 
-/* Lists lie one behind the other, each without the rows that it does not use: most files see few different
- * values. To add one, fill the room that lists_add returns (NULL without memory), and let lists_trim cut off
- * the rest of it. */
+/* Lists lie one behind the other without their unused rows, since most files have few different values. To
+ * add a list, fill the room that lists_add returns (NULL without memory), then call lists_trim to cut off
+ * the unused rest. */
 struct kept_values *lists_add(struct buffer *lists, int words);
 void lists_trim(struct buffer *lists, const struct kept_values *last);
 
@@ -17,8 +17,8 @@ static inline const struct kept_values *lists_next(const struct kept_values *kep
     return (const struct kept_values *)((const char *)kept + kept_bytes((int)kept->words, (int)kept->used));
 }
 
-/* Collective. `count` lists, of the same values in the same order on all ranks: those of rank 0 become those
- * of all. Returns 0, or -1. */
+/* Collective. Merges `count` lists, which describe the same values in the same order on all ranks, and
+ * gives the result to all ranks. Returns 0, or -1. */
 int lists_merge(const struct iolens_transport *transport, struct buffer *lists, size_t count);
 
 #endif

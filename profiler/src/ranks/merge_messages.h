@@ -5,12 +5,12 @@
 #include "../adapter.h"
 #include "../memory/buffer.h"
 
-/* Add what `higher` ranks have to what lower ones do. Returns 0, or -1. */
+/* Adds the bytes of `higher` ranks to those of lower ones. Returns 0, or -1. */
 typedef int merge_add_fn(struct buffer *lower, const struct buffer *higher, const void *context);
 
-/* Collective, where ranks can send, behind a step that all of them took (in_step.h): those of rank 0 become
- * those of all. A rank whose `bytes` have failed hands on nothing. Returns 0, or -1, which other ranks learn
- * of on the way to rank 0 alone. */
+/* Collective; needs ranks that can send messages, after a step that all of them took (in_step.h). Merges
+ * the bytes of all ranks and gives the result to all. A rank whose `bytes` have failed contributes nothing.
+ * Returns 0, or -1; ranks that are not on the way to rank 0 do not learn of the failure. */
 int merge_by_messages(const struct iolens_transport *transport, struct buffer *bytes, merge_add_fn *add,
                       const void *context);
 

@@ -7,17 +7,17 @@
 
 enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20, MOST_PLACES = 4 };
 
-/* How many files that no other rank used are expected to stay, at most. */
+/* Largest expected number of files that remain although no other rank used them. */
 static const double FEW_ENOUGH = 1e-3;
 
-/* Every rank counts its files in a table, each file in some slots that follow from its id and the number of
- * the round, and the tables of all ranks are added (a counting Bloom filter). Where all slots of a file hold
- * more than this rank's own files, other ranks have files there: the same one, or others by chance. Further
- * rounds, in which files meet in other slots, tell these apart. */
+/* Every rank counts its files in a table, each file in several slots that follow from its id and the number
+ * of the round, and the tables of all ranks are added (a counting Bloom filter). If all slots of a file
+ * hold more than this rank's own files, other ranks have files there: the same file, or others by chance.
+ * Further rounds with other slots separate these cases. */
 struct slots {
     size_t count;
-    int round, places;       /* slots of a file */
-    struct buffer mine, all; /* int64: one per slot, and the files in all */
+    int round, places;       /* slots per file */
+    struct buffer mine, all; /* int64: one per slot, then the number of files */
 };
 
 static size_t slot_of(const struct slots *slots, uint64_t id, int place)
@@ -51,7 +51,7 @@ int64_t partially_shared_candidates(enum module_index module)
     return count;
 }
 
-/* Room for about four slots a file. */
+/* Makes room for about four slots per file. */
 static int start(int64_t total, struct slots *slots)
 {
     slots->count = LEAST_SLOTS;
@@ -61,7 +61,8 @@ static int start(int64_t total, struct slots *slots)
     return total == 0 || (buffer_add(&slots->mine, bytes) && buffer_add(&slots->all, bytes)) ? 0 : -1;
 }
 
-/* As many places a file as tell `total` files apart best: ln 2 of the slots that there are for each. */
+/* Chooses the number of slots per file that distinguishes `total` files best: ln 2 of the slots available
+ * for each. */
 static void begin_round(struct slots *slots, int round, int64_t total)
 {
     int64_t places = (int64_t)(0.69 * (double)slots->count / (double)total);
@@ -70,7 +71,8 @@ static void begin_round(struct slots *slots, int round, int64_t total)
     memset(slots->mine.data, 0, slots->mine.used);
 }
 
-/* At most this share of the lone ones among `total` files meets others in all its slots. */
+/* Returns the largest expected share of files of one rank, among `total` files, whose slots all contain
+ * other files. */
 static double share_left(const struct slots *slots, int64_t total)
 {
     double taken = (double)slots->places * (double)total / (double)slots->count, share = 1;
@@ -90,7 +92,8 @@ static bool meets_others(const struct slots *slots, uint64_t id)
     return meets;
 }
 
-/* Collective. Drop the candidates that are alone in a slot. `total`: candidates of all ranks before that. */
+/* Collective. Removes the candidates that are alone in a slot. `total` is the number of candidates of all
+ * ranks before that. */
 static int sift(const struct iolens_transport *transport, struct slots *slots, struct buffer *files,
                 int64_t *total)
 {
@@ -117,7 +120,7 @@ int partially_shared_find(const struct iolens_transport *transport, enum module_
 {
     struct slots slots = {0};
     int64_t before = -1;
-    double lone = (double)total; /* expected to be left, at most */
+    double lone = (double)total; /* largest expected number of remaining files of one rank */
     for (struct file *file = first_candidate(module); file; file = next_candidate(file, module))
         buffer_put(files, &file, sizeof(struct file *));
     int result = start(total, &slots);

@@ -6,14 +6,14 @@
 #include "merge_lists.h"
 #include "shared.h"
 
-/* A shared record on its way through the ranks. */
+/* A shared record that is merged over the ranks. */
 struct staged {
     int64_t module;
     struct spread spread;
     char record[];
 };
 
-/* How the staged records of a module are laid out. */
+/* The layout of the staged records of a module. */
 struct stage {
     enum module_index module;
     size_t record_bytes, stride;
@@ -82,7 +82,7 @@ static void combine_staged(const void *in, void *inout)
     spread_merge(&lower->spread, &higher->spread);
 }
 
-/* Collective. The module's shared files, merged into `staged`. */
+/* Collective. Merges the module's shared files into `staged`. */
 static int merge_staged(const struct iolens_transport *transport, const struct stage *stage,
                         struct buffer *staged)
 {
@@ -112,7 +112,7 @@ static void keep_lists(const struct stage *stage, const struct file *file, struc
     }
 }
 
-/* Collective. The lists of most frequent values of these `count` merged records. */
+/* Collective. Merges the lists of most frequent values of these `count` records. */
 static int merge_lists(const struct iolens_transport *transport, const struct stage *stage, size_t count,
                        struct buffer *merged)
 {
@@ -147,7 +147,7 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
     return result;
 }
 
-/* Records of varying size are not merged: rank 0's stands for all. */
+/* Records of varying size are not merged; the record of rank 0 stands for all. */
 static void put_varying(const struct module *type, const struct file *file, const void *state, int64_t rank,
                         struct records *records)
 {
@@ -157,7 +157,7 @@ static void put_varying(const struct module *type, const struct file *file, cons
         type->serialize(state, file, rank, room);
 }
 
-/* This rank writes a record of its own for the file. */
+/* Returns true if this rank writes its own record for the file. */
 static bool has_own(const struct file *file, enum module_index module, int rank)
 {
     bool stands_for_all = !modules[module]->shape && rank == 0;

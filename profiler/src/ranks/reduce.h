@@ -1,5 +1,5 @@
-/* From every rank's states to the regions of the modules: own records, and the merged ones of shared files.
- */
+/* Converts every rank's states into the regions of the modules: own records, and the merged records of
+ * shared files. */
 #ifndef IOLENS_REDUCE_H
 #define IOLENS_REDUCE_H
 
@@ -8,26 +8,26 @@
 #include "../compression/records.h"
 #include "../files/registry.h"
 
-/* Once, when recording has stopped and iolens.timeline is known. States of fixed records stay as they are:
- * their pages would have to be copied. */
+/* Completes the states once, when recording has stopped and iolens.timeline is known. States of fixed
+ * records are left alone, because a write would copy their pages. */
 void reduce_flush_states(void);
 
-/* Whether this rank wants reduce_agree. */
+/* Returns true if this rank needs reduce_agree. */
 bool reduce_speaks(void);
 
-/* Collective, before names and records are written. */
+/* Collective. Agrees on the shared files, before names and records are written. */
 void reduce_agree(const struct iolens_transport *transport);
 
-/* A file's record of a module with a shape as it stands in the log, before ranks are merged; `record` has
- * room for shape_bytes(). */
+/* Writes a file's record of a module with a shape as it stands in the log, before ranks are merged;
+ * `record` has room for shape_bytes(). */
 void reduce_record(const struct file *file, enum module_index module, int64_t rank, void *record);
 
-/* Collective. This rank's part of the module's region: its own records and, on rank 0, the merged shared
- * ones. */
+/* Collective. Appends this rank's part of the module's region: its own records and, on rank 0, the merged
+ * shared ones. */
 int reduce_records(const struct iolens_transport *transport, enum module_index module,
                    struct records *records);
 
-/* This rank's part of the name region: id and path of its files, shared ones on rank 0 only. */
+/* Appends this rank's part of the name region: id and path of its files; rank 0 includes shared ones. */
 void reduce_names(int rank, struct buffer *part);
 
 #endif

@@ -1,4 +1,4 @@
-/* The transport of a process without MPI: one rank that talks to nobody. */
+/* The transport of a process without MPI: a single rank. */
 #ifndef IOLENS_SERIAL_H
 #define IOLENS_SERIAL_H
 

@@ -3,7 +3,8 @@
 #include "../memory/buffer.h"
 #include "../runtime/context.h"
 
-/* Bit m: the file has a state of module m, whose records of several ranks may become one. */
+/* Returns bits: bit m is set if the file has a state of module m, whose records of several ranks can be
+ * merged. */
 static uint32_t mergeable(const struct file *file)
 {
     uint32_t bits = 0;
@@ -20,7 +21,7 @@ size_t shared_candidates(void)
     return count;
 }
 
-/* On all ranks: the ids of rank 0's files. */
+/* Sends the ids of rank 0's files to all ranks. */
 static int send_ids(const struct iolens_transport *transport, uint64_t *ids, size_t count)
 {
     size_t found = 0;
@@ -31,7 +32,7 @@ static int send_ids(const struct iolens_transport *transport, uint64_t *ids, siz
     return transport->bcast(ids, count * sizeof *ids, 0);
 }
 
-/* The chain keeps the order of `ids`. */
+/* Links the shared files in the order of `ids`. */
 static void chain(const uint64_t *ids, const uint32_t *bits, size_t count)
 {
     struct file **last = &iolens_registry.shared;

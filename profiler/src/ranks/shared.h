@@ -1,4 +1,4 @@
-/* Which files all ranks used. */
+/* Finds the files that all ranks used. */
 #ifndef IOLENS_SHARED_H
 #define IOLENS_SHARED_H
 
@@ -7,20 +7,21 @@
 #include "../adapter.h"
 #include "../files/registry.h"
 
-/* How many files of this rank all ranks might share. */
+/* Returns how many files of this rank all ranks might share. */
 size_t shared_candidates(void);
 
-/* Collective, in two calls that grow with `count` (12 bytes each): the candidates of rank 0, known to all
- * ranks. Afterwards the functions below know. Returns 0, or -1. */
+/* Collective, in two calls that grow with `count` (12 bytes each): all ranks get the candidates of rank 0.
+ * The functions below are valid afterwards. Returns 0, or -1. */
 int shared_find(const struct iolens_transport *transport, size_t count);
 
-/* Every rank has a state of the module for this file. */
+/* Returns true if every rank has a state of the module for this file. */
 static inline bool shared_by_all(const struct file *file, enum module_index module)
 {
     return file->shared >> module & 1;
 }
 
-/* Files that all ranks share in the module, in the same order on all ranks; NULL behind the last one. */
+/* Iterate over the files that all ranks share in the module, in the same order on all ranks; NULL behind
+ * the last one. */
 struct file *shared_first(enum module_index module);
 struct file *shared_next(const struct file *file, enum module_index module);
 

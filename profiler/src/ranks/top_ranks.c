@@ -6,10 +6,11 @@
 
 enum { CLASSES = 65 };
 
-/* 0 for 0, else 1 + the power of two. */
+/* Returns 0 for 0, else 1 + the exponent of the power of two below the weight. */
 static int class_of(int64_t weight) { return weight > 0 ? 64 - __builtin_clzll((uint64_t)weight) : 0; }
 
-/* The class of which only some ranks are chosen; all above it are. `room`: how many of it. */
+/* Returns the class of which only some ranks are chosen; all ranks of higher classes are. `room` receives
+ * their number. */
 static int last_class(const int64_t *ranks, int64_t most, int64_t *room)
 {
     int class = CLASSES - 1;

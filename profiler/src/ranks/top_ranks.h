@@ -1,4 +1,4 @@
-/* The ranks that did most, found without telling everybody what each of them did. */
+/* Chooses the ranks with the largest values without sending every rank's values to all others. */
 #ifndef IOLENS_TOP_RANKS_H
 #define IOLENS_TOP_RANKS_H
 

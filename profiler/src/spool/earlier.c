@@ -19,7 +19,8 @@ static bool read_at(int fd, void *into, size_t bytes, size_t offset)
     return syscall(SYS_pread64, fd, into, bytes, offset) == (long)bytes;
 }
 
-/* A file of ours that names this process, whatever program it was then: a descriptor, or -1. */
+/* Opens a file of ours that names this process, whatever program it ran then. Returns a descriptor, or
+ * -1. */
 static int open_own(const char *path, const struct spool_process *self)
 {
     struct stat info;
@@ -33,7 +34,8 @@ static int open_own(const char *path, const struct spool_process *self)
     return -1;
 }
 
-/* By the first of its names, or by the second where another process left its spool by the first. */
+/* Finds the file by the first of its names, or by the second if another process left its spool under the
+ * first. */
 static int find(char path[PATH_BYTES], const char *parent)
 {
     struct stat info;
@@ -53,7 +55,8 @@ static int find(char path[PATH_BYTES], const char *parent)
     return open_own(path, &self);
 }
 
-/* What `worth` says of the pages at the address that they had. Of what cannot be read there: false. */
+/* Returns the result of `worth` for the pages mapped at their original address; false if they cannot be
+ * mapped there. */
 static bool ask(int fd, bool (*worth)(const struct spool_header *header, const struct area *area))
 {
     struct stat info;
@@ -78,7 +81,7 @@ static bool ask(int fd, bool (*worth)(const struct spool_header *header, const s
     return is_worth;
 }
 
-/* It ended with the exec, a moment ago. False when that cannot be written. */
+/* The earlier program ended with the exec a moment ago. Returns false if that cannot be written. */
 static bool mark_as_replaced(int fd, struct clock *clock)
 {
     const uint32_t replaced = 1;
@@ -91,7 +94,7 @@ static bool mark_as_replaced(int fd, struct clock *clock)
                (long)sizeof replaced;
 }
 
-/* No two programs of a process begin at the same nanosecond. */
+/* Renames the file by its begin in nanoseconds, which differs for each program of a process. */
 static bool keep(int fd, const char *path)
 {
     struct clock clock;

@@ -1,4 +1,4 @@
-/* The spool of the program that this process was before an exec. */
+/* The spool of the program that this process ran before an exec. */
 #ifndef IOLENS_EARLIER_H
 #define IOLENS_EARLIER_H
 
@@ -7,10 +7,10 @@
 #include "../memory/area.h"
 #include "spool.h"
 
-/* When the process begins: where an earlier program of this process left its spool, mark it as ended now and
- * give it a name of its own when it is `worth` a log, else remove it. An exec that fails and a child of vfork
- * notice nothing, since nothing is done before the exec. `worth` reads the header at its own address, and in
- * `area` what lies behind it. */
+/* Called when the process begins. If an earlier program of this process left its spool, marks it as ended
+ * now and renames it if it is `worth` a log, else removes it. An exec that fails and a child of vfork are
+ * unaffected, since nothing is done before the exec. `worth` reads the header at its own address, and in
+ * `area` the memory behind it. */
 void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area));
 
 #endif

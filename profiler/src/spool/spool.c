@@ -27,11 +27,11 @@ enum { TELL_NS = 100000000 };
 
 const char *const spool_folders[SPOOL_FOLDERS] = {"/dev/shm", "/tmp"};
 
-/* System calls made directly, because open, mmap, close and unlink are wrapped functions, and other
- * preloaded libraries may wrap them too. */
+/* System calls are made directly, because open, mmap, close and unlink are wrapped functions that other
+ * preloaded libraries may wrap as well. */
 
-/* The folder iolens-<uid> in `parent`: made when missing, refused when it is not ours alone. Returns a
- * descriptor, or -1 with errno. */
+/* Opens the folder iolens-<uid> in `parent`; makes it if it is missing, refuses it if others can write to
+ * it. Returns a descriptor, or -1 with errno. */
 static int open_folder(const char *parent, char *name, size_t size)
 {
     struct stat info;
@@ -54,7 +54,7 @@ static int open_folder(const char *parent, char *name, size_t size)
     return -1;
 }
 
-/* Room for `bytes` at the end of the file, mapped behind what is mapped already, or at a new place. */
+/* Maps `bytes` at the end of the file, behind the existing mapping or at a new place. */
 static char *map_more(int fd, size_t bytes)
 {
     const struct spool *spool = &iolens_spool;
@@ -97,7 +97,7 @@ void spool_describe_process(struct spool_process *process)
     memset(process, 0, sizeof *process);
     process->pid = iolens.pid;
     slurp("/proc/self/stat", text, sizeof text);
-    const char *field = strrchr(text, ')'); /* behind the name, which may hold anything */
+    const char *field = strrchr(text, ')'); /* search behind the name, which may contain anything */
     for (int i = 2; field && i < 22; i++)
         field = strchr(field + 1, ' ');
     process->start_ticks = field ? strtoll(field, NULL, 10) : 0;
@@ -136,7 +136,8 @@ static void fill_header(struct spool_header *header)
     memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
 }
 
-/* Named after the process; its begin follows when one that had the same number left its spool behind. */
+/* The file is named after the process, and also after its begin if an earlier process of the same number
+ * left its spool. */
 static int create_file(int folder, char *name, size_t size)
 {
     struct spool_process self;
@@ -181,15 +182,15 @@ void spool_start(uint64_t layout, void (*tell)(void))
     iolens_spool.tell = tell;
 }
 
-/* Whether the log can be written. If not, the end of the process says so, and the missing spool needs no
- * sentence of its own. */
+/* Returns true if the log can be written. If not, the message at the end of the process suffices, and the
+ * missing spool needs none. */
 static bool log_has_a_place(void)
 {
     return iolens.settings.logfile ||
            syscall(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
 }
 
-/* There is a header then, or why not has been said. */
+/* Creates the spool; afterwards there is a header, or a message with the reason. */
 static void create(void)
 {
     const char *asked = iolens.settings.spool;
@@ -206,7 +207,7 @@ static void create(void)
         *asked ? asked : "/dev/shm or /tmp", strerror(error));
 }
 
-/* The file again, when it is still the one at this path. */
+/* Opens the file again if it is still the one at this path. */
 static int reopen(void)
 {
     struct stat info;
@@ -241,8 +242,8 @@ static void *extend(size_t bytes)
     return pages;
 }
 
-/* Called with locks held, in a folder that may be a remote one: neither a signal handler nor a cancellation
- * may end the thread here. SIGXFSZ is held back where it can come. */
+/* Locks are held and the folder may be remote, so neither a signal handler nor a cancellation may end the
+ * thread here. SIGXFSZ is blocked while it may be raised. */
 void *spool_extend(size_t bytes)
 {
     int cancellable;
@@ -286,7 +287,7 @@ void spool_parallel(const struct iolens_transport *transport)
     spool_beat();
 }
 
-/* Map everything behind the header again, at the address where it is. */
+/* Maps everything behind the header again at its address. */
 static bool map_again(int fd, int flags)
 {
     char *place = (char *)iolens_spool.header + SPOOL_HEADER_BYTES;
@@ -295,7 +296,7 @@ static bool map_again(int fd, int flags)
                                  (off_t)SPOOL_HEADER_BYTES) == (long)place;
 }
 
-/* A mapping that fails may have taken away the one before it. */
+/* A mapping that fails may have removed the previous one. */
 bool spool_freeze(void)
 {
     int fd = iolens_spool.header ? reopen() : -1;

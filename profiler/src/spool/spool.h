@@ -32,21 +32,21 @@ enum {
     SPOOL_FOLDERS = 2
 };
 
-/* Where spools are mapped: far from where a kernel puts anything by itself, and inside what the address,
- * thread and memory sanitizers leave to the program. A child of fork takes the next free place. */
+/* Address at which spools are mapped: far from addresses that a kernel chooses, and in a range that the
+ * address, thread and memory sanitizers leave to the program. A child of fork takes the next free place. */
 #define SPOOL_FIRST_PLACE UINT64_C(0x550000000000)
 #define SPOOL_PLACE_BYTES (UINT64_C(1) << 36)
 
 struct file;
 
-/* What is needed to find out whether a process still runs. */
+/* The facts by which one can find out whether a process still runs. */
 struct spool_process {
     int64_t pid, start_ticks; /* field 22 of /proc/<pid>/stat */
     uint64_t namespace;       /* inode of /proc/self/ns/pid */
     char boot[40];            /* /proc/sys/kernel/random/boot_id */
 };
 
-/* The ranks of one job have the same key. */
+/* The job of a spool; all ranks of one job have the same key. */
 struct spool_job {
     int64_t pid, start_ns; /* of rank 0 */
     char host[HOST_BYTES];
@@ -54,26 +54,26 @@ struct spool_job {
 
 struct spool_header {
     char magic[8];
-    uint64_t layout; /* of all structures; see recording_layout */
-    uint64_t base;   /* address that this header was mapped at */
+    uint64_t layout; /* checksum of the layout of all structures; see recording_layout */
+    uint64_t base;   /* address at which this header was mapped */
     struct spool_process process;
     struct spool_job job;
-    int32_t rank, ranks; /* ranks 0: not in an MPI job, or killed before MPI_Init ended */
+    int32_t rank, ranks; /* ranks is 0 outside an MPI job, or if killed before the end of MPI_Init */
     struct clock_offsets offsets;
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
     struct origin origin;
     struct clock clock;
     uint64_t beat_ticks, beat_ns;         /* both clocks at the latest sign of life */
-    struct file *first;                   /* of the registry */
-    _Atomic uint32_t partial;             /* bit m: module m had to leave something out */
+    struct file *first;                   /* first file of the registry */
+    _Atomic uint32_t partial;             /* bit m: module m left something out */
     _Atomic(void *) tables[SPOOL_TABLES]; /* states of the process tables */
-    uint32_t overflow;                    /* later records are elsewhere: there was no room for them here */
-    uint32_t replaced;                    /* by exec: the process goes on as another program */
-    struct settings settings;             /* texts in `text` */
+    uint32_t overflow;        /* later records are elsewhere, because there was no room for them here */
+    uint32_t replaced;        /* exec replaced the program; the process continues as another one */
+    struct settings settings; /* texts in `text` */
     struct identity identity;
     uint64_t identity_hash;
-    char log[PATH_BYTES]; /* the log that these records went into, once that is being written */
+    char log[PATH_BYTES]; /* the log with these records, once it is being written */
     size_t text_used;
     char text[SPOOL_TEXT_BYTES];
 };
@@ -81,49 +81,49 @@ struct spool_header {
 _Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header fits its pages");
 
 struct spool {
-    struct spool_header *header; /* NULL: none */
+    struct spool_header *header; /* NULL without a spool */
     size_t bytes;                /* mapped */
-    bool refused;                /* there is none, or no more of it */
-    uint64_t layout;             /* of what will lie in it */
-    uint64_t told_ns;            /* when `tell` was last called, by CLOCK_MONOTONIC */
-    void (*tell)(void);          /* brings up to date what lies in it */
+    bool refused;                /* there is no spool, or no more room in it */
+    uint64_t layout;             /* checksum of the layout of its contents */
+    uint64_t told_ns;            /* time of the last call of `tell`, by CLOCK_MONOTONIC */
+    void (*tell)(void);          /* updates the contents of the spool */
     char path[PATH_BYTES];
 };
 
 extern struct spool iolens_spool;
 
-/* Where spools lie unless IOLENS_SPOOL names a folder: in the first in which they can. */
+/* Folders for spools unless IOLENS_SPOOL names one; the first usable folder is taken. */
 extern const char *const spool_folders[SPOOL_FOLDERS];
 
-/* When the process begins. `tell` is called at signs of life, at most ten times a second. */
+/* Called when the process begins. `tell` is called at signs of life, at most ten times per second. */
 void spool_start(uint64_t layout, void (*tell)(void));
 
-/* This process, as its spool names it. */
+/* Describes this process in the form of a spool. */
 void spool_describe_process(struct spool_process *process);
 
-/* `bytes` (whole pages) of new zeroed memory, or NULL: the reason has been said, once. */
+/* Returns `bytes` (whole pages) of new zeroed memory, or NULL after one message with the reason. */
 void *spool_extend(size_t bytes);
 
-/* Make sure that there is a spool, and enter which rank of which job this is. Collective. */
+/* Collective. Makes sure that there is a spool, and enters job and rank. */
 void spool_parallel(const struct iolens_transport *transport);
 
-/* Recording has stopped: what is done to the records from now on stays out of the file. False without memory
- * for that: then nothing may be done to them. */
+/* Called when recording has stopped: later changes to the records stay out of the file. Returns false
+ * without memory for that; the records must then not be changed. */
 bool spool_freeze(void);
 
-/* What was recorded so far is no part of the log of a process that is killed. */
+/* Excludes the records so far from the log of a process that is killed. */
 void spool_forget(void);
 
-/* The log that is being written, so that nobody writes another one when it is there. */
+/* Enters the log that is being written, so that no second log is made if it exists. */
 void spool_name_log(const char *log);
 
-/* The records are in a log, or not wanted. */
+/* Removes the spool, whose records are in a log or not wanted. */
 void spool_remove(void);
 
-/* In a child of fork: the parent's spool is not this process's. */
+/* Called in a child of fork: the parent's spool does not belong to this process. */
 void spool_after_fork(void);
 
-/* A sign of life, which also tells how fast the clock runs. */
+/* Enters a sign of life, which also measures the speed of the clock. */
 void spool_beat(void);
 
 #endif

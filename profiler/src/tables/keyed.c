@@ -7,9 +7,9 @@ enum { BRANCH_BITS = 2, HASH_BITS = 64 };
 
 _Static_assert(KEYED_BRANCHES == 1 << BRANCH_BITS, "one branch for each value of the bits");
 
-/* Keys are read and written here word by word, and by no function of the C library: ThreadSanitizer's own, in
- * a program built with it, would report two threads that use one key, since it does not see what orders them.
- */
+/* Keys are read and written word by word here, and not by functions of the C library: in a program built
+ * with ThreadSanitizer, its versions of them would report a race between two threads that use one key,
+ * because it does not see the ordering between them. */
 static uint64_t word_at(const void *key, size_t at)
 {
     uint64_t word;
@@ -67,7 +67,8 @@ static void enlist(struct keyed *store, struct keyed_row *row)
     while (!atomic_compare_exchange_weak(&store->newest, &newest, row));
 }
 
-/* Two keys of the same hash part at no level: behind its last bits rows follow one another. */
+/* Two keys with the same hash differ at no level; behind the last bits of the hash their rows form a
+ * list. */
 struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shape, const void *key)
 {
     uint64_t way = hash_of(key, shape->key_bytes);
@@ -87,7 +88,7 @@ struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shap
     }
 }
 
-/* Each row is claimed, so that the list cannot be a ring. */
+/* Each row is claimed once, so that a damaged list cannot form a ring. */
 void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const struct area *area,
                     bool (*sound)(const void *key, const void *value))
 {

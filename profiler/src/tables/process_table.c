@@ -18,7 +18,7 @@ static struct {
     _Atomic(void *) state[TABLE_COUNT];
 } iolens_tables;
 
-/* What a table keeps of one file. */
+/* The state that a table keeps for one file. */
 struct file_entry {
     struct file_entry *next;
     int64_t table;
@@ -114,7 +114,7 @@ bool tables_matter(void)
     return false;
 }
 
-/* What the state points to lies in the spool, or was taken out. */
+/* Returns false if the state points outside the spool. */
 static bool validate(const struct process_table *type, void *state, const struct area *area)
 {
     if (type->keyed)
@@ -138,7 +138,7 @@ double tables_load(const struct spool_header *header, const struct area *area)
     return latest;
 }
 
-/* The list ends where something is wrong. No entry is taken twice, so that it cannot be a ring. */
+/* The list ends at the first fault. No entry is taken twice, so that it cannot form a ring. */
 void tables_load_file(struct file *file, const struct area *area)
 {
     struct file_entry *last = NULL;
@@ -169,10 +169,10 @@ int64_t tables_most_rows(bool speaks)
     return DEFAULT_ROWS;
 }
 
-/* What all ranks add up before tables are collected. */
+/* Numbers that all ranks add up before tables are collected. */
 struct numbers {
     int64_t used[TABLE_COUNT], most[TABLE_COUNT];
-    int64_t sums[MOST_SUMS]; /* those of each table that has any, one table after the other */
+    int64_t sums[MOST_SUMS]; /* sums of each table that has any, one table after another */
 };
 
 static bool have_room_for_sums(void)

@@ -1,7 +1,7 @@
-/* Tables of the log's private regions: what Darshan's records have no slot for. Each is one row in tables.def
- * and one file, which holds `const struct process_table table_NAME`; all that else needs to be done for it
- * follows from that: its place in the spool and the checks of what lies there, a fresh start in a child of
- * fork, its region in the log with the columns' names, and the documentation in TABLES.md. */
+/* Tables of the log's private regions, for which Darshan's records have no slot. Each table is one row in
+ * tables.def and one file, which defines `const struct process_table table_NAME`. Everything else follows
+ * from that: its place in the spool and the checks of its contents there, a fresh start in a child of fork,
+ * its region in the log with the columns' names, and its documentation in TABLES.md. */
 #ifndef IOLENS_PROCESS_TABLE_H
 #define IOLENS_PROCESS_TABLE_H
 
@@ -27,95 +27,102 @@ struct keyed_shape;
 struct spool_header;
 
 struct process_table {
-    const char *name;    /* of the private region */
-    const char *meaning; /* what a row is */
+    const char *name;    /* name of the private region */
+    const char *meaning; /* the meaning of a row */
     const struct column *columns;
     size_t column_count, row_bytes;
-    /* What the process keeps while it runs, and what it keeps per file: zeroed, in the spool; 0: nothing. */
+    /* Sizes of the states per process and per file, zeroed and in the spool; 0 if there is none. */
     size_t state_bytes, file_bytes;
-    /* Of a process's state from a spool: what it points to lies there; NULL: it has no pointers. */
+    /* Checks that a process's state from a spool points into the spool only; NULL if it has no pointers. */
     bool (*validate)(const void *state, const struct area *area);
-    /* Of a state that is a `struct keyed`: its rows' shape, and what rows from a spool must hold to be kept
-     * (may be NULL). In place of `validate`. */
+    /* The shape of the rows if the state is a `struct keyed`, and the condition under which rows from a
+     * spool are kept (may be NULL). Replaces `validate`. */
     const struct keyed_shape *keyed;
     bool (*sound)(const void *key, const void *value);
-    /* The latest time in a valid state from a spool, in seconds: the process was still there then. NULL: it
-     * keeps no times. */
+    /* Returns the latest time in seconds in a valid state from a spool, at which the process still ran.
+     * NULL if it keeps no times. */
     double (*latest)(const void *state);
-    void (*start)(void); /* the settings are known, from the environment or a spool; may be NULL */
-    void (*begin)(void); /* the job has begun and ranks are known; may be NULL */
-    void (*reset)(void); /* forget what is kept elsewhere: the process is a child of fork; may be NULL */
-    /* A sign of life, at most ten a second: bring the state up to date, in case that this process is killed;
-     * may be NULL. */
+    void (*start)(
+        void); /* called when the settings are known, from the environment or a spool; may be NULL */
+    void (*begin)(void); /* called when the job has begun and ranks are known; may be NULL */
+    void (*reset)(void); /* forgets state that is kept elsewhere in a child of fork; may be NULL */
+    /* Updates the state at a sign of life, at most ten times per second, in case the process is killed; may
+     * be NULL. */
     void (*beat)(void *state);
-    /* What it holds is worth a log, even of a process without I/O; NULL: it never is. */
+    /* Returns true if the contents are worth a log even for a process without I/O; NULL if they never
+     * are. */
     bool (*matters)(void);
-    /* `collect` is left out when no rank has a state of the table `state_of`. */
+    /* `collect` is skipped if no rank has a state of the table `state_of`. */
     bool on_demand;
     enum process_table_index state_of;
-    /* What has to be known of all ranks together, in one exchange of all tables before the first `collect`:
-     * `count` sets this rank's numbers, and afterwards `sums` holds the sums over all ranks. May be NULL. */
+    /* Sets this rank's numbers, which are added over all ranks in one exchange for all tables before the
+     * first `collect`; afterwards `sums` holds the sums. May be NULL. */
     void (*count)(int rank);
     int64_t *sums;
     size_t sum_count;
-    /* Collective. Append this rank's rows; rows->failed without memory. */
+    /* Collective. Appends this rank's rows; sets rows->failed without memory. */
     void (*collect)(const struct iolens_transport *transport, struct buffer *rows);
-    /* Collective, after all other tables: the text of a region of kind json, which has no columns. */
+    /* Collective, after all other tables. Writes the text of a region of kind json, which has no
+     * columns. */
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
-    /* What `collect` had to leave out, on all ranks together: a sentence; NULL: nothing. May be NULL. */
+    /* Returns a sentence about the rows that `collect` left out on all ranks together; NULL if there are
+     * none. May be NULL. */
     const char *(*left_out)(void);
-    /* What the program did that makes its rows less than they seem: a sentence; NULL: nothing. May be NULL.
-     */
+    /* Returns a sentence about actions of the program that make the rows incomplete; NULL if there are
+     * none. May be NULL. */
     const char *(*remark)(void);
-    int64_t (*weight)(
-        const void *row); /* of tables that keep the largest: see table_largest.h and table_merge.h */
-    /* Of tables whose rows are bounded over all ranks (table_merge.h): make a row stand for any rank, and say
-     * which of the `rest_slots` rows it becomes part of. All rows of a slot then have the same key. */
+    int64_t (*weight)(const void *row); /* weight of a row, for tables that keep the largest: see
+                                           table_largest.h and table_merge.h */
+    /* For tables whose number of rows is bounded over all ranks (table_merge.h): makes a row stand for any
+     * rank, and returns which of the `rest_slots` rows it is merged into. All rows of a slot then have the
+     * same key. */
     size_t (*rest)(void *row);
     size_t rest_slots;
-    /* No more rows will this rank's `collect` append; NULL: one for each row of the `keyed` state. */
+    /* Returns an upper bound of the rows that this rank's `collect` appends; NULL if it is the number of
+     * rows of the `keyed` state. */
     int64_t (*most_rows)(void);
 };
 
-/* The columns of a table whose rows are the file's `struct row`. */
+/* Declares the columns of a table whose rows are the file's `struct row`. */
 #define TABLE_ROWS(list)                                                                                     \
     .columns = list, .column_count = sizeof list / sizeof *list, .row_bytes = sizeof(struct row)
 
 extern const struct process_table *const process_tables[TABLE_COUNT];
 
-/* The state of the process, made at its first use; NULL when memory is short. */
+/* Returns the state of the process, made at its first use; NULL if memory is short. */
 void *table_state(enum process_table_index table);
 
-/* The same; NULL when it was not used. */
+/* Returns the state of the process; NULL if it was not used. */
 void *table_state_known(enum process_table_index table);
 
-/* What the process keeps of a file, made at its first use; NULL when memory is short. */
+/* Returns the state of a file, made at its first use; NULL if memory is short. */
 void *table_file_state(enum process_table_index table, struct file *file);
 void *table_file_state_known(enum process_table_index table, const struct file *file);
 
-/* For all tables: the hooks above. */
+/* Call the hooks above for all tables. */
 void tables_start(void);
 void tables_begin(void);
 void tables_beat(void);
 void tables_reset(void);
 
-/* Whether one of them is worth a log by itself. */
+/* Returns true if one of the tables is worth a log by itself. */
 bool tables_matter(void);
 
-/* Take what is whole of the states in a spool, of the process and of one of its files. Of the process: the
- * latest time that they know, in seconds; 0: none. */
+/* Takes the valid parts of the states in a spool, of the process and of one of its files. The first returns
+ * the latest time in them in seconds; 0 if there is none. */
 double tables_load(const struct spool_header *header, const struct area *area);
 void tables_load_file(struct file *file, const struct area *area);
 
-/* How many rows a table of ranks may have (IOLENS_FILE_RANKS); a value of no use is said when `speaks`. */
+/* Returns how many rows a table of ranks may have (IOLENS_FILE_RANKS); if `speaks`, an invalid value causes
+ * a message. */
 int64_t tables_most_rows(bool speaks);
 
-/* Collective. This rank's rows of all tables, in their order. `most`: of each table with a `rest`, no more
- * rows will there be on all ranks together. */
+/* Collective. Collects this rank's rows of all tables, in their order. `most` is, for each table with a
+ * `rest`, an upper bound of the rows on all ranks together. */
 void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
                     int64_t most[TABLE_COUNT]);
 
-/* Collective. This rank's part of the table's region: its rows, or its text. */
+/* Collective. Appends this rank's part of the table's region: its rows, or its text. */
 void table_put(enum process_table_index table, const struct iolens_transport *transport,
                const struct buffer *rows, struct buffer *out);
 

@@ -1,4 +1,4 @@
-/* The columns of a table of a private region, and how its rows are written: one line of JSON that names the
+/* The columns of a table of a private region, and the form of its rows: one line of JSON that names the
  * columns, then the columns. */
 #ifndef IOLENS_TABLE_H
 #define IOLENS_TABLE_H
@@ -7,32 +7,33 @@
 
 #include "../memory/buffer.h"
 
-/* What a column holds in a row that stands for several ranks. */
+/* The value of a column in a row that stands for several ranks. */
 enum column_merge {
-    COLUMN_NONE, /* nothing: 0 */
-    COLUMN_KEY,  /* the same on all these ranks */
+    COLUMN_NONE, /* no value: 0 */
+    COLUMN_KEY,  /* the value that all these ranks share */
     COLUMN_RANK, /* -1 */
     COLUMN_SUM,
     COLUMN_LARGEST,
     COLUMN_SMALLEST,
-    COLUMN_EARLIEST /* of times that are not 0 */
+    COLUMN_EARLIEST /* the earliest of times that are not 0 */
 };
 
-/* What a column of texts says; of numbers: nothing. */
+/* The kind of texts in a column; meaningless for numbers. */
 enum column_text {
     TEXT_NONE,
-    TEXT_NAME, /* names somebody's files, machines or settings: replaced when a log is anonymized */
-    TEXT_WORD  /* a word of the software, the same everywhere */
+    TEXT_NAME, /* names of somebody's files, machines or settings, which anonymization replaces */
+    TEXT_WORD  /* a word of the software, which is the same everywhere */
 };
 
 struct column {
     const char *name, *dtype, *unit, *meaning;
-    size_t offset, bytes; /* where it is in a row, in memory */
+    size_t offset, bytes; /* place and size in a row in memory */
     enum column_merge merge;
     enum column_text text;
 };
 
-/* A column that is the member `name` of the file's own `struct row`, and the same with how it merges. */
+/* Declares a column that is the member `name` of the file's own `struct row`; MERGED also gives its rule
+ * for merging. */
 #define COLUMN(name, dtype, unit, meaning) MERGED(name, dtype, unit, meaning, COLUMN_NONE)
 #define MERGED(name, dtype, unit, meaning, merge)                                                            \
     {                                                                                                        \
@@ -45,18 +46,18 @@ struct column {
             text                                                                                             \
     }
 
-/* A column that is one of an array in the file's `struct row`. */
+/* Declares a column that is an element of an array in the file's `struct row`. */
 #define ELEMENT(array, index, name, dtype, unit, meaning)                                                    \
     {                                                                                                        \
 #name, dtype, unit, meaning, offsetof(struct row, array[index]),                                     \
             sizeof(((struct row *)0)->array[0]), COLUMN_NONE, TEXT_NONE                                      \
     }
 
-/* How the header of a table calls them; NULL for the first of each. */
+/* Returns the name in a table's header; NULL for the first value of each. */
 const char *column_merge_name(enum column_merge merge);
 const char *column_text_name(enum column_text text);
 
-/* The rank and number of ranks that write the table together. */
+/* The rank and the number of ranks that write the table together. */
 struct table_writers {
     int rank, size;
 };

@@ -5,9 +5,9 @@
 #include "../ranks/top_ranks.h"
 #include "table_merge.h"
 
-/* A row on its way through the ranks. */
+/* A row that is merged over the ranks. */
 struct staged {
-    int64_t table, rows; /* 0 rows: there is none */
+    int64_t table, rows; /* rows is 0 if there is none */
     char row[];
 };
 
@@ -23,7 +23,7 @@ static void combine(const void *in, void *inout)
     b->rows += a->rows;
 }
 
-/* What a row of several ranks does not have. */
+/* Clears the columns that a row of several ranks does not have. */
 static void clear_columns(const struct process_table *type, char *row)
 {
     for (size_t i = 0; i < type->column_count; i++) {
@@ -35,7 +35,7 @@ static void clear_columns(const struct process_table *type, char *row)
     }
 }
 
-/* Leave the chosen rows, and stage the others. */
+/* Keeps the chosen rows, and stages the others. */
 static void part_rows(enum process_table_index table, const bool *chosen, struct buffer *rows,
                       struct buffer *stage)
 {

@@ -4,9 +4,9 @@
 
 #include "../ranks/top_ranks.h"
 
-/* A row on its way through the ranks. */
+/* A row that is merged over the ranks. */
 struct staged {
-    int64_t table, rows; /* 0 rows: there is none */
+    int64_t table, rows; /* rows is 0 if there is none */
     char row[];
 };
 
@@ -90,7 +90,7 @@ void table_fold(const struct process_table *type, struct buffer *rows)
     struct buffer table = {0};
     while (slots < 2 * count)
         slots *= 2;
-    size_t *slot = buffer_add(&table, slots * sizeof *slot); /* 1 + the number of a row; 0: free */
+    size_t *slot = buffer_add(&table, slots * sizeof *slot); /* 1 + the number of a row; 0 if free */
     rows->failed |= !slot;
     for (size_t i = 0; slot && i < count; i++) {
         char *row = rows->data + i * type->row_bytes;
@@ -121,7 +121,7 @@ static void combine(const void *in, void *inout)
     to->rows += from->rows;
 }
 
-/* Leave the chosen rows, and merge each other one into its slot. */
+/* Keeps the chosen rows, and merges each other row into its slot. */
 static void stage_rest(const struct process_table *type, const bool *chosen, char *stage, struct buffer *rows)
 {
     size_t bytes = type->row_bytes, stride = sizeof(struct staged) + bytes, count = rows->used / bytes;
