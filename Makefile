@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -125,6 +125,10 @@ fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see te
 
 model: build ## N random programs (default 100000, of hunt SEED) against the model of the counters; see tests/model
 	@.venv/bin/python tests/model/hunt.py --build build -n $(or $(N),100000) --seed $(or $(SEED),1)
+
+advice-hunt: ## N random jobs (default 10000, from SEED on) whose judgement must not contradict itself
+	@ADVICE_JOBS=$(or $(N),10000) ADVICE_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -q -k random \
+	 tests/py/test_advice_invariants.py
 
 sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSanitizer: some minutes
 	@bash tests/sanitize.sh

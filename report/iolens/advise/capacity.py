@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.advise.rule import Layout
 from iolens.metrics.about import host_ranks
-from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import by_file, rows_of
+from iolens.metrics.striping import file_stripes, striped_files
+from iolens.metrics.use import by_file, most_first, rows_of
 
 if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
     from iolens.log import Job
     from iolens.log.records import Records
 
@@ -46,3 +48,18 @@ def _size(posix: Records, row: int) -> float:
     """Returns the bytes of a file up to the highest one that POSIX touched."""
     read, written = posix["MAX_BYTE_READ"][row], posix["MAX_BYTE_WRITTEN"][row]
     return float(max(read, written)) + 1
+
+
+def wider_layout(job: Job, limits: Limits) -> Layout | None:
+    """Returns a layout of the largest written file over as many targets as its bytes can use; None for a single one,
+    and where the log knows no layouts.
+    """
+    table = striped_files(job)
+    if table is None or not len(table):
+        return None
+    first = most_first(table["BYTES_WRITTEN"])[0]
+    size, unit = float(table["size"][first]), max(1 << 20, int(table["stripe_size"][first]))
+    fed = int(size // max(1, limits["much_bytes"]))
+    count = min(job.nprocs, int(limits["enough_stripes"]), fed, reached_stripes(fed, unit, size))
+    known = (int(table["id"][first]),)
+    return Layout(count, unit, known) if count > max(1, int(table["stripes"][first])) else None

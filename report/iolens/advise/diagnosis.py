@@ -130,8 +130,9 @@ def _transfers(job: Job) -> float:
 
 
 def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> str:
-    """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
-    if gauge not in GAUGE_NAMES:
+    """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with, and where a
+    finding explains it."""
+    if gauge not in GAUGE_NAMES or reason.startswith("“"):
         return ""
     said = say.size(value) if gauge == "size" else f"{value:.2g}"
     because = "" if reason == "no rule says why" else f" ({reason})"

@@ -99,6 +99,8 @@ def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
         return "rules could not judge it, for the log is blind for some of its bytes"
     if outside:
         return f"no rule says why, though {' and '.join(outside)}"
+    if any(one.severity == "low" for one in found):
+        return "what rules found in it can gain too little"
     return "no rule found a fault in it"
 
 

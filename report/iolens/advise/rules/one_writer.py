@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.advise.capacity import wider_layout
 from iolens.advise.one_rank import WRITING, one_rank
 from iolens.advise.rule import Rule, Seen
 
@@ -22,11 +23,9 @@ Let every rank write its own part of one file:
   Python   from mpi4py import MPI
            file = MPI.File.Open(MPI.COMM_WORLD, path,
                                 MPI.MODE_CREATE | MPI.MODE_WRONLY)
-           file.Write_at_all(offset, array)
+           file.Write_at_all(offset, array)"""
 
-and give the folder stripes, so that more than one target takes the bytes:
-
-  lfs setstripe -c -1 -S 4M FOLDER"""
+MORE_TARGETS = "\n\nMore than one target then takes the bytes.\n{layout}"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -36,7 +35,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     evidence, spent = found
     bound = f"{job.nprocs} ranks, each with an equal part of the write time of one."
-    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
+    layout = wider_layout(job, limits)
+    remedy = f"{REMEDY}{MORE_TARGETS}" if layout else REMEDY
+    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, remedy, layout=layout)
 
 
 RULE = Rule(

@@ -45,14 +45,14 @@ def check(job: Job, limits: Limits) -> Seen | None:
         seconds = slowest_seconds(job, name, ids, ("READ",))
         share = float(repeated[rows].sum() / table["BYTES_READ"][rows].sum())
         spent, gain = spent + seconds, gain + seconds * share
-        first = rows[0]
+        whole, read = float(size[rows].sum()), float(each[rows].sum())
         said.append(
-            f"{say.files(job, ids)}: {say.size(float(size[first]))}, of which each rank that used it read "
-            f"{float(each[first] / size[first]):.1f} times as much"
+            f"each rank that used {say.files(job, ids)} read {say.size(read)} from {say.size(whole)}, each byte "
+            f"{read / whole:.1f} times on average"
         )
     if not said:
         return None
-    evidence = f"{'; '.join(said)}. These reads took {say.seconds(spent)} of the slowest rank."
+    evidence = f"{said[0][0].upper()}{'; '.join(said)[1:]}. These reads took {say.seconds(spent)} of the slowest rank."
     return Seen(evidence, gain, "Each byte once: the repeated bytes' part of the read time.", REMEDY)
 
 

@@ -40,10 +40,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ids = table["id"][rows]
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
     share = float((written - size)[rows].sum() / written[rows].sum())
-    first = rows[0]
+    given, kept = float(written[rows].sum()), float(size[rows].sum())
     evidence = (
-        f"{say.files(job, ids)}: {say.size(float(written[first]))} went into {say.size(float(size[first]))}, each byte "
-        f"{float(written[first] / size[first]):.1f} times; writes took {say.seconds(spent)} of the slowest rank."
+        f"{say.size(given)} went into {say.size(kept)} of {say.files(job, ids)}, each byte {given / kept:.1f} times on "
+        f"average; writes took {say.seconds(spent)} of the slowest rank."
     )
     return Seen(evidence, spent * share, "Each byte once: the repeated bytes' part of the write time.", REMEDY)
 

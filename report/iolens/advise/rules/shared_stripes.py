@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 REMEDY = """\
 Give each rank, or each aggregator, stripes of its own:
-  - one contiguous part of a rank, as large as a stripe:
-
-  lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
-
+  - one contiguous part of a rank, as large as a stripe{layout}
   - or collective writes through ROMIO's Lustre driver, which binds
     stripes to aggregators; elsewhere: striping_unit and cb_nodes as hints,
     the stripe count a multiple of cb_nodes."""
+
+OWN = """:
+
+  lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
+"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -44,15 +46,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(fewest)} or more of {say.count(ranks, 'rank')}; writes took "
         f"{say.seconds(spent)} of the slowest."
     )
+    own = OWN.replace("{ranks}", str(int(ranks))) if ranks <= limits["enough_stripes"] else ";"
     bound = "These writes for nothing: their time on the slowest rank."
-    return Seen(evidence, spent, bound, REMEDY.replace("{ranks}", str(int(ranks))))
+    return Seen(evidence, spent, bound, REMEDY.replace("{layout}", own))
 
 
 RULE = Rule(
     id="shared-stripes",
     title="Several ranks write each stripe",
     says="every stripe of a file with much data was written by two ranks or more, in transfers that are not small",
-    limits=("much_bytes", "small_transfer"),
+    limits=("much_bytes", "small_transfer", "enough_stripes"),
     why="A stripe is one object with one set of locks: its writers wait for one another.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; W. Liao, A. Choudhary, SC08",
     check=check,

@@ -23,8 +23,7 @@ Find out what is different about these ranks before changing the program:
   squeue -w NODE                   # what shares the node
   lfs getstripe FILE               # which targets they wrote to
 
-then exclude the node (sbatch -x NODE), or spread the files over targets
-(lfs setstripe -c -1 FOLDER)."""
+then exclude the node (sbatch -x NODE), or keep off the target."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

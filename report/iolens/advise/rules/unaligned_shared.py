@@ -29,7 +29,7 @@ Let each rank's part begin on a multiple of {unit}:
 
 or lay the file out so that a stripe is a whole part of a rank:
 
-  lfs setstripe -c -1 -S SIZE_OF_A_RANKS_PART FOLDER"""
+  lfs setstripe -S SIZE_OF_A_RANKS_PART FOLDER"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

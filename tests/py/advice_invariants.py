@@ -1,0 +1,119 @@
+"""Sentences about a job that must not contradict each other; broken ones are returned in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from iolens.advise import Diagnosis, Finding
+from iolens.advise.table import RULES
+from iolens.log import Job
+from iolens.metrics.share import io_share
+from iolens.metrics.striping import file_stripes, striped_files
+from iolens.pages.job_advice import all_findings, first_findings, spoken
+
+QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
+NO_FAULT = "no rule found a fault"
+HINT = re.compile(r"^ +((?:romio|cb|striping|nc|h5)_\w+) (\S+)$", re.M)
+STRIPES = re.compile(r"lfs setstripe -c (-?\d+)(?: -S (\d+)([KM]))?")
+BOUND = re.compile(r"at most ([\d.]+) %")
+MANY = re.compile(r"\d other files?: [\d.]+ [KMGT]?i?B")
+BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
+
+
+def contradictions(job: Job, found: Diagnosis) -> list[str]:
+    """Returns what contradicts something else in the judgement of a job."""
+    checks = (_gauges, _silence, _bounds, _hints, _layouts, _pages)
+    return [said for check in checks for said in check(job, found)]
+
+
+def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields gauges outside their bounds without a finding or a reason, or beside words that nothing is wrong."""
+    titles = {f"“{one.title}”" for one in found.findings}
+    for gauge, good, reason in found.gauges.rows("gauge", "good", "reason"):
+        if good is not False:
+            continue
+        if not reason or (reason.startswith("“") and reason not in titles):
+            yield f"{gauge} is red for {reason!r}"
+        if found.verdict.sentence.startswith(QUIET):
+            yield f"{gauge} is red under {found.verdict.sentence!r}"
+        if NO_FAULT in found.verdict.sentence and gauge != "share":
+            yield f"{gauge} is red beside {found.verdict.sentence!r}"
+
+
+def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields what is to be done where nothing is said to be."""
+    sentence = found.verdict.sentence
+    if sentence.startswith(QUIET) and (found.worth or found.gain or found.hints):
+        yield f"{sentence!r} beside {[one.id for one in found.worth]}"
+    if NO_FAULT in sentence and found.worth:
+        yield f"{sentence!r} beside {[one.id for one in found.worth]}"
+    if job.coarse and not sentence.startswith(QUIET):
+        yield f"whole seconds, and {sentence!r}"
+    if job.coarse and [one for one in found.findings if one.severity != "note"]:
+        yield f"whole seconds, and {[one.id for one in found.findings]}"
+
+
+def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields shares larger than what they are a part of, and bounds that are printed too small."""
+    share = io_share(job)
+    for one in found.findings:
+        if one.gain is None:
+            continue
+        if one.id not in BESIDE_IO and (share is None or one.gain > share + 1e-9):
+            yield f"{one.id} can gain {one.gain} of {share}"
+        printed = BOUND.match(one.gain_words)
+        if printed and float(printed[1]) / 100 < one.gain - 1e-12:
+            yield f"{one.id}: {one.gain_words!r} for {one.gain}"
+        if (one.gain >= 0.05) != one.worth_it:
+            yield f"{one.id}: {one.severity} for {one.gain}"
+    printed = re.search(r"I/O took at most ([\d.]+) %", found.verdict.sentence)
+    if printed and share is not None and float(printed[1]) / 100 < share - 1e-12:
+        yield f"{found.verdict.sentence!r} for {share}"
+    yield from (f"{one.id}: {one.evidence!r} names many files before bytes of one" for one in _mixed(found))
+
+
+def _mixed(found: Diagnosis) -> list[Finding]:
+    """Returns findings whose evidence gives a number of bytes right after several files."""
+    return [one for one in found.findings if MANY.search(one.evidence) and one.id != "narrow-stripes"]
+
+
+def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields hints with two values, and aggregators that ranks or stripes cannot feed."""
+    values: dict[str, set[str]] = {}
+    for one in found.findings:
+        for key, value in HINT.findall(one.remedy):
+            values.setdefault(key, set()).add(value)
+    yield from (f"{key} is proposed as {sorted(each)}" for key, each in values.items() if len(each) > 1)
+    layout = file_stripes(job)
+    for value in values.get("cb_nodes", ()):
+        if int(value) > job.nprocs:
+            yield f"cb_nodes {value} for {job.nprocs} ranks"
+        known = set() if layout is None else set(layout["stripes"].tolist())
+        if layout is not None and known and int(value) > max(known):
+            yield f"cb_nodes {value} for {max(known)} stripes"
+    if len({line.split()[0] for line in found.hints}) != len(found.hints):
+        yield f"hints {found.hints}"
+
+
+def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields stripe counts that no file's bytes can use."""
+    table = striped_files(job)
+    for one in found.findings:
+        for count, size, unit in STRIPES.findall(one.remedy):
+            if one.id in ("metadata-storm", "straggler-target", "straggler-rank"):
+                continue
+            each = int(size) * {"K": 1 << 10, "M": 1 << 20}[unit] if size else 0
+            largest = 0 if table is None else int(table["size"].max())
+            if int(count) < 1 or (each and (int(count) - 1) * each >= largest):
+                yield f"{one.id}: {count} stripes of {each} for {largest} bytes"
+
+
+def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields pages that say something else."""
+    if bool(first_findings(job)) != bool(found.worth):
+        yield "page 1 has things to do, or lacks them"
+    if len([one for one in spoken(job) if re.match(r"\d+\. ", one)]) != len(found.worth):
+        yield "the terminal counts other things to do"
+    if not found.worth and any("What to do" in str(block) for block in all_findings(job)):
+        yield "the advice page has things to do"
