@@ -35,6 +35,10 @@ def io_cost(job: Job) -> Records:
     return Records.of(["module", "read", "write", "meta", "other"], rows)
 
 
+SHORTEST = 0.01
+"""Seconds of I/O below which bytes over time is the speed of a buffer, and not printed."""
+
+
 @dataclass(frozen=True)
 class Performance:
     """A layer's traffic and its estimated speed: bytes, seconds, MiB/s (None when no time was spent)."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
 KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
 """The type of each."""
+GAP = 1.25
+"""Times that the slowest of the other targets is faster than the fastest of the slow ones."""
 FEWEST_TARGETS = 3
 """Targets without which none of them can be called slow."""
 SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
@@ -114,18 +116,31 @@ def imbalance(table: Records) -> float:
     return float(table["bytes"].max() / table["bytes"].mean())
 
 
+def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
+    """Returns which targets are slow: `factor` times below the median speed, and GAP times below the next target.
+
+    None is where many are nearly as slow: then it is not for one target. NaN, a speed that is not known, is not slow.
+    """
+    known = np.sort(speed[~np.isnan(speed)])
+    slow = int((known * factor <= np.median(known)).sum()) if len(known) else 0
+    if not slow or (slow < len(known) and known[slow] < GAP * known[slow - 1]):
+        return np.zeros(len(speed), bool)
+    return np.asarray(speed <= known[slow - 1])
+
+
 @once_per_job
 def slow_targets(job: Job) -> Records | None:
     """Returns the targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as
-    the median target, slowest first, with `median` (bytes a second of it). None where times are not known; a target
-    with less than half of the mean bytes of a target is left out, for its time may be all latency.
+    the median target, and clearly less than the next one, slowest first, with `median` (bytes a second of it). None where
+    times are not known; a target with less than half of the mean bytes of a target is left out, for its time may be
+    all latency.
     """
     table = target_bytes(job).table
     if table is None or len(table) < FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
         return None
     table = table.where(table["bytes"] >= table["bytes"].mean() / 2)
     median = float(np.nanmedian(table["bytes_per_second"]))
-    slow = ordered(table.where(table["bytes_per_second"] < median / 2), "bytes_per_second")
+    slow = ordered(table.where(clearly_slow(table["bytes_per_second"], 2)), "bytes_per_second")
     return slow.beside({"median": np.full(len(slow), median)})
 
 

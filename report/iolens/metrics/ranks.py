@@ -13,6 +13,7 @@ from iolens.metrics.files import lowest
 from iolens.metrics.layers import io_time
 from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
+from iolens.metrics.ost import clearly_slow
 from iolens.metrics.use import among
 
 if TYPE_CHECKING:
@@ -87,14 +88,14 @@ def target_speed(job: Job) -> Records | None:
 
 @once_per_job
 def slow_targets(job: Job, factor: float) -> Records | None:
-    """Returns the rows of `target_speed` whose speed is the median's over `factor` or less; None without any.
+    """Returns the rows of `target_speed` that are `ost.clearly_slow`; None without any.
 
     None, too, where more than a quarter of the targets are so slow: then it is not for the targets.
     """
     found = target_speed(job)
     if found is None or len(found) < 4:
         return None
-    slow = found.where(found["speed"] * factor <= np.median(found["speed"]))
+    slow = found.where(clearly_slow(found["speed"], factor))
     return slow if 0 < len(slow) <= len(found) / 4 else None
 
 

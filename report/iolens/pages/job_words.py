@@ -154,7 +154,7 @@ def verdicts(job: Job) -> list[str]:
     if main == "STDIO" and not others and not operations.file_bytes(job, "STDIO"):
         return [f"No bytes of files were read or written: {words.size(moved[main])} went through standard streams."]
     layer = cost.performance(job, main)
-    known = layer.mib_per_second is not None and layer.seconds <= job.run_time
+    known = layer.mib_per_second is not None and cost.SHORTEST <= layer.seconds <= job.run_time
     speed = f" at {words.speed(layer.mib_per_second)} (estimate)" if known else ""
     said = [f"Transferred {words.size(moved[main])} through {main}{speed}."]
     more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]

@@ -43,7 +43,7 @@ RULE = Rule(
     id="straggler-target",
     title="A storage target that is slow",
     says="two or more files of single ranks on a target are `straggler` times slower than those of as many bytes on "
-    "the median target; at most a quarter of four targets or more are so",
+    "the median target, with a gap to all others; at most a quarter of four targets or more are so",
     limits=("straggler",),
     why="The run waits for the files on it.",
     read_more="Lockwood et al., TOKIO, CUG 2018; man lfs-migrate(1)",

@@ -32,6 +32,11 @@ def cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
 
 
+def measured_speed(speed: float, seconds: float) -> str:
+    """Returns a layer's speed, unless its time is too short to tell."""
+    return words.speed(speed or None) if seconds >= cost.SHORTEST else words.NONE
+
+
 PERFORMANCE: Exhibit[Job] = Exhibit(
     name="performance",
     title="Transferred, and how fast",
@@ -42,11 +47,11 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
         Column("I/O time", "seconds", words.duration),
-        Column("speed", "mib_per_second", lambda value: words.speed(value or None)),
+        Column("speed", ("mib_per_second", "seconds"), measured_speed),
     ],
     note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. Speed: "
-    "all bytes over that time (an estimate; n/a without bytes or I/O time). A layer's time contains that of the layers "
-    "below it.",
+    "all bytes over that time (an estimate; n/a without bytes, or below 0.01 s of I/O). A layer's time contains that of "
+    "the layers below it.",
 )
 
 IO_COST: Exhibit[Job] = Exhibit(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import lustre_client, mpiio, ost, striping
+import numpy as np
+
+from iolens.advise.limits import DEFAULTS
+from iolens.metrics import lustre_client, mpiio, ost, ranks, striping
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -37,6 +40,19 @@ def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target")
 
 
+def slowest_target(job: Job) -> tuple[int, float, float] | None:
+    """Returns the slowest target that is clearly slow, its speed and the median one's; None without any.
+
+    It is the target that the advice names, where it names one.
+    """
+    alone, speeds = ranks.slow_targets(job, DEFAULTS["straggler"]), ranks.target_speed(job)
+    if alone is not None and speeds is not None:
+        worst = alone["speed"].argmin()
+        return int(alone["ost"][worst]), float(alone["speed"][worst]), float(np.median(speeds["speed"]))
+    slow = ost.slow_targets(job)
+    return next(slow.rows("ost", "bytes_per_second", "median"), None) if slow is not None else None
+
+
 def target_note(job: Job) -> str:
     """Returns a note about the balance of the targets, and about bytes that are not among them."""
     found = ost.target_bytes(job)
@@ -44,9 +60,9 @@ def target_note(job: Job) -> str:
         return ""
     times = words.ratio(ost.imbalance(found.table))
     note = f"The busiest target moved {times} times the mean of these targets." if len(found.table) > 1 else ""
-    slow = ost.slow_targets(job)
-    if slow is not None and len(slow):
-        first, speed, median = next(slow.rows("ost", "bytes_per_second", "median"))
+    slow = slowest_target(job)
+    if slow is not None:
+        first, speed, median = slow
         note = (
             f"Target {first} was slow: a process that used it moved {words.size(speed)}"
             f" a second, one of the median target {words.size(median)}. {note}"
