@@ -50,8 +50,8 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("speed", ("mib_per_second", "seconds"), measured_speed),
     ],
     note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. Speed: "
-    "all bytes over that time (an estimate; n/a without bytes, or below 0.01 s of I/O). A layer's time contains that of "
-    "the layers below it.",
+    "all bytes over that time (an estimate; n/a without bytes, or below 0.01 s of I/O). A layer's time contains that "
+    "of the layers below it.",
 )
 
 IO_COST: Exhibit[Job] = Exhibit(
