@@ -132,8 +132,8 @@ def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
 def slow_targets(job: Job) -> Records | None:
     """Returns the targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as
     the median target, and clearly less than the next one, slowest first, with `median` (bytes a second of it). None
-    where times are not known; a target with less than half of the mean bytes of a target is left out, for its time may be
-    all latency.
+    where times are not known; a target with less than half of the mean bytes of a target is left out, for its time may
+    be all latency.
     """
     table = target_bytes(job).table
     if table is None or len(table) < FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
