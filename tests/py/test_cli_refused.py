@@ -36,7 +36,8 @@ def test_the_package_is_a_command(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_behind_the_output_is_one_sentence() -> None:
-    assert iolens("workloads", output="/dev/full") == (1, "iolens workloads: No space left on device\n")
+    said = "iolens workloads: standard output: No space left on device\n"
+    assert iolens("workloads", output="/dev/full") == (1, said)
 
 
 def test_a_home_that_cannot_be_written_to_is_one_sentence() -> None:

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from iolens.cli.ending import exit_code_of, secure_streams
 from iolens.cli.lean import lean
 from iolens.errors import IolensError
 
@@ -33,14 +34,17 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
+    if argv is None:
+        secure_streams()
+    return exit_code_of(NAME, lambda: run(argv))
+
+
+def run(argv: Sequence[str] | None) -> int:
+    """Writes the PDF that the options ask for; returns the exit code."""
     args = parser().parse_args(argv)
     if argv is None:
         lean("report", parquet=False)
-    try:
-        summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
-    except IolensError as error:
-        print(f"{NAME}: {error}", file=sys.stderr)
-        return error.exit_code
+    summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
     return 0
 
 

@@ -1,18 +1,16 @@
-"""`iolens COMMAND …`: find the command, run it, and turn a known error into one line and an exit code."""
+"""`iolens COMMAND …`: find the command and run it."""
 
 from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 
 from iolens import __version__
+from iolens.cli.ending import exit_code_of, secure_streams
 from iolens.cli.lean import lean
-from iolens.errors import IolensError
 
 COMMANDS: dict[str, str] = {
     "run": "run a program under the profiler",
@@ -84,37 +82,21 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 130 interrupted)."""
+    """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 128 + n ended by signal n)."""
     gc.set_threshold(OBJECTS)
-    words = list(sys.argv[1:] if argv is None else argv)
-    args = parse(words)
     if argv is None:
+        secure_streams()
+    words = list(sys.argv[1:] if argv is None else argv)
+    name = " ".join(["iolens", *(word for word in words[:1] if word in COMMANDS)])
+    return exit_code_of(name, lambda: run_command(words, whole=argv is not None))
+
+
+def run_command(words: Sequence[str], whole: bool) -> int:
+    """Runs one command; returns its exit code. `whole` keeps libraries complete for the program that called."""
+    args = parse(words)
+    if not whole:
         lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))
-    try:
-        code = int(args.run(args))
-        sys.stdout.flush()
-        return code
-    except IolensError as error:
-        print(f"iolens {args.subcommand}: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(f"iolens {args.subcommand}: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        give_up_output()
-        return 1
-    except OSError as error:
-        if error.filename is None:
-            give_up_output()
-        where = "" if error.filename is None else f"{error.filename}: "
-        print(f"iolens {args.subcommand}: {where}{error.strerror or error}", file=sys.stderr)
-        return 1
-
-
-def give_up_output() -> None:
-    """Keep Python from trying once more, as it ends, to write what nobody took."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(args.run(args))
 
 
 if __name__ == "__main__":

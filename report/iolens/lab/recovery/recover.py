@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
@@ -73,15 +74,29 @@ def program() -> Path:
 
 
 def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
-    """All spools in or below the folders, and what looks like one but cannot be used."""
-    paths = [str(path) for folder in folders if folder.is_dir() for path in sorted(folder.rglob("*.spool"))]
+    """Returns all spools in or below the folders, and the files that look like one and cannot be used. Processes that
+    end remove theirs at any moment."""
+    paths = [path for folder in folders for path in spool_files(folder)]
     if not paths:
         return [], []
     listing = subprocess.run([str(program()), "list", *paths], stdout=subprocess.PIPE, text=True, check=False).stdout
     rows = [json.loads(line) for line in listing.splitlines()]
     names = {field.name for field in fields(Spool)}
     spools = [Spool(**{name: row[name] for name in names}) for row in rows if "unusable" not in row]
-    return spools, [Unusable(**row) for row in rows if "unusable" in row]
+    unusable = [Unusable(**row) for row in rows if "unusable" in row]
+    return remaining(spools), [one for one in unusable if Path(one.spool).exists()]
+
+
+def spool_files(folder: Path) -> list[str]:
+    """Returns the paths in or below a folder that are named as spools are, in their order; what vanishes meanwhile is
+    left out."""
+    found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    return sorted(path for path in found if path.endswith(".spool"))
+
+
+def remaining(job: Iterable[Spool]) -> list[Spool]:
+    """Returns the spools whose files still exist: a process that writes its log removes its spool."""
+    return [one for one in job if Path(one.spool).exists()]
 
 
 def state(spool: Spool | Unusable) -> State:
@@ -105,9 +120,12 @@ def state(spool: Spool | Unusable) -> State:
 
 
 def is_abandoned(spool: Unusable) -> bool:
-    """Whether nobody will write to it any more; without a known process, when nobody has for a day."""
+    """Tells whether nobody will write to a file any more; without a known process, when nobody has for a day."""
     how = state(spool)
-    return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > DAY)
+    try:
+        return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > DAY)
+    except FileNotFoundError:
+        return True
 
 
 def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
@@ -124,16 +142,18 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
 
     Other nodes may hold what is missing: the spools of a job without all its ranks move beside the log, and a log of
     more ranks takes the place of the one that was made of them alone. Root moves nobody's spools to where he wishes."""
+    job = remaining(job)
     finished = next((Path(one.log) for one in job if one.log and Path(one.log).is_file()), None)
-    log = finished or merge(job, folder, why)
+    log = finished or (merge(job, folder, why) if job else None)
     if log is None:
-        return None
+        # A merge fails when a process takes its spool away meanwhile; the others' spools still make a log.
+        vanished = len(remaining(job)) < len(job)
+        return recover_job(job, folder, why) if vanished else None
     earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(BESIDE)}
     for place in earlier:
         if place.parent == log.parent and finished is None:
             log = log.replace(place.with_suffix(""))
-    own = all(Path(one.spool).stat().st_uid == os.geteuid() for one in job)
-    if finished is None and own and len(job) < job[0].ranks:
+    if finished is None and all(map(is_own, job)) and len(job) < job[0].ranks:
         set_aside(job, log.with_name(log.name + BESIDE))
     else:
         for one in job:
@@ -141,9 +161,17 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     for place in earlier:
         if place.with_suffix("") != log:
             place.with_suffix("").unlink(missing_ok=True)
-        if not any(place.iterdir()):
+        with suppress(OSError):  # other nodes' spools stay in it
             place.rmdir()
     return log
+
+
+def is_own(spool: Spool) -> bool:
+    """Tells whether a spool belongs to this user; one that has vanished does."""
+    try:
+        return Path(spool.spool).stat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        return True
 
 
 def merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
@@ -165,9 +193,14 @@ def set_aside(job: Iterable[Spool], folder: Path) -> bool:
             if Path(one.spool) == target:
                 continue
             part = target.with_suffix(".part")
-            shutil.copy(one.spool, part)
+            try:
+                shutil.copy(one.spool, part)
+            except FileNotFoundError:
+                if Path(one.spool).exists():
+                    raise
+                continue
             part.rename(target)
-            Path(one.spool).unlink()
+            Path(one.spool).unlink(missing_ok=True)
     except OSError:
         return False
     return True

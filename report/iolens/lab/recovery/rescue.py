@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.lab.recovery.choice import Choice
-from iolens.lab.recovery.recover import Spool, default_folders, jobs, read_spools, recover_job, set_aside, state
+from iolens.lab.recovery.recover import (
+    Spool,
+    default_folders,
+    jobs,
+    read_spools,
+    recover_job,
+    remaining,
+    set_aside,
+    state,
+)
 from iolens.lab.say import say
 
 PATIENCE = 10.0
@@ -28,7 +37,7 @@ def rescue(run: str, logs: Path, why: str) -> list[Path]:
             say(f"{what} still runs and has no log yet; if it gets none, `{command}` makes it")
         elif log := recover_job(job, logs, why):
             made.append(log)
-        else:
+        elif remaining(job):
             command = f"iolens recover -o FOLDER --job {job[0].pid} {where}"
             say(f"there is no log of {what}; `{command}` makes it of the records that lie there")
     return made

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -30,6 +30,10 @@ from iolens.lab.storage.backend import Backend
 
 APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
 """What is said where ranks get no adapter of their MPI, since some of them cannot be recorded."""
+
+
+ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
+"""Signals that end a process, beside SIGINT, which Python turns into KeyboardInterrupt itself."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,6 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
         remove_spool_folder(run)
-    new = {path for path in setup.logs.glob("*.darshan") if MARK not in path.name} - before
-    logs = sorted(new, key=lambda path: path.stat().st_mtime)
     code = status if status >= 0 else 128 - status
     return Outcome(
         tuple(line),
@@ -146,11 +148,22 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
         load,
         code or (1 if late else 0),
         seconds,
-        tuple(logs),
+        new_logs(setup.logs, before),
         reason=late,
         machine=here,
         load_after=load_after,
     )
+
+
+def new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
+    """Returns the logs of a folder that are not in `before`, in the order of their writing; others may take logs away
+    meanwhile. Snapshots do not count."""
+    found = []
+    for path in folder.glob("*.darshan"):
+        with suppress(FileNotFoundError):
+            if path not in before and MARK not in path.name:
+                found.append((path.stat().st_mtime, path))
+    return tuple(path for _, path in sorted(found))
 
 
 def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:
@@ -202,16 +215,17 @@ def wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None) 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn SIGTERM into KeyboardInterrupt, so that the command is ended in good order and its log is made."""
+    """Turns signals that would end this process into KeyboardInterrupt with their number, so that the command is ended
+    in good order and its log is made. A signal that the caller ignores, as nohup does, stays ignored."""
 
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    def interrupt(number: int, _: FrameType | None) -> None:
+        raise KeyboardInterrupt(number)
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
+    heeded = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    with ExitStack() as stack:
+        for number in heeded:
+            stack.callback(signal.signal, number, signal.signal(number, interrupt))
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:

@@ -1,0 +1,98 @@
+"""The surroundings of every command: standard streams that may be closed or full, known errors, and the exit code."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from iolens.errors import IolensError
+
+STANDARD_STREAMS = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY))
+"""The descriptors, and how /dev/null is opened in the place of a closed one: for the wrong direction, so that reading
+and writing fail as on a closed descriptor."""
+
+
+class Heedless(io.FileIO):
+    """A stream for messages. A message that cannot be written is lost, and changes nothing else."""
+
+    def write(self, data: object) -> int:
+        """Writes what can be written; returns the size of all of it."""
+        view = memoryview(data)  # type: ignore[arg-type]
+        with suppress(OSError):
+            return super().write(view) or view.nbytes
+        return view.nbytes
+
+
+def secure_streams() -> None:
+    """Gives this process its three standard streams, whatever it was started with.
+
+    A closed descriptor would be taken by the next file that is opened, and messages would go into that file. In its
+    place stands /dev/null, which a started program does not inherit: it finds the descriptor closed as it was.
+    """
+    for descriptor, flags in STANDARD_STREAMS:
+        if is_closed(descriptor):
+            os.open(os.devnull, flags)
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115  # the stream lives as long as the process
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)))
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    encoding = sys.stderr.encoding if sys.stderr else "utf-8"
+    messages = io.BufferedWriter(Heedless(2, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(messages, encoding, "backslashreplace", line_buffering=True)
+
+
+def is_closed(descriptor: int) -> bool:
+    """Tells whether a descriptor is closed."""
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_GETFD)
+    except OSError:
+        return True
+    return False
+
+
+def exit_code_of(name: str, command: Callable[[], int]) -> int:
+    """Runs a command; returns its exit code, and turns a known error into one line of `name` and an exit code: 1 for a
+    failure, 2 for wrong usage, 128 + n for signal n."""
+    try:
+        code = command()
+    except SystemExit as asked:  # argparse has printed help, or what is wrong with the usage
+        raise SystemExit(flushed(name, int(asked.code or 0))) from None
+    except IolensError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        code = error.exit_code
+    except KeyboardInterrupt as interruption:
+        print(f"{name}: interrupted", file=sys.stderr)
+        code = 128 + int(interruption.args[0] if interruption.args else signal.SIGINT)
+    except OSError as error:
+        code = failed(name, error)
+    return flushed(name, code)
+
+
+def flushed(name: str, code: int) -> int:
+    """Writes what is still buffered; returns the exit code, which is 1 where it was 0 and the output is lost."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return failed(name, error) if code == 0 else code
+    return code
+
+
+def failed(name: str, error: OSError) -> int:
+    """Says what the system refused, unless a reader of the output has left; returns exit code 1. An error that names
+    no file is one of standard output."""
+    if error.filename is None:
+        give_up_output()
+    if not isinstance(error, BrokenPipeError):
+        print(f"{name}: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+    return 1
+
+
+def give_up_output() -> None:
+    """Keeps Python from trying once more, as it ends, to write what could not be written."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

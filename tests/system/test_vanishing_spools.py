@@ -1,0 +1,93 @@
+"""Spools that their processes remove while `iolens run` looks at them, and signals to `iolens run`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from iolens.lab.installation import find_library, find_program
+from iolens.lab.recovery import recover
+from patience import PATIENCE
+
+KILLED = "exec 3>kept; echo x >&3; kill -9 $$"
+"""A program that ends without writing a log, so that its spool remains."""
+
+
+def surroundings(folder: Path, **more: str) -> dict[str, str]:
+    """The environment of a run that keeps its spools in this folder."""
+    return {**os.environ, "IOLENS_SPOOL": str(folder), **more}
+
+
+def vanishing(folder: Path, moment: str) -> str:
+    """A folder of libraries beside an iolens-recover that removes all spools around a step."""
+    library, program = find_library("libiolens.so"), find_program("iolens-recover")
+    assert library is not None
+    for name in ("lib", "bin"):
+        (folder / name).mkdir()
+    (folder / "lib/libiolens.so").symlink_to(library)
+    when, what = moment.split()
+    remove = f'if [ "$1" = {what} ]; then rm -f {folder}/iolens-*/*.spool; fi'
+    steps = (remove, f'{program} "$@"') if when == "before" else (f'{program} "$@"', f"code=$?; {remove}; exit $code")
+    script = folder / "bin/iolens-recover"
+    script.write_text("\n".join(("#!/bin/sh", *steps, "")))
+    script.chmod(0o755)
+    return str(folder / "lib")
+
+
+@pytest.mark.parametrize("moment", ["before list", "after list", "before merge", "after merge"])
+def test_a_spool_that_vanishes_costs_no_exit_code(moment: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "iolens", "run", "--", "sh", "-c", KILLED],
+        cwd=tmp_path,
+        env=surroundings(tmp_path, IOLENS_LIB=vanishing(tmp_path, moment)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 128 + signal.SIGKILL, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "iolens recover" not in done.stderr  # nothing is left to be recovered
+    assert bool(list(tmp_path.glob("*.darshan"))) == (moment == "after merge")
+
+
+def test_every_look_at_a_spool_may_find_it_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["-c", "import os; open('kept', 'w').write('x'); os.kill(os.getpid(), 9)"]
+    preload = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_NONMPI": "1"}
+    subprocess.run([sys.executable, *words], cwd=tmp_path, env=surroundings(tmp_path, **preload), check=False)
+    monkeypatch.setenv("IOLENS_SPOOL", str(tmp_path))
+    (spool,), _ = recover.read_spools(recover.default_folders())
+    gone = replace(spool, spool=str(tmp_path / "gone.spool"))
+    unusable = recover.Unusable(gone.spool, "why", "another boot", 0, 0, 0)
+    assert recover.is_abandoned(unusable)
+    assert recover.is_own(gone)
+    assert recover.remaining([spool, gone]) == [spool]
+    assert recover.set_aside([gone], tmp_path / "aside")
+    assert recover.recover_job([gone]) is None
+    assert recover.recover_job([spool, gone], tmp_path) is not None
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_signal_gives_its_exit_code_unless_it_is_ignored(number: int, ignored: bool, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "iolens", "run", "--", "sh", "-c", "echo x >f; echo >ready; read x <ready"],
+        cwd=tmp_path,
+        env=surroundings(tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL),
+    )
+    ready.read_text()
+    running.send_signal(number)
+    if ignored:
+        ready.write_text("go on\n")
+    _, said = running.communicate(timeout=PATIENCE)
+    assert running.returncode == (0 if ignored else 128 + number), said
+    assert len(list(tmp_path.glob("*.darshan"))) == 1, said
