@@ -79,3 +79,34 @@ def test_other_descriptors_are_followed(tmp_path: Path) -> None:
     )
     os.close(handle)
     assert found(tmp_path)["given"]["POSIX_BYTES_WRITTEN"] == 3
+
+
+MOVES = {
+    "plain": "os.read(a, 600); os.read(a, 9); os.write(b, b'x' * 600); os.write(b, b'y' * 9)",
+    "parts": "os.readv(a, [bytearray(600), bytearray(9)]); os.writev(b, [b'x' * 600, b'y' * 9])",
+    "within the kernel": "os.sendfile(b, a, None, 609)",
+    "positional first": "os.pread(a, 100, 7); os.pwrite(b, b'z', 3); os.read(a, 609); os.write(b, b'x' * 609)",
+    "asked before": "os.fstat(a); os.fstat(b); os.read(a, 609); os.write(b, b'x' * 609)",
+    "moved before": "os.lseek(a, 0, 1); os.lseek(b, 0, 1); os.read(a, 609); os.write(b, b'x' * 609)",
+}
+
+
+@pytest.mark.parametrize("start", [0, 1000])
+@pytest.mark.parametrize("moves", MOVES.values(), ids=MOVES.keys())
+def test_the_first_transfer_lies_where_the_descriptor_stood(moves: str, start: int, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"x" * (start + 609))
+    with (tmp_path / "in").open("rb", buffering=0) as source, (tmp_path / "out").open("wb", buffering=0) as target:
+        source.seek(start)
+        target.seek(start)
+        code = f"import os; a, b = {source.fileno()}, {target.fileno()}; {moves}"
+        subprocess.run(
+            [sys.executable, "-IS", "-c", code],
+            cwd=tmp_path,
+            env=harness.environment(tmp_path),
+            check=True,
+            pass_fds=[source.fileno(), target.fileno()],
+            timeout=PATIENCE,
+        )
+    counts = found(tmp_path)
+    assert counts["in"]["POSIX_MAX_BYTE_READ"] == start + 608
+    assert counts["out"]["POSIX_MAX_BYTE_WRITTEN"] == (tmp_path / "out").stat().st_size - 1 == start + 608

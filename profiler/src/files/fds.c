@@ -56,7 +56,7 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     if (!iolens_fds.table)
         iolens_fds.table = pages_alloc(FDS_MAX * sizeof *iolens_fds.table);
     if (iolens_fds.table && (open = new_open_locked())) {
-        *open = (struct open_file){.file = file, .append = append, .asks = append};
+        *open = (struct open_file){.file = file, .append = append, .asks = append ? FDS_ALWAYS : 0};
         set_locked(fd, open);
     }
     spin_unlock(&iolens_fds.lock);
@@ -92,7 +92,8 @@ static struct file *named_file(int fd)
     return file;
 }
 
-/* How it was opened is not known, but the kernel tells its position and whether it appends. */
+/* Nobody knows how it was opened, but the kernel tells whether it appends. Its position is asked for at the first
+ * transfer: this may be called behind it. */
 struct open_file *fds_inherited(int fd)
 {
     struct stat info;
@@ -103,10 +104,10 @@ struct open_file *fds_inherited(int fd)
     if (file_info_fd(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return NULL;
     struct file *file = named_file(fd);
-    long flags = syscall(SYS_fcntl, fd, F_GETFL), position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    long flags = syscall(SYS_fcntl, fd, F_GETFL);
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
     if (open)
-        open->offset = position > 0 ? position : 0;
+        open->asks |= FDS_ONCE;
     return open;
 }
 

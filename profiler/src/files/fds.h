@@ -20,7 +20,7 @@ struct open_file {
     int descriptors;
     bool append;
     _Atomic int8_t kind; /* FD_REGULAR ... */
-    bool asks;           /* only the kernel knows its position, because it appends or a stream moves it too */
+    uint8_t asks;        /* FDS_ALWAYS, FDS_ONCE or both; 0: `offset` is the position */
     struct open_file *next_free;
 };
 
@@ -35,6 +35,10 @@ struct fds {
 enum { FDS_MAX = 1 << 20 };
 
 enum { FD_NOT_ASKED, FD_REGULAR, FD_OTHER };
+
+/* When the kernel is asked for the position of an open file. ALWAYS: behind each transfer, because it appends or a
+ * stream moves it too. ONCE: behind its first transfer, because another process may have moved it before. */
+enum { FDS_ALWAYS = 1, FDS_ONCE = 2 };
 
 extern struct fds iolens_fds;
 

@@ -130,7 +130,7 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
     if (open) {
         long flags = syscall(SYS_fcntl, fd, F_GETFL);
         open->append = flags > 0 && flags & O_APPEND;
-        open->asks = true;
+        open->asks |= FDS_ALWAYS;
     }
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
@@ -147,7 +147,7 @@ static void on_flags(int fd, intptr_t flags)
     if (!open)
         return;
     open->append = flags & O_APPEND;
-    open->asks |= open->append;
+    open->asks |= open->append ? FDS_ALWAYS : 0;
 }
 
 void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value)

@@ -114,6 +114,7 @@ static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction 
         return open->append && direction == POSIX_WRITING ? posix_begin_at_end(fd, bytes) : offset;
     off_t now = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
     open->offset = now >= bytes ? now : open->offset + bytes;
+    open->asks &= ~FDS_ONCE;
     return open->offset - bytes;
 }
 

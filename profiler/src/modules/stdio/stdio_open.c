@@ -57,7 +57,7 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
     if (!file)
         return;
     open->append |= mode[0] == 'a';
-    open->asks = true;
+    open->asks |= FDS_ALWAYS;
     off_t position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
     count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
 }
