@@ -24,6 +24,7 @@ POSITIONAL = ["pread", "pwrite", "pread64", "pwrite64"]
 PARTS_AT = ["preadv", "pwritev", "preadv64", "pwritev64"]
 PARTS_FLAGS = ["preadv2", "pwritev2", "preadv64v2", "pwritev64v2"]
 THREADED = 0.05  # share of programs that have threads
+LEFT_OPEN = 0.3  # share of programs with streams that are left open until the process ends
 AIO = ["aio_read", "aio_write", "lio_read", "lio_write"]
 
 
@@ -209,9 +210,28 @@ class Writer:
         if name not in self.links and len(self.links) < 3:
             self.links.add(name)
             self.put("symlink", "@/" + target, "@" + name)
+        elif name not in self.links and self.random.random() < 0.2:
+            self.put("rename", "@l0", "@m0")
         self.put(
             "open", self.new_fd(), "@" + self.random.choice(sorted(self.links)), self.random.choice(CREATE), "0644"
         )
+
+    def linked_folders(self) -> None:
+        """Files that are opened and renamed by paths through a link to their folder, and without."""
+        self.put("mkdir", "@d", "0755")
+        self.put("symlink", "@/d", "@e")
+        self.links.add("e")
+        for _ in range(self.random.randrange(2, 12)):
+            one, other = (f"@{self.random.choice(['d', 'e', './e'])}/{self.random.choice('ab')}" for _ in range(2))
+            which = self.random.random()
+            if which < 0.5:
+                self.put("open", self.new_fd(), one, self.random.choice(CREATE), "0644")
+            elif which < 0.8:
+                self.put("rename", one, self.random.choice([other, self.name()]))
+            elif which < 0.9:
+                self.put("rename", self.name(), other)
+            else:
+                self.put(self.random.choice(["unlink", "stat"]), one)
 
     def between(self) -> None:
         if self.random.random() < 0.5:
@@ -266,7 +286,8 @@ class Writer:
         elif which < 0.5:
             self.put("fsetpos", stream, self.random.choice([0, 1, 4096]))
         elif which < 0.75:
-            self.put(self.random.choice(["fflush", "fflush", "rewind", "ftell"]), stream)
+            op = self.random.choice(["fflush", "fflush", "rewind", "ftell", "fflush_all"])
+            self.put(op, *([stream] if op != "fflush_all" else []))
         elif which < 0.85:
             self.put("ungetc", stream, 120)
         elif which < 0.9:
@@ -330,6 +351,26 @@ class Writer:
         self.put("rewind", stream)
         for _ in range(self.random.randrange(1, 12)):
             self.put(*self.random.choice([("fgets", stream, 300), ("fgetc", stream), ("getline", stream)]))
+
+    def held_bytes(self) -> None:
+        """Several streams of few files hold bytes when the process ends."""
+        streams = range(1, self.random.randrange(3, 7))
+        for stream in streams:
+            modes = ["a", "a", "a+", "w", "w+", "r+"]
+            self.put("fopen", stream, self.random.choice(["@a", "@a", "@b"]), self.random.choice(modes))
+        for _ in range(self.random.randrange(1, 14)):
+            stream, which = self.random.choice(streams), self.random.random()
+            if which < 0.6:
+                self.put(self.random.choice(["fputs", "fprintf"]), stream, self.letters())
+            elif which < 0.75:
+                whence = self.random.choice(["SEEK_SET", "SEEK_END"])
+                self.put("fseek", stream, self.random.choice([0, 10, 3000]), whence)
+            elif which < 0.9:
+                others = [("fflush", stream), ("fscanf", stream, 5), ("freopen", stream, "@a", "a")]
+                self.put(*self.random.choice(others))
+            else:
+                self.put("fflush_all")
+        self.put("leave")
 
     def many_sizes(self) -> None:
         fd = self.new_fd()
@@ -409,7 +450,10 @@ class ThreadWriter(Writer):
         return self.lines
 
 
-WHOLE = [Writer.read_to_the_end, Writer.append_log, Writer.strided, Writer.text_file, Writer.many_sizes]
+WHOLE = [
+    *(Writer.read_to_the_end, Writer.append_log, Writer.strided, Writer.text_file, Writer.many_sizes),
+    *(Writer.held_bytes, Writer.linked_folders),
+]
 
 
 def make_program(number: int, seed: int) -> Program:
@@ -426,4 +470,6 @@ def make_program(number: int, seed: int) -> Program:
             writer.chaos()
     else:
         writer.chaos()
+    if writer.streams and writer.random.random() < LEFT_OPEN:
+        writer.put("leave")
     return Program(number, writer.lines)

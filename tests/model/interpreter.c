@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -23,7 +25,7 @@
 #include <mpi.h>
 #endif
 
-enum { MAX_THREADS = 8, MAX_OPERATIONS = 400 };
+enum { MAX_THREADS = 8, MAX_OPERATIONS = 400, MAX_LEFT = 20000 };
 
 /* One line of a program. */
 struct line {
@@ -96,6 +98,14 @@ static const struct constant constants[] = {
 #endif
 };
 
+/* A stream that stays open until the process ends. */
+struct left {
+    int32_t program, slot;
+    FILE *stream;
+};
+
+static struct left left[MAX_LEFT];
+static int left_count;
 static const struct operation *operations[MAX_OPERATIONS];
 static int operation_count;
 static struct entry *journal;
@@ -277,6 +287,43 @@ static struct entry *new_entry(void)
     return &journal[at];
 }
 
+static int64_t held_bytes(const FILE *f) { return f->_IO_write_ptr - f->_IO_write_base; }
+
+static void note_stream(const char *operation, int32_t program, int32_t slot, const FILE *f)
+{
+    if (held_bytes(f) == 0)
+        return;
+    *new_entry() = (struct entry){.program = program,
+                                  .line = -1,
+                                  .op = operation_named(operation),
+                                  .slot = slot,
+                                  .fd = f->_fileno,
+                                  .begin = journal_now(),
+                                  .extra = {[2] = held_bytes(f)}};
+}
+
+void note_streams(const char *operation, const struct state *s)
+{
+    for (int i = 0; s && i < SLOTS; i++)
+        if (s->streams[i])
+            note_stream(operation, s->program, i, s->streams[i]);
+    for (int i = 0; i < left_count; i++)
+        note_stream(operation, left[i].program, left[i].slot, left[i].stream);
+}
+
+void note_positions(const char *operation)
+{
+    int32_t op = operation_named(operation);
+    for (int64_t at = journal_length - 1; at >= 0; at--) {
+        struct entry *e = &journal[at];
+        if (e->op != op)
+            return;
+        e->after = syscall(SYS_lseek, (int)e->fd, 0L, SEEK_CUR);
+        e->size = size_of(e->fd);
+        e->end = journal_now();
+    }
+}
+
 int stream_holds(const struct state *s, int fd)
 {
     for (int i = 0; i < SLOTS; i++)
@@ -324,7 +371,7 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
     if (o->on == ON_FD)
         e->size = size_of(e->fd);
     if (o->on == ON_STREAM && s->streams[e->slot]) {
-        e->extra[2] = s->streams[e->slot]->_IO_write_ptr - s->streams[e->slot]->_IO_write_base;
+        e->extra[2] = held_bytes(s->streams[e->slot]);
         e->size = e->size < 0 ? size_of(e->fd) : e->size;
     }
 }
@@ -359,7 +406,9 @@ static void close_rest(struct state *s)
         }
         line.op = op_fclose;
         line.operation = operations[line.op];
-        if (s->streams[slot])
+        if (s->streams[slot] && s->leaves && ranks == 1 && left_count < MAX_LEFT)
+            left[left_count++] = (struct left){s->program, slot, s->streams[slot]};
+        else if (s->streams[slot])
             run_line(s, &line, -1);
         line.op = op_close;
         line.operation = operations[line.op];
@@ -415,6 +464,27 @@ static void write_journal(const char *path)
     syscall(SYS_close, fd);
 }
 
+/* Streams are flushed behind the last code of the program, so another process looks where they stand then: it
+ * shares their descriptors, and waits for the end of a pipe that this one holds. */
+static void write_journal_at_exit(const char *path)
+{
+    int ends[2];
+    char nothing;
+    if (syscall(SYS_pipe2, ends, 0))
+        fail("pipe2", strerror(errno));
+    note_streams("exit", NULL);
+    if (syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L) != 0) {
+        syscall(SYS_close, ends[0]);
+        return;
+    }
+    syscall(SYS_close, ends[1]);
+    while (syscall(SYS_read, ends[0], &nothing, 1L) > 0)
+        ;
+    note_positions("exit");
+    write_journal(path);
+    syscall(SYS_exit_group, 0);
+}
+
 static void *reserve(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -442,15 +512,22 @@ int main(int argc, char **argv)
 #endif
     if (!getcwd(folder, sizeof folder))
         fail("getcwd", strerror(errno));
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
     memory = reserve((size_t)1 << 33);
     int count = 0;
     struct program *programs = parse(read_all(argv[1]), &count);
     for (int i = 0; i < count; i++)
-        journal_room += programs[i].lines + 2 * SLOTS;
+        journal_room += (programs[i].lines + 2 * SLOTS) * (1 + SLOTS);
     journal = reserve((size_t)journal_room * sizeof *journal);
     for (int i = 0; i < count; i++)
         run_program(&programs[i]);
-    write_journal(argv[2]);
+    if (left_count > 0)
+        write_journal_at_exit(argv[2]);
+    else
+        write_journal(argv[2]);
 #ifdef WITH_MPI
     MPI_Finalize();
 #endif

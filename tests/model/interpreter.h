@@ -49,6 +49,7 @@ struct state {
     FILE *streams[SLOTS];
     enum way ways[SLOTS]; /* of each stream: what was done last */
     void *handles[SLOTS]; /* of whatever else an interface opens, such as MPI files */
+    int leaves;           /* its streams stay open until the process ends */
 };
 
 /* What an argument stands for where that decides what is noted beside the call. */
@@ -74,6 +75,11 @@ int64_t size_of(int64_t fd);
 
 /* Whether a stream stands on this descriptor: to take it away, or give it to a second one, is left out. */
 int stream_holds(const struct state *s, int fd);
+
+/* Note each stream that holds bytes, of this program (NULL: of none) and of those that left theirs open, with
+ * how many; and behind the call that flushed them, where they stand. */
+void note_streams(const char *operation, const struct state *s);
+void note_positions(const char *operation);
 
 /* Memory to read into and write from: `misalign` bytes behind a multiple of 4096. Zero pages until written
  * to. */

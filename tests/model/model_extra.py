@@ -44,7 +44,7 @@ class ExtraModel:
         if call.name in NAMES:
             column, argument, follows = NAMES[call.name]
             name = self.posix.path(call.program, call.args[argument])
-            self.count(self.posix.canonical(name) if follows else os.path.normpath(name), column)
+            self.count(self.posix.canonical(name) if follows else self.posix.entry(name), column)
         elif call.name in FOLDERS:
             column = "rmdirs" if "AT_REMOVEDIR" in call.args else FOLDERS[call.name]
             self.count(self.at(call, 0, 1), column)

@@ -175,10 +175,20 @@ class PosixModel:
     def canonical(self, path: str) -> str:
         """The path that a record is named by."""
         path = os.path.normpath(path) if self.rules.ours("folders") else self.squeezed(path)
-        if self.rules.ours("links"):
-            for _ in range(8):
-                path = self.links.get(path, path)
+        return self.followed(path) if self.rules.ours("links") else path
+
+    def followed(self, path: str) -> str:
+        """The same path without links: where it leads, folder by folder."""
+        for _ in range(8):
+            for link, target in self.links.items():
+                if path == link or path.startswith(f"{link}/"):
+                    path = target + path[len(link) :]
         return path
+
+    def entry(self, path: str) -> str:
+        """The name in its folder that a path stands for, be it a link's own."""
+        folder, name = os.path.split(os.path.normpath(path))
+        return f"{self.canonical(folder)}/{name}"
 
     @staticmethod
     def squeezed(path: str) -> str:
@@ -419,11 +429,16 @@ class PosixModel:
     def renames(self, call: Call, source: str, target: str, source_base: str | None, target_base: str | None) -> None:
         if call.result != 0:
             return
-        name = self.canonical(self.path(call.program, source, source_base))
+        spelled = [self.path(call.program, source, source_base), self.path(call.program, target, target_base)]
+        find = self.entry if self.rules.ours("links") else self.canonical
+        name, new_name = map(find, spelled)
+        if name in self.links:
+            self.links[new_name] = self.links.pop(name)
+            return
         if name not in self.files:
             return
         self.meta(call, self.files[name], "RENAME_SOURCES")
-        new = self.file(self.canonical(self.path(call.program, target, target_base)))
+        new = self.file(new_name)
         new.add("RENAME_TARGETS")
         number = record_id(name)
         new.ints["RENAMED_FROM"] = new.ints.get("RENAMED_FROM") or (number - (1 << 64) if number >> 63 else number)
@@ -432,7 +447,7 @@ class PosixModel:
         """TARGET is taken as the list spells it: relative names lie beside the link here."""
         if call.result == 0:
             target = os.path.normpath(self.path(call.program, call.args[0]))
-            self.links[os.path.normpath(self.path(call.program, call.args[1]))] = target
+            self.links[self.entry(self.path(call.program, call.args[1]))] = target
 
     # ---------------------------------------------------------------- the record
 

@@ -19,6 +19,7 @@ PRINTED = {"fprintf", "vfprintf"}
 UNCOUNTED = {"fileno", "ftell", "clearerr", "setvbuf"}
 OPENING = {"fopen", "fopen64", "fdopen"}  # a stream that is not there before
 SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
+EMPTYING = {"exit", "flushed"}  # by a flush of all streams: what the stream held stands right before its position
 UNSEEN = {  # by Darshan
     *("fread_unlocked", "fwrite_unlocked", "getc_unlocked", "putc_unlocked", "fgets_unlocked", "fputs_unlocked"),
     *("getline", "getdelim", "getc", "putc"),
@@ -70,6 +71,8 @@ class StdioModel:
             "getw": self.getw,
             "putw": self.putw,
             "fscanf": self.scanned,
+            "exit": self.emptied,
+            "flushed": self.emptied,
         }
         for names, handler in (
             (GOT_ITEMS, self.got_items),
@@ -88,6 +91,8 @@ class StdioModel:
         handler = self.handlers.get(call.name)
         if handler and not (call.name in UNSEEN and not self.rules.ours("unseen stdio")):
             handler(call)
+        if call.name in EMPTYING:
+            return
         on_stream = call.name in UNCOUNTED or (handler and call.name not in OPENING)
         if stream and on_stream and stream.append and self.rules.ours("append"):
             self.lands(call, stream)
@@ -156,22 +161,17 @@ class StdioModel:
         if not counter:
             file.transfers.append(transfer)
         if write and stream.append and self.rules.ours("append"):
-            self.appends(call, stream, size, counter)
+            stream.pending += size
         else:
             self.place(file, transfer, counter)
 
     def place(self, file: StdioFile, transfer: tuple[bool, int, int, int, int], counter: str | None = None) -> None:
         write, offset, size, _, _ = transfer
         most = "MAX_BYTE_WRITTEN" if write else "MAX_BYTE_READ"
-        file.ints[most] = max(file.ints.get(most, 0), offset + size - 1)
+        if size or not self.rules.ours("empty"):
+            file.ints[most] = max(file.ints.get(most, 0), offset + size - 1)
         if not counter:
             file.placed.append(transfer)
-
-    def appends(self, call: Call, stream: Stream, size: int, counter: str | None) -> None:
-        """What is written to the end is somewhere when it has left the buffer; a flush of nothing is where it is."""
-        if counter and not stream.pending:
-            self.place(stream.file, (True, call.after, 0, call.begin, call.end), counter)
-        stream.pending += size
 
     def lands(self, call: Call, stream: Stream) -> None:
         """What has left the buffer in this call ended the file; closing writes all that was left."""
@@ -181,6 +181,16 @@ class StdioModel:
             begin = call.size if closes else call.size - left
             self.place(stream.file, (True, begin, left, call.begin, call.end))
         stream.pending -= left
+
+    def emptied(self, call: Call) -> None:
+        stream = self.stream(call)
+        if not stream:
+            return
+        if stream.append and stream.pending:
+            self.place(stream.file, (True, call.after - stream.pending, stream.pending, call.begin, call.end))
+        stream.pending = 0
+        opened = stream.descriptor
+        stream.file.murky |= bool(opened and opened.moved_here)
 
     def got_items(self, call: Call) -> None:
         if call.result > 0:

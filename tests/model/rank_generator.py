@@ -15,6 +15,8 @@ AMODES = ["MPI_MODE_CREATE|MPI_MODE_RDWR"] * 5 + [
     "MPI_MODE_CREATE|MPI_MODE_RDWR|MPI_MODE_DELETE_ON_CLOSE",
 ]
 PLAIN = {"a": "w", "a+": "r+"}
+ALONE = (Writer.append_log, Writer.held_bytes, Writer.linked_folders)
+"""Programs of one process: what they do to names and to ends of files must not meet another rank's."""
 
 
 def shared(word: str) -> bool:
@@ -68,7 +70,7 @@ class RankWriter(Writer):
         """A few calls."""
         before = len(self.lines)
         if self.random.random() < 0.4:
-            self.random.choice([work for work in WHOLE if work is not Writer.append_log])(self)
+            self.random.choice([work for work in WHOLE if work not in ALONE])(self)
         else:
             self.chaos()
         return self.lines[before:]

@@ -18,7 +18,7 @@
     }
 
 /* fopen STREAM PATH MODE; fdopen STREAM SLOT MODE; extra: the stream's descriptor. The stream closes it: SLOT
- * is empty from then on. result 1, or 0 without a stream. */
+ * is empty from then on. result 1, or 0 without a stream; left out where STREAM is one already. */
 static void put_stream(struct state *s, struct arg a, struct entry *e, FILE *f)
 {
     e->result = f != NULL;
@@ -36,19 +36,23 @@ static void empty_slots(struct state *s, int fd)
 RUN(fopen)
 {
     FILE *f;
+    if (s->streams[a[0].number])
+        return;
     TIMED(e, (f = fopen(a[1].text, a[2].text)) != NULL);
     put_stream(s, a[0], e, f);
 }
 RUN(fopen64)
 {
     FILE *f;
+    if (s->streams[a[0].number])
+        return;
     TIMED(e, (f = fopen64(a[1].text, a[2].text)) != NULL);
     put_stream(s, a[0], e, f);
 }
 RUN(fdopen)
 {
     FILE *f;
-    if (stream_holds(s, s->fds[a[1].number]))
+    if (s->streams[a[0].number] || stream_holds(s, s->fds[a[1].number]))
         return;
     TIMED(e, (f = fdopen(s->fds[a[1].number], a[2].text)) != NULL);
     put_stream(s, a[0], e, f);
@@ -79,6 +83,36 @@ RUN(fileno)
     s->fds[a[1].number] = (int)e->result;
 }
 
+/* leave: the program's streams stay open, and the C library flushes them when the process ends; exit STREAM:
+ * one of them, whose position and whose file's size are those behind that flush, as another process sees
+ * them. */
+RUN(leave)
+{
+    (void)a;
+    TIMED(e, 0);
+    s->leaves = 1;
+}
+RUN(exit)
+{
+    (void)s;
+    (void)a;
+    (void)e;
+}
+/* fflush_all: of all streams; flushed STREAM: one that held bytes before (extra[2]), and its position behind
+ * it */
+RUN(fflush_all)
+{
+    (void)a;
+    note_streams("flushed", s);
+    TIMED(e, fflush(NULL));
+    note_positions("flushed");
+}
+RUN(flushed)
+{
+    (void)s;
+    (void)a;
+    (void)e;
+}
 RUN_CALL(fflush, fflush(f))
 RUN_CALL(rewind, (rewind(f), 0))
 RUN_CALL(fseek, fseek(f, a[1].number, (int)a[2].number))
@@ -220,6 +254,10 @@ const struct operation stdio_operations[] = {
     {"fopen", run_fopen, ON_NOTHING, 0, STAYS},
     {"fopen64", run_fopen64, ON_NOTHING, 0, STAYS},
     {"fdopen", run_fdopen, ON_FD, 1, STAYS},
+    {"leave", run_leave, ON_NOTHING, 0, STAYS},
+    {"fflush_all", run_fflush_all, ON_NOTHING, 0, STAYS},
+    ROW(exit, STAYS),
+    ROW(flushed, STAYS),
     ROW(freopen, STAYS),
     ROW(fclose, STAYS),
     ROW(fileno, STAYS),

@@ -81,6 +81,32 @@ os.unlink("link/moved")
     assert found["real/moved"]["POSIX_STATS"] == 1
 
 
+def test_a_rename_is_counted_for_the_file_however_it_is_spelled(tmp_path: Path) -> None:
+    """`real/data` was never used by its path through the link before the rename."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    found = counts(tmp_path, 'open("real/data", "wb").close(); os.rename("link/data", "link/moved")')
+    assert set(found) == {"real/data", "real/moved"}
+    assert found["real/data"]["POSIX_RENAME_SOURCES"] == found["real/moved"]["POSIX_RENAME_TARGETS"] == 1
+
+
+def test_a_link_that_is_renamed_is_no_file_and_a_file_that_takes_its_name_is(tmp_path: Path) -> None:
+    code = """
+open("data", "wb").close()
+os.symlink("data", "link")
+open("link", "rb").close()
+os.rename("link", "other")
+open("other", "rb").close()
+open("new", "wb").close()
+os.rename("new", "other")
+"""
+    found = counts(tmp_path, code)
+    assert set(found) == {"data", "new", "other"}
+    assert "POSIX_RENAME_SOURCES" not in found["data"]
+    assert "POSIX_RENAME_TARGETS" not in found["data"]
+    assert found["new"]["POSIX_RENAME_SOURCES"] == found["other"]["POSIX_RENAME_TARGETS"] == 1
+
+
 def test_a_link_that_is_changed_leads_to_another_file(tmp_path: Path) -> None:
     code = """
 for step in range(3):

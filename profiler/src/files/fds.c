@@ -92,8 +92,8 @@ static struct file *named_file(int fd)
     return file;
 }
 
-/* Nobody knows how it was opened, but the kernel tells whether it appends. Its position is asked for at the first
- * transfer: this may be called behind it. */
+/* Nobody knows how it was opened, but the kernel tells whether it appends. Its position is asked for at the
+ * first transfer: this may be called behind it. */
 struct open_file *fds_inherited(int fd)
 {
     struct stat info;

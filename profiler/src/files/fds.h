@@ -36,8 +36,9 @@ enum { FDS_MAX = 1 << 20 };
 
 enum { FD_NOT_ASKED, FD_REGULAR, FD_OTHER };
 
-/* When the kernel is asked for the position of an open file. ALWAYS: behind each transfer, because it appends or a
- * stream moves it too. ONCE: behind its first transfer, because another process may have moved it before. */
+/* When the kernel is asked for the position of an open file. ALWAYS: behind each transfer, because it appends
+ * or a stream moves it too. ONCE: behind its first transfer, because another process may have moved it
+ * before. */
 enum { FDS_ALWAYS = 1, FDS_ONCE = 2 };
 
 extern struct fds iolens_fds;

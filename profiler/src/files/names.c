@@ -77,7 +77,7 @@ static bool is_plain(char *absolute, enum names_end end)
 {
     char target[1];
     return is_plain_folder(absolute, (size_t)(strrchr(absolute, '/') - absolute)) &&
-           (end == NAMES_LINK || readlink(absolute, target, sizeof target) < 0);
+           (end != NAMES_TARGET || readlink(absolute, target, sizeof target) < 0);
 }
 
 bool names_of_fd(char real[PATH_BYTES], int fd)
@@ -105,11 +105,16 @@ static bool name_of_path(char real[PATH_BYTES], char *absolute, enum names_end e
     return found && snprintf(real + used, PATH_BYTES - used, "%s", base) < (int)(PATH_BYTES - used);
 }
 
-struct file *names_find(const char *absolute)
+struct file *names_left(char *absolute)
 {
-    uint64_t id = id_of(absolute);
-    struct file *file = registry_find(id);
-    return file ? file : find(id).file;
+    struct file *file = registry_find(id_of(absolute));
+    if (file || is_plain(absolute, NAMES_FRESH))
+        return file;
+    char *real = path_room_take();
+    if (real && name_of_path(real, absolute, NAMES_FRESH))
+        file = registry_find(id_of(real));
+    path_room_give(real);
+    return file;
 }
 
 static struct file *as(const char *real, const char *absolute, uint64_t id, const struct stat *info)
@@ -156,10 +161,13 @@ struct file *names_open(char *absolute, int fd)
 
 struct file *names_file(char *absolute, enum names_end end)
 {
-    struct file *file = names_find(absolute);
+    uint64_t id = id_of(absolute);
+    struct file *file = registry_find(id);
+    if (!file && end != NAMES_FRESH)
+        file = find(id).file;
     if (file)
         return file;
-    return is_plain(absolute, end) ? registry_file(absolute) : resolve_path(absolute, id_of(absolute), end);
+    return is_plain(absolute, end) ? registry_file(absolute) : resolve_path(absolute, id, end);
 }
 
 void names_resolve(char path[PATH_BYTES])

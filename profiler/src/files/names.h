@@ -35,8 +35,9 @@ struct names {
 
 extern struct names iolens_names;
 
-/* What a path that is not open refers to: a link itself, or what it leads to. */
-enum names_end { NAMES_LINK, NAMES_TARGET };
+/* What a path that is not open refers to: a link itself, what it leads to, or a file that is there since a
+ * moment ago, whatever link had this path before. */
+enum names_end { NAMES_LINK, NAMES_TARGET, NAMES_FRESH };
 
 /* The file that `fd` was opened as by this absolute path; NULL when it is excluded or memory is short. The
  * path is changed during the call, and restored. */
@@ -45,8 +46,9 @@ struct file *names_open(char *absolute, int fd);
 /* The same of a path that was used without opening it, and may be gone by now. */
 struct file *names_file(char *absolute, enum names_end end);
 
-/* The file of a path when it was used before, else NULL. */
-struct file *names_find(const char *absolute);
+/* The file that had this path until a moment ago, if it was used before, by any path; else NULL. A link is no
+ * file. */
+struct file *names_left(char *absolute);
 
 /* The kernel's own name of an open file; false where it has none, as behind an unlink. */
 bool names_of_fd(char real[PATH_BYTES], int fd);

@@ -71,12 +71,12 @@ static struct file *opened_file(int fd, int dirfd, const char *path)
     return file;
 }
 
-/* NULL unless the path was used before. */
-static struct file *known_file(int dirfd, const char *path)
+/* The file that had this path before a rename. NULL unless it was used before. */
+static struct file *renamed_file(int dirfd, const char *path)
 {
     char *absolute = path_room_take();
     bool found = absolute && path_absolute(absolute, dirfd, path);
-    struct file *file = found ? names_find(absolute) : NULL;
+    struct file *file = found ? names_left(absolute) : NULL;
     path_room_give(absolute);
     return file;
 }
@@ -215,12 +215,12 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
 
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)
 {
-    struct file *old = known_file(olddir, from);
+    struct file *old = renamed_file(olddir, from);
     struct posix_state *source = old && !iolens_paused() ? old->state[MODULE_POSIX] : NULL;
     if (!source)
         return;
     count_meta(source, c, POSIX_RENAME_SOURCES);
-    struct file *new = file_of(newdir, to, NAMES_LINK);
+    struct file *new = file_of(newdir, to, NAMES_FRESH);
     struct posix_state *target = new ? registry_state(new, MODULE_POSIX, -1) : NULL;
     if (!target)
         return;

@@ -49,6 +49,17 @@ void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
+/* Another stream may have appended behind this one's bytes by now, so the file's end tells nothing. */
+void appending_flushed(struct stream *stream, struct stdio_state *s)
+{
+    off_t position = syscall(SYS_lseek, stream->fd, 0L, SEEK_CUR);
+    spin_lock(&s->lock);
+    int64_t landed = take_landed(stream, 0, 0);
+    if (landed > 0 && position >= landed)
+        place(s, position - landed, landed);
+    spin_unlock(&s->lock);
+}
+
 void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
 {
     struct stat info;
@@ -58,5 +69,22 @@ void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_lock(&s->lock);
     place(s, info.st_size, stream->pending);
     stream->pending = 0;
+    spin_unlock(&s->lock);
+}
+
+void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left)
+{
+    struct stat info;
+    if (s->exit_end == 0 && file_info_fd(stream->fd, &info) == 0)
+        s->exit_end = info.st_size;
+    if (!stream->append) {
+        s->exit_end = stream->offset > s->exit_end ? stream->offset : s->exit_end;
+        return;
+    }
+    spin_lock(&s->lock);
+    if (stream->pending > 0)
+        place(s, s->exit_end, stream->pending);
+    stream->pending = 0;
+    s->exit_end += left;
     spin_unlock(&s->lock);
 }

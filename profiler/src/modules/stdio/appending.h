@@ -15,7 +15,15 @@ void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes
 /* Behind a call that may have flushed the stream and moved on; so many bytes are left in its buffer. */
 void appending_left(struct stream *stream, struct stdio_state *s, int64_t left);
 
-/* Before the stream is closed, or the process ends: that flushes what is left in its buffer. */
+/* Behind a flush of all streams, which left this one's descriptor behind its bytes. */
+void appending_flushed(struct stream *stream, struct stdio_state *s);
+
+/* Before the stream is closed: that flushes what is left in its buffer. */
 void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left);
+
+/* Before the process ends, when the C library flushes all streams: called for each stream that holds bytes,
+ * appending or not, in that order. Each flush may move the end of the file, where the bytes of the next one
+ * land. */
+void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left);
 
 #endif

@@ -25,15 +25,18 @@ static void stdio_flush(const void *state)
     heat_flush(&((const struct stdio_state *)state)->heat, HEATMAP_STDIO);
 }
 
-/* What was in the buffer at the last call is what the C library will still write. */
-static void on_end(struct stream *stream)
+static void leave_open(struct stream *stream, int64_t left)
 {
-    struct stdio_state *s = streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
+    struct stdio_state *s = left > 0 && streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
     if (s)
-        appending_ends(stream, s, stream->pending);
+        appending_exits(stream, s, left);
 }
 
-static void stdio_end(void) { streams_each_pending(on_end); }
+static void stdio_end(void)
+{
+    if (streams_any_pending())
+        streams_each_open(leave_open);
+}
 
 #define COUNTERS "profiler/src/modules/stdio/stdio_counters.def"
 #include "../merge_tables.h"

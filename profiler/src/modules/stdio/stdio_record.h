@@ -40,7 +40,8 @@ struct stdio_state {
     struct stdio_record record;
     struct spin lock;
     struct lustre_state *stripes; /* NULL: the file has no layout */
-    double last_end[3];           /* read, write, meta: end of the latest operation */
+    int64_t exit_end;   /* where the file ends while the streams are flushed that are open at exit */
+    double last_end[3]; /* read, write, meta: end of the latest operation */
     struct heat heat;
 };
 

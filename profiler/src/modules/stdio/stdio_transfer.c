@@ -26,6 +26,8 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     io_sites_add(c, "STDIO", s->record.base.id, bytes);
 }
 
+enum { NOWHERE = 0 }; /* the end of a transfer that moves no highest byte */
+
 /* Ask the stream for its position, after a call that may have moved it by more or less than was counted. */
 static void ask_position(struct stream *stream)
 {
@@ -38,15 +40,12 @@ static void ask_position(struct stream *stream)
 __attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
                                                    enum stdio_int counter, int64_t bytes)
 {
-    bool flushes = counter == STDIO_FLUSHES;
-    if (flushes && stream->pending == 0)
-        ask_position(stream); /* before the lock is taken: this takes the stream's own */
     struct stdio_state *s = stdio_lock(stream);
     if (!s)
         return;
     s->record.ints[counter]++;
     appending_wrote(stream, s, bytes);
-    add_transfer(s, c, true, bytes, flushes ? stream->offset : 0);
+    add_transfer(s, c, true, bytes, NOWHERE);
     spin_unlock(&s->lock);
 }
 
@@ -68,6 +67,23 @@ static void on_transfer(const struct call *c, FILE *handle, enum stdio_int count
     spin_unlock(&s->lock);
 }
 
+/* Counts a call that moved no bytes. It moves no highest byte, wherever the stream stands. */
+static void on_nothing(const struct call *c, FILE *handle, enum stdio_int counter)
+{
+    struct stream *stream = streams_find(handle);
+    bool writes = counter != STDIO_READS;
+    if (stream && stream->append && writes) {
+        on_appending(c, stream, counter, 0);
+        return;
+    }
+    struct stdio_state *s = stdio_lock(stream);
+    if (!s)
+        return;
+    s->record.ints[counter]++;
+    add_transfer(s, c, writes, 0, NOWHERE);
+    spin_unlock(&s->lock);
+}
+
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes)
 {
     on_transfer(c, stream, STDIO_READS, bytes);
@@ -76,6 +92,15 @@ void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes)
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes)
 {
     on_transfer(c, stream, STDIO_WRITES, bytes);
+}
+
+void stdio_on_text(const struct call *c, FILE *stream, const char *text)
+{
+    int64_t bytes = (int64_t)strlen(text);
+    if (__builtin_expect(bytes > 0, 1))
+        on_transfer(c, stream, STDIO_WRITES, bytes);
+    else
+        on_nothing(c, stream, STDIO_WRITES);
 }
 
 static void on_left(struct stream *stream)
@@ -90,14 +115,14 @@ static void on_flushed(struct stream *stream)
 {
     struct stdio_state *s = streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
     if (s)
-        appending_left(stream, s, 0);
+        appending_flushed(stream, s);
 }
 
 /* Darshan counts a flush as a write of no bytes, that of all streams not at all. */
 void stdio_on_flush(const struct call *c, FILE *stream)
 {
     if (stream)
-        on_transfer(c, stream, STDIO_FLUSHES, 0);
+        on_nothing(c, stream, STDIO_FLUSHES);
     else
         streams_each_pending(on_flushed);
 }
@@ -169,8 +194,10 @@ void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, siz
 void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room)
 {
     int64_t bytes = string ? (int64_t)strlen(string) : 0;
-    if (string)
+    if (bytes > 0)
         stdio_on_read(c, stream, bytes);
+    else if (string)
+        on_nothing(c, stream, STDIO_READS);
     if (bytes < room - 1 && (bytes == 0 || string[bytes - 1] != '\n'))
         stdio_on_drift(stream);
 }
@@ -206,7 +233,9 @@ void stdio_on_scan(const struct call *c, FILE *stream, int items)
     if (!streams_find(stream))
         return;
     off_t end = ftello(stream);
-    if (items != 0)
-        stdio_on_read(c, stream, end > c->mark ? end - c->mark : 0);
+    if (items != 0 && end > c->mark)
+        stdio_on_read(c, stream, end - c->mark);
+    else if (items != 0)
+        on_nothing(c, stream, STDIO_READS);
     stdio_on_drift(stream);
 }

@@ -122,8 +122,8 @@ void streams_forget_states(void)
             stream->stdio = NULL;
 }
 
-/* Which streams are open, by the list that the C library keeps for itself. */
-static void mark_listed(void)
+/* By the list that the C library keeps for itself, which is held meanwhile: no stream is closed. */
+void streams_each_open(void (*work)(struct stream *stream, int64_t left))
 {
     if (!_IO_list_lock || !_IO_iter_begin || !_IO_iter_next || !_IO_list_unlock)
         return;
@@ -131,15 +131,21 @@ static void mark_listed(void)
     for (FILE *open = _IO_iter_begin(); open; open = _IO_iter_next(open)) {
         struct stream *stream = find(open);
         if (stream)
-            stream->listed = true;
+            work(stream, (int64_t)__fpending(open));
     }
     _IO_list_unlock();
+}
+
+static void mark_listed(struct stream *stream, int64_t left)
+{
+    (void)left;
+    stream->listed = true;
 }
 
 /* Not while the list is held: a position is waited for where another thread is in a call with the stream. */
 void streams_ask_offsets(void)
 {
-    mark_listed();
+    streams_each_open(mark_listed);
     for (int i = 0; i < STREAM_BUCKETS; i++)
         for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next) {
             FILE *handle = stream->listed ? stream->handle : NULL;
@@ -158,6 +164,15 @@ void streams_each_pending(void (*work)(struct stream *stream))
         for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
             if (stream->handle && stream->pending > 0)
                 work(stream);
+}
+
+bool streams_any_pending(void)
+{
+    for (int i = 0; i < STREAM_BUCKETS; i++)
+        for (struct stream *stream = iolens_streams.buckets[i]; stream; stream = stream->next)
+            if (stream->handle && stream->pending > 0)
+                return true;
+    return false;
 }
 
 /* Bytes that were written before are in no record from now on. */

@@ -67,6 +67,12 @@ void streams_ask_offsets(void);
  * at. */
 void streams_each_pending(void (*work)(struct stream *stream));
 
+bool streams_any_pending(void);
+
+/* Do this with each recorded stream that is open, the newest first, and the bytes in its buffer that are to
+ * be written: the order in which the C library flushes them. */
+void streams_each_open(void (*work)(struct stream *stream, int64_t left));
+
 /* The records are gone, as in a child of fork: the streams stay, with their files until they are used. */
 void streams_reset(void);
 
