@@ -2,6 +2,7 @@
  * what the system's clock said. */
 #define _GNU_SOURCE
 #include "../../profiler/src/system/clock.c"
+#include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"
 
 #define INTERRUPTION 50000000 /* nanoseconds */

@@ -10,6 +10,7 @@
 #include "../../profiler/src/ranks/top_ranks.c"
 #undef bcast
 #include "../../profiler/src/system/spin.c"
+#include "../../profiler/src/system/system_call.c"
 #include "../../profiler/src/tables/keyed.c"
 #define combine combine_rows
 #define choose  choose_rows

@@ -15,7 +15,10 @@ from iolens.log.reader import read_log
 from iolens.symbols.chains import call_chains
 from iolens.symbols.resolve import resolve
 
-UNWINDER = sorted(str(path) for path in (harness.ROOT / "profiler/src/unwind").glob("*.c"))
+UNWINDER = [
+    *sorted(str(path) for path in (harness.ROOT / "profiler/src/unwind").glob("*.c")),
+    str(harness.ROOT / "profiler/src/system/system_call.c"),
+]
 
 
 @pytest.fixture(scope="session", autouse=True)

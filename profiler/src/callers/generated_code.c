@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
@@ -14,6 +13,7 @@
 #include "../tables/process_table.h"
 #include "call_nodes.h"
 #include "objects.h"
+#include "../system/system_call.h"
 
 enum { NAME_BYTES = 256, PATH_ROOM = 64, CHUNK = 65536, MOST_BYTES = 64 * 1024 * 1024, HEX_DIGITS = 16 };
 
@@ -126,7 +126,7 @@ static void note_line(struct addresses addresses, const char *text, const char *
 
 static ssize_t read_at(int fd, char *text, size_t most, int64_t at)
 {
-    return (ssize_t)syscall(SYS_pread64, fd, text, most, at);
+    return (ssize_t)system_call(SYS_pread64, fd, text, most, at);
 }
 
 /* Only complete lines count, because a killed process may have written a part of one. */
@@ -176,13 +176,13 @@ static int open_map(int64_t pid, time_t since)
     struct stat info;
     snprintf(path, sizeof path, "/tmp/perf-%lld.map", (long long)pid);
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, flags, 0);
     if (fd < 0)
         return -1;
     if (file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
         info.st_mtim.tv_sec + 1 >= since)
         return fd;
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     return -1;
 }
 
@@ -205,7 +205,7 @@ static void name_by(int map, char *text, struct addresses *addresses, int rank, 
         return;
     note_lines(map, text, *addresses);
     put_rows(map, text, addresses, rank, rows);
-    syscall(SYS_close, map);
+    system_call(SYS_close, map);
 }
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/path_room.h"
 #include "names.h"
 #include "../system/file_info.h"
+#include "../system/system_call.h"
 
 struct fds iolens_fds;
 
@@ -69,7 +69,7 @@ void fds_start(void)
 {
     uint64_t open = 0;
     for (int fd = 0; fd < INHERITED_MOST; fd++)
-        open |= (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
+        open |= (uint64_t)(system_call(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
     iolens_fds.inherited = open;
 }
 
@@ -104,7 +104,7 @@ struct open_file *fds_inherited(int fd)
     if (file_info_fd(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return NULL;
     struct file *file = named_file(fd);
-    long flags = syscall(SYS_fcntl, fd, F_GETFL);
+    long flags = system_call(SYS_fcntl, fd, F_GETFL);
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
     if (open)
         open->asks |= FDS_ONCE;
@@ -157,7 +157,7 @@ void fds_ask_offsets(void)
 {
     for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
         struct open_file *open = iolens_fds.table[fd];
-        off_t offset = open ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : -1;
+        off_t offset = open ? system_call(SYS_lseek, fd, 0L, SEEK_CUR) : -1;
         if (offset >= 0)
             open->offset = offset;
     }

@@ -5,10 +5,10 @@
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../memory/arena.h"
+#include "../system/system_call.h"
 
 enum { SECTIONS_MOST = 256, NAMES_BYTES = 8192, COMMENT_BYTES = 4096 };
 
@@ -20,7 +20,7 @@ struct parts {
 
 static size_t read_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
-    long got = syscall(SYS_pread64, fd, to, bytes, offset);
+    long got = system_call(SYS_pread64, fd, to, bytes, offset);
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -62,7 +62,7 @@ static bool has_line(const char *out, const char *text)
 void compiler_read(const char *path, char *out, size_t size)
 {
     struct parts *parts = pages_alloc(sizeof *parts);
-    int fd = parts ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+    int fd = parts ? (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
     size_t used = 0, bytes = fd >= 0 ? read_comment(fd, parts) : 0;
     out[0] = '\0';
     for (size_t at = 0; at < bytes; at += strlen(parts->comment + at) + 1) {
@@ -75,7 +75,7 @@ void compiler_read(const char *path, char *out, size_t size)
         used += length + 1;
     }
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        system_call(SYS_close, fd);
     if (parts)
         pages_free(parts, sizeof *parts);
 }

@@ -12,6 +12,7 @@
 #include "compiler.h"
 #include "environment.h"
 #include "../system/hash.h"
+#include "../system/host_name.h"
 #include "mount_options.h"
 #include "../system/slurp.h"
 
@@ -56,7 +57,7 @@ void identity_read(struct identity *identity, const char *mounts)
 {
     const char *component = getenv("OMPI_MCA_io");
     *identity = (struct identity){.uid = (int64_t)getuid()};
-    gethostname(identity->host, sizeof identity->host - 1);
+    host_name(identity->host, sizeof identity->host);
     read_user(identity);
     snprintf(identity->program, sizeof identity->program, "%s", program_invocation_short_name);
     snprintf(identity->io_component, sizeof identity->io_component, "%s", component ? component : "");

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../system/slurp.h"
+#include "../system/system_call.h"
 
 void origin_begin(struct origin *origin)
 {
-    *origin = (struct origin){.pid = syscall(SYS_getpid), .ancestors = {syscall(SYS_getppid)}};
+    *origin = (struct origin){.pid = system_call(SYS_getpid), .ancestors = {system_call(SYS_getppid)}};
 }
 
 /* Fields 3 and 4 of /proc/<pid>/stat are its state and its parent. */

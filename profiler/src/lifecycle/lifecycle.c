@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../files/filter.h"
@@ -171,7 +170,9 @@ __attribute__((constructor)) static void start(void)
         pthread_atfork(before_fork, sampling_after_fork, after_fork);
         at_quick_exit(finish_alone); /* registered first, so called last */
         iolens.wiped.recording = true;
+        iolens_busy = true;
         sampling_start();
+        iolens_busy = false;
     }
     errno = saved_errno;
 }

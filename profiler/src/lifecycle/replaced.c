@@ -1,7 +1,6 @@
 #include "replaced.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../files/registry.h"
@@ -10,6 +9,7 @@
 #include "../sampling/state.h"
 #include "../system/file_info.h"
 #include "../tables/process_table.h"
+#include "../system/system_call.h"
 
 enum { FEW_SAMPLES = 10 }; /* any child of a shell may be met once or twice on its way to the exec */
 
@@ -57,11 +57,11 @@ static bool begins_as_a_script(const char *path)
     char start[2] = "";
     if (file_info(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    syscall(SYS_pread64, fd, start, sizeof start, 0);
-    syscall(SYS_close, fd);
+    system_call(SYS_pread64, fd, start, sizeof start, 0);
+    system_call(SYS_close, fd);
     return memcmp(start, "#!", sizeof start) == 0;
 }
 

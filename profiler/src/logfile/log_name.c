@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/untrusted_path.h"
 #include "../system/file_info.h"
+#include "../system/system_call.h"
 
 enum {
     NANO = 1000000000,
@@ -93,8 +93,8 @@ void log_name(char name[PATH_BYTES], int64_t start_ns, int n)
 static void make_folder(const char *path, const char *above, bool own)
 {
     struct stat info;
-    if (file_info(above, &info) == 0 && syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0)
-        syscall(SYS_fchmodat, AT_FDCWD, path, info.st_mode & 07777 & (own ? ~OTHERS_WRITE : ~0));
+    if (file_info(above, &info) == 0 && system_call(SYS_mkdirat, AT_FDCWD, path, 0700) == 0)
+        system_call(SYS_fchmodat, AT_FDCWD, path, info.st_mode & 07777 & (own ? ~OTHERS_WRITE : ~0));
 }
 
 void log_name_folders(const char *name)

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../compression/compress.h"
@@ -12,6 +11,7 @@
 #include "../system/untrusted_path.h"
 #include "../spool/spool.h"
 #include "../system/file_info.h"
+#include "../system/system_call.h"
 
 enum { LARGEST_WRITE = 1 << 30 };
 
@@ -45,13 +45,13 @@ static bool name_partial(struct writer *writer)
 /* Never through a link, and never into a file that is there. */
 static int create_partial(const struct writer *writer)
 {
-    return (int)syscall(SYS_openat, AT_FDCWD, writer->partial,
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return (int)system_call(SYS_openat, AT_FDCWD, writer->partial,
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 static bool is_taken(const struct writer *writer)
 {
-    return syscall(SYS_faccessat, AT_FDCWD, writer->name.text, F_OK) == 0;
+    return system_call(SYS_faccessat, AT_FDCWD, writer->name.text, F_OK) == 0;
 }
 
 bool writer_create(struct writer *writer, const struct iolens_transport *transport, const char *name,
@@ -61,7 +61,7 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
     if (transport->rank != 0)
         return true;
     snprintf(writer->name.text, sizeof writer->name.text, "%s", name);
-    writer->name.creator = (uint64_t)syscall(SYS_getpid);
+    writer->name.creator = (uint64_t)system_call(SYS_getpid);
     writer->untrusted = path_is_untrusted(name);
     if (writer->untrusted)
         writer_fail(writer, EPERM);
@@ -72,7 +72,7 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
     writer->fd = create_partial(writer);
     if (writer->fd < 0 && errno == EEXIST && !replace)
         return false;
-    if (writer->fd < 0 && errno == EEXIST && syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0) == 0)
+    if (writer->fd < 0 && errno == EEXIST && system_call(SYS_unlinkat, AT_FDCWD, writer->partial, 0) == 0)
         writer->fd = create_partial(writer);
     struct stat info;
     if (writer->fd < 0 || file_info_fd(writer->fd, &info) != 0)
@@ -86,10 +86,10 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
 static int open_partial(const struct writer *writer)
 {
     struct stat info;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, writer->partial, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (fd < 0 || (file_info_fd(fd, &info) == 0 && info.st_ino == writer->name.inode))
         return fd;
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     errno = ESTALE;
     return -1;
 }
@@ -111,7 +111,7 @@ void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_
     const char *at = bytes;
     while (count > 0 && !writer->error) {
         size_t piece = count < LARGEST_WRITE ? count : LARGEST_WRITE;
-        ssize_t written = syscall(SYS_pwrite64, writer->fd, at, piece, offset);
+        ssize_t written = system_call(SYS_pwrite64, writer->fd, at, piece, offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
@@ -197,19 +197,19 @@ static void say_failure(const struct writer *writer)
 bool writer_close(struct writer *writer, mode_t mode)
 {
     const struct iolens_transport *transport = writer->transport;
-    if (writer->fd >= 0 && transport->rank == 0 && syscall(SYS_fchmod, writer->fd, mode) != 0)
+    if (writer->fd >= 0 && transport->rank == 0 && system_call(SYS_fchmod, writer->fd, mode) != 0)
         writer_fail(writer, errno);
-    if (writer->fd >= 0 && syscall(SYS_close, writer->fd) != 0)
+    if (writer->fd >= 0 && system_call(SYS_close, writer->fd) != 0)
         writer_fail(writer, errno);
     int64_t culprit = writer->error ? transport->rank : transport->size;
     share(writer, transport->allreduce(&culprit, 1, IOLENS_INT64, IOLENS_MIN));
     if (transport->rank == 0 && culprit == transport->size &&
-        syscall(SYS_renameat, AT_FDCWD, writer->partial, AT_FDCWD, writer->name.text) != 0) {
+        system_call(SYS_renameat, AT_FDCWD, writer->partial, AT_FDCWD, writer->name.text) != 0) {
         writer_fail(writer, errno);
         culprit = 0;
     }
     if (transport->rank == 0 && culprit < transport->size && writer->fd >= 0)
-        syscall(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
+        system_call(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
     if (transport->rank == culprit)
         say_failure(writer);
     share(writer, transport->bcast(&culprit, sizeof culprit, 0));

@@ -3,23 +3,24 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../system/system_call.h"
 
 enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16, LINE = 64, PAGE = 4096 };
 
 /* The system call itself, because mmap is a wrapped function. */
 void *pages_alloc(size_t bytes)
 {
-    long page = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+    long page = system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
     return page == -1 ? NULL : (void *)page;
 }
 
 void pages_free(void *pages, size_t bytes)
 {
     if (pages)
-        munmap(pages, bytes);
+        system_call(SYS_munmap, pages, bytes);
 }
 
 void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes))

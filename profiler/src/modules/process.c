@@ -4,6 +4,7 @@
 #include "../memory/area.h"
 #include "../files/filter.h"
 #include "../runtime/context.h"
+#include "../system/system_call.h"
 #include "../tables/table_largest.h"
 
 enum { KIB = 1024, BLOCK = 512 };
@@ -38,7 +39,7 @@ static double seconds(struct timeval time) { return (double)time.tv_sec + 1e-6 *
 static void read_usage(void *state)
 {
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
+    if (system_call(SYS_getrusage, RUSAGE_SELF, &usage) != 0)
         return;
     *(struct row *)state = (struct row){
         .ranks = 1,

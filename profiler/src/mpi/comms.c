@@ -1,18 +1,17 @@
 #include "comms.h"
 
-#include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "core.h"
 #include "handles.h"
+#include "heap.h"
 
 enum { CACHED = 16 }; /* a power of two */
 
 static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
 static atomic_uint generation = 1; /* changes when a handle may stand for something else */
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static int making;                 /* a lock */
 
 /* The handles that a thread used lately. */
 struct seen {
@@ -33,9 +32,9 @@ void comm_release(struct comm *comm)
 {
     if (!comm || atomic_fetch_sub(&comm->users, 1) != 1)
         return;
-    free(comm->is_beyond);
-    free(comm->world);
-    free(comm);
+    heap_give_back(comm->is_beyond);
+    heap_give_back(comm->world);
+    heap_give_back(comm);
 }
 
 static int forget(MPI_Comm handle, int key, void *value, void *extra)
@@ -87,13 +86,13 @@ static void keep_ranks(struct comm *comm, int *world, int count)
         if (world[i] < 0 || world[i] != comm->first + i * comm->stride)
             return;
     comm->world = NULL;
-    free(world);
+    heap_give_back(world);
 }
 
 static bool translate(struct comm *comm, MPI_Group group, int count)
 {
     MPI_Group all;
-    int *here = malloc((size_t)count * sizeof *here), *world = malloc((size_t)count * sizeof *world);
+    int *here = heap_take((size_t)count * sizeof *here), *world = heap_take((size_t)count * sizeof *world);
     bool done = here && world && pmpi.Comm_group(mpi.world, &all) == MPI_SUCCESS;
     for (int i = 0; here && i < count; i++)
         here[i] = i;
@@ -103,11 +102,11 @@ static bool translate(struct comm *comm, MPI_Group group, int count)
     }
     for (int i = 0; done && i < count; i++)
         world[i] = world[i] == MPI_UNDEFINED ? -1 : world[i];
-    free(here);
+    heap_give_back(here);
     if (done)
         keep_ranks(comm, world, count);
     else
-        free(world);
+        heap_give_back(world);
     return done;
 }
 
@@ -124,7 +123,7 @@ static bool translate_comm(struct comm *comm, MPI_Comm handle)
 /* Without memory all count as if they were there. */
 static void find_ends(struct comm *comm, MPI_Comm handle)
 {
-    bool *is_beyond = calloc((size_t)comm->in + 1, sizeof *is_beyond);
+    bool *is_beyond = heap_take_zeroed((size_t)comm->in + 1, sizeof *is_beyond);
     for (int i = 0; is_beyond && i < comm->in; i += 2) {
         int before = MPI_PROC_NULL, behind = MPI_PROC_NULL;
         if (pmpi.Cart_shift(handle, i / 2, 1, &before, &behind) != MPI_SUCCESS)
@@ -136,7 +135,7 @@ static void find_ends(struct comm *comm, MPI_Comm handle)
     if (comm->beyond > 0)
         comm->is_beyond = is_beyond;
     else
-        free(is_beyond);
+        heap_give_back(is_beyond);
 }
 
 static void count_neighbours(struct comm *comm, MPI_Comm handle)
@@ -165,9 +164,9 @@ static bool describe(struct comm *comm, MPI_Comm handle)
 
 static struct comm *make(MPI_Comm handle)
 {
-    struct comm *comm = calloc(1, sizeof *comm);
+    struct comm *comm = heap_take_zeroed(1, sizeof *comm);
     if (!comm || !describe(comm, handle)) {
-        free(comm);
+        heap_give_back(comm);
         return NULL;
     }
     count_neighbours(comm, handle);
@@ -183,12 +182,12 @@ static struct comm *look_up(MPI_Comm handle)
 {
     struct comm *comm = NULL;
     int found = 0;
-    pthread_mutex_lock(&making);
+    iolens_lock(&making);
     if (pmpi.Comm_get_attr(handle, keyval, &comm, &found) != MPI_SUCCESS || !found)
         comm = make(handle);
     if (comm && !comm->said)
         comm->said = iolens_mpi_communicator(comm->size, comm->remote);
-    pthread_mutex_unlock(&making);
+    iolens_unlock(&making);
     return comm;
 }
 
@@ -224,7 +223,7 @@ int comm_world_rank(const struct comm *comm, int peer)
 static struct comm *make_of_window(MPI_Win win)
 {
     MPI_Group group;
-    struct comm *comm = calloc(1, sizeof *comm);
+    struct comm *comm = heap_take_zeroed(1, sizeof *comm);
     bool done = false;
     if (comm && pmpi.Win_get_group(win, &group) == MPI_SUCCESS) {
         done = pmpi.Group_size(group, &comm->size) == MPI_SUCCESS && translate(comm, group, comm->size);
@@ -242,10 +241,10 @@ static struct comm *look_up_window(MPI_Win win)
 {
     struct comm *comm = NULL;
     int found = 0;
-    pthread_mutex_lock(&making);
+    iolens_lock(&making);
     if (pmpi.Win_get_attr(win, windows_keyval, &comm, &found) != MPI_SUCCESS || !found)
         comm = make_of_window(win);
-    pthread_mutex_unlock(&making);
+    iolens_unlock(&making);
     return comm;
 }
 

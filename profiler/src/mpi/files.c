@@ -1,20 +1,19 @@
 #include "files.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#define SLOTS   4096 /* a power of two; simultaneously open files */
-#define EMPTY   ((uintptr_t)0)
-#define REMOVED ((uintptr_t)1) /* keeps the probe sequence whole behind it */
+#define TEXT_OF(number) #number
+#define TEXT(number)    TEXT_OF(number)
+#define SLOTS           4096 /* a power of two; simultaneously open files */
+#define EMPTY           ((uintptr_t)0)
+#define REMOVED         ((uintptr_t)1) /* keeps the probe sequence whole behind it */
 
 static struct {
     _Atomic uintptr_t handle;
     struct mpi_file file;
 } slots[SLOTS];
-static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+static int change; /* a lock */
 
 static size_t first_slot(uintptr_t handle)
 {
@@ -25,7 +24,7 @@ void files_add(MPI_File handle, struct mpi_file file)
 {
     static bool said;
     uintptr_t key = (uintptr_t)handle;
-    pthread_mutex_lock(&change);
+    iolens_lock(&change);
     size_t probe = 0, at = first_slot(key);
     for (; probe < SLOTS && slots[at].handle > REMOVED; probe++)
         at = (at + 1) % SLOTS;
@@ -34,10 +33,9 @@ void files_add(MPI_File handle, struct mpi_file file)
         atomic_store_explicit(&slots[at].handle, key, memory_order_release);
     } else if (!said) {
         said = true;
-        dprintf(STDERR_FILENO, "iolens: more than %d MPI files are open at once; the rest are not recorded\n",
-                SLOTS);
+        iolens_tell("more than " TEXT(SLOTS) " MPI files are open at once; the rest are not recorded");
     }
-    pthread_mutex_unlock(&change);
+    iolens_unlock(&change);
 }
 
 static size_t slot_of(uintptr_t key)
@@ -68,9 +66,9 @@ void files_set_empty(MPI_File handle, bool empty)
 
 void files_remove(MPI_File handle)
 {
-    pthread_mutex_lock(&change);
+    iolens_lock(&change);
     size_t at = slot_of((uintptr_t)handle);
     if (at < SLOTS)
         atomic_store_explicit(&slots[at].handle, REMOVED, memory_order_release);
-    pthread_mutex_unlock(&change);
+    iolens_unlock(&change);
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "core.h"
 
 struct mpi_handles mpi;
 struct mpi_calls pmpi;
@@ -131,6 +132,16 @@ static bool is_kin(void)
     return false;
 }
 
+static void tell_of_another_library(void)
+{
+    char sentence[2 * VERSION_BYTES];
+    snprintf(sentence, sizeof sentence,
+             "this adapter was built for " BUILT_FOR ", the program runs %s%s; MPI is not recorded",
+             *library ? library : "another MPI library", is_standard_abi() ? " with the standard ABI" : "");
+    if (iolens_tell)
+        iolens_tell(sentence);
+}
+
 bool mpi_handles_load(void)
 {
     int length = 0;
@@ -140,10 +151,7 @@ bool mpi_handles_load(void)
             return true;
     }
     if (speaks())
-        dprintf(
-            STDERR_FILENO,
-            "iolens: this adapter was built for " BUILT_FOR ", the program runs %s%s; MPI is not recorded\n",
-            *library ? library : "another MPI library", is_standard_abi() ? " with the standard ABI" : "");
+        tell_of_another_library();
     return false;
 }
 

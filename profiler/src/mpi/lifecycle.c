@@ -1,7 +1,4 @@
 /* MPI_Init and MPI_Finalize: where a job begins and where its one log is written. */
-#include <stdio.h>
-#include <unistd.h>
-
 #include "comms.h"
 #include "parameters.h"
 #include "traced.h"
@@ -40,9 +37,8 @@ static bool all_attached(const struct iolens_transport *transport)
     int64_t least[2] = {here, here ? transport->rank : transport->size};
     bool known = transport->allreduce(least, 2, IOLENS_INT64, IOLENS_MIN) == 0;
     if (known && least[0] == 0 && least[1] == transport->rank)
-        dprintf(STDERR_FILENO,
-                "iolens: some ranks of the job are not recorded; each of the others writes a log of "
-                "its own, without MPI\n");
+        iolens_tell("some ranks of the job are not recorded; each of the others writes a log of its own, "
+                    "without MPI");
     return known && least[0] == 1;
 }
 

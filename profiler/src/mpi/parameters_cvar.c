@@ -12,6 +12,7 @@
 #include "core.h"
 #include "handles.h"
 #include "parameters.h"
+#include "heap.h"
 
 enum { NAME_BYTES = 256, VALUE_BYTES = 4096, VERSION_BYTES = 16384, DEVICE_BYTES = 64 };
 
@@ -100,7 +101,7 @@ static bool in_environment(const char *name, char form[NAME_BYTES])
 static void find_device(char *device)
 {
     static const char LABEL[] = "Device:";
-    char *version = malloc(VERSION_BYTES);
+    char *version = heap_take(VERSION_BYTES);
     int length = 0;
     *device = '\0';
     if (version && pmpi.Get_library_version(version, &length) == MPI_SUCCESS) {
@@ -109,7 +110,7 @@ static void find_device(char *device)
         found += strspn(found, " \t");
         snprintf(device, DEVICE_BYTES, "%.*s", (int)strcspn(found, " \t\r\n"), found);
     }
-    free(version);
+    heap_give_back(version);
 }
 
 /* The largest message that is sent at once. Variables of all devices are there, whichever is in use. */

@@ -1,8 +1,8 @@
 #include "requests.h"
+#include "heap.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { SHARD_BITS = 8, SHARDS = 1 << SHARD_BITS, ENTRIES_PER_CHAIN = 2 };
 
@@ -54,7 +54,7 @@ static void give_back(struct shard *shard) { atomic_flag_clear_explicit(&shard->
 static void grow(struct shard *shard)
 {
     size_t number = (size_t)1 << shard->bits;
-    struct entry **old = chains_of(shard), **chains = calloc(2 * number, sizeof *chains);
+    struct entry **old = chains_of(shard), **chains = heap_take_zeroed(2 * number, sizeof *chains);
     if (!chains)
         return;
     for (size_t i = 0; i < number; i++) {
@@ -66,7 +66,7 @@ static void grow(struct shard *shard)
         }
         *ends[0] = *ends[1] = NULL;
     }
-    free(shard->chains);
+    heap_give_back(shard->chains);
     shard->chains = chains;
     shard->bits++;
 }
@@ -116,7 +116,7 @@ static struct entry *add(struct shard *shard, uintptr_t handle)
     if (entry)
         shard->spare = entry->next;
     else
-        entry = malloc(sizeof *entry);
+        entry = heap_take(sizeof *entry);
     if (!entry)
         return NULL;
     entry->handle = handle;

@@ -1,11 +1,11 @@
 /* MPI_Comm_spawn: what MPI starts is recorded as a job of its own. A launcher gives such programs its own
  * environment and not that of the process that asks, so the preload chain goes along by `env`. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "spawn_name.h"
 #include "traced.h"
 #include "wrap.h"
+#include "heap.h"
 
 extern char **environ;
 
@@ -36,7 +36,7 @@ static char **enclosed(const char *command, char **argv, MPI_Info info)
         words += goes_along(*word);
     for (char **word = argv; word && *word; word++)
         words++;
-    char **all = malloc(words * sizeof *all + strlen(name) + 1);
+    char **all = heap_take(words * sizeof *all + strlen(name) + 1);
     if (!all)
         return NULL;
     char *kept = strcpy((char *)(all + words), name);
@@ -88,7 +88,7 @@ static void end(struct iolens_mpi_call *call)
                       (words ? env : command, words ? words : argv, count, info, root, comm, both, errors)); \
         mpi_depth--;                                                                                         \
         end(&call);                                                                                          \
-        free(words);                                                                                         \
+        heap_give_back(words);                                                                               \
         return code;                                                                                         \
     }
 
@@ -104,17 +104,17 @@ struct enclosure {
 static void release(struct enclosure *made)
 {
     for (int i = 0; made->argvs && i < made->count; i++)
-        free(made->argvs[i]);
-    free(made->argvs);
-    free(made->commands);
+        heap_give_back(made->argvs[i]);
+    heap_give_back(made->argvs);
+    heap_give_back(made->commands);
     *made = (struct enclosure){0};
 }
 
 static struct enclosure enclose_all(int count, char **commands, char ***argvs, const MPI_Info *infos)
 {
     size_t places = count > 0 ? (size_t)count : 1;
-    struct enclosure made = {calloc(places, sizeof *made.commands), calloc(places, sizeof *made.argvs),
-                             count};
+    struct enclosure made = {heap_take_zeroed(places, sizeof *made.commands),
+                             heap_take_zeroed(places, sizeof *made.argvs), count};
     bool complete = made.commands && made.argvs;
     for (int i = 0; complete && i < count; i++) {
         made.commands[i] = env;

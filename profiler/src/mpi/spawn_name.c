@@ -3,16 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+/* True for a file that may be executed and is no folder. Asked by access, for stat is a wrapped function. */
 static bool is_program(const char *folder, size_t length, const char *name)
 {
-    char path[SPAWN_NAME_BYTES];
-    struct stat info;
-    int written = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
-    return written < (int)sizeof path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
-           access(path, X_OK) == 0;
+    char path[SPAWN_NAME_BYTES], as_folder[SPAWN_NAME_BYTES];
+    int written = snprintf(as_folder, sizeof as_folder, "%.*s/%s/.", (int)length, folder, name);
+    snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
+    return written < (int)sizeof as_folder && access(path, X_OK) == 0 && access(as_folder, F_OK) != 0;
 }
 
 /* An empty part of PATH is the folder that the process is in. */

@@ -1,9 +1,9 @@
 #include "traced.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "handles.h"
+#include "heap.h"
 
 unsigned traced_what;
 
@@ -210,7 +210,7 @@ void failed_complete(const struct traced *c, MPI_Request request)
 static void *room(void *few, size_t many, size_t bytes, bool *allocated)
 {
     *allocated = many > TRACED_FEW;
-    return *allocated ? malloc(many * bytes) : few;
+    return *allocated ? heap_take(many * bytes) : few;
 }
 
 /* Handles are taken before the call sets them to the null handle. Without memory the requests are not
@@ -276,9 +276,9 @@ void failed_complete_many(struct traced *c, const MPI_Request *requests, int don
 static void release_many(struct traced *c)
 {
     if (c->allocated)
-        free(c->handles);
+        heap_give_back(c->handles);
     if (c->allocated_statuses)
-        free(c->statuses);
+        heap_give_back(c->statuses);
 }
 
 void before_cancel(MPI_Request handle)

@@ -1,9 +1,9 @@
 #include "views.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "handles.h"
+#include "heap.h"
 
 enum { LEVELS = 3, RUNS_MAX = 65536, DEPTH_MAX = 32 };
 
@@ -22,7 +22,7 @@ static struct iolens_run *add_run(struct shape *shape)
     if (shape->count == shape->room) {
         int64_t room = shape->room ? 2 * shape->room : 8;
         struct iolens_run *grown =
-            room <= RUNS_MAX ? realloc(shape->run, (size_t)room * sizeof *grown) : NULL;
+            room <= RUNS_MAX ? heap_resize(shape->run, (size_t)room * sizeof *grown) : NULL;
         shape->failed |= !grown;
         if (!grown)
             return NULL;
@@ -117,16 +117,16 @@ static void release(struct contents *contents)
     for (int i = 0; i < contents->types; i++)
         if (is_derived(contents->type[i]))
             pmpi.Type_free(&contents->type[i]);
-    free(contents->integer);
-    free(contents->address);
-    free(contents->type);
+    heap_give_back(contents->integer);
+    heap_give_back(contents->address);
+    heap_give_back(contents->type);
 }
 
 static bool look_into(MPI_Datatype type, struct contents *contents)
 {
-    contents->integer = calloc((size_t)contents->integers + 1, sizeof *contents->integer);
-    contents->address = calloc((size_t)contents->addresses + 1, sizeof *contents->address);
-    contents->type = calloc((size_t)contents->types + 1, sizeof *contents->type);
+    contents->integer = heap_take_zeroed((size_t)contents->integers + 1, sizeof *contents->integer);
+    contents->address = heap_take_zeroed((size_t)contents->addresses + 1, sizeof *contents->address);
+    contents->type = heap_take_zeroed((size_t)contents->types + 1, sizeof *contents->type);
     if (contents->integer && contents->address && contents->type &&
         pmpi.Type_get_contents(type, contents->integers, contents->addresses, contents->types,
                                contents->integer, contents->address, contents->type) == MPI_SUCCESS)
@@ -150,7 +150,7 @@ static void add_blocks(const struct contents *contents, const struct shape *inne
         append(&one, inner, 0);
         repeat(&one, equal ? integer[1] : integer[1 + block], extent);
         append(shape, &one, bytes ? contents->address[block] : displacement[block] * extent);
-        free(one.run);
+        heap_give_back(one.run);
     }
 }
 
@@ -161,7 +161,7 @@ static void add_struct(const struct contents *contents, int depth, struct shape 
         take_apart(contents->type[block], depth, &one);
         repeat(&one, contents->integer[1 + block], extent_of(contents->type[block]));
         append(shape, &one, contents->address[block]);
-        free(one.run);
+        heap_give_back(one.run);
     }
 }
 
@@ -220,7 +220,7 @@ static void add_derived(const struct contents *contents, int depth, struct shape
     default:
         shape->failed = true;
     }
-    free(inner.run);
+    heap_give_back(inner.run);
 }
 
 static void add_named(MPI_Datatype type, struct shape *shape)
@@ -262,5 +262,5 @@ void views_report(const struct iolens_mpiio_file *file, MPI_Offset displacement,
     struct iolens_view view = {(int64_t)displacement, extent_of(filetype), (int64_t)bytes,
                                shape.failed ? -1 : shape.count, shape.run};
     iolens_mpiio_seen(file, &view, t0, t1);
-    free(shape.run);
+    heap_give_back(shape.run);
 }

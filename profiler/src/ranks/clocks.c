@@ -1,12 +1,12 @@
 #include "clocks.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/file_info.h"
 #include "../system/hash.h"
+#include "../system/host_name.h"
 #include "../system/slurp.h"
 
 enum { ROUND_TRIPS = 16, IDENTITY_BYTES = 256 };
@@ -23,7 +23,7 @@ static int64_t identify_clock(void)
 {
     char text[IDENTITY_BYTES] = {0};
     struct stat info;
-    gethostname(text, HOST_BYTES - 1);
+    host_name(text, HOST_BYTES);
     size_t used = strlen(text) + 1;
     used += slurp("/proc/sys/kernel/random/boot_id", text + used, 64);
     uint64_t space = file_info("/proc/self/ns/time", &info) == 0 ? (uint64_t)info.st_ino : 0;
@@ -59,27 +59,37 @@ static int32_t find_first(const int64_t *identity, int32_t ranks, struct first_r
     return count;
 }
 
-/* Collective. Returns the first rank of each clock on all ranks, to be freed; NULL if any rank has no
- * memory. */
+static size_t first_bytes(const struct iolens_transport *transport)
+{
+    return (size_t)transport->size * sizeof(struct first_rank);
+}
+
+static void free_first(const struct iolens_transport *transport, struct first_rank *first)
+{
+    pages_free(first, first_bytes(transport));
+}
+
+/* Collective. Returns the first rank of each clock, on all ranks; NULL without memory on any of them. Its
+ * pages are given back by free_first. */
 static struct first_rank *share_first(const struct iolens_transport *transport, int64_t identity,
                                       int32_t *count)
 {
     size_t ranks = transport->rank == 0 ? (size_t)transport->size : 0;
-    int64_t *all = ranks ? malloc(ranks * sizeof *all) : NULL;
-    struct first_rank *first = ranks ? malloc(ranks * sizeof *first) : NULL;
+    int64_t *all = ranks ? pages_alloc(ranks * sizeof *all) : NULL;
+    struct first_rank *first = ranks ? pages_alloc(first_bytes(transport)) : NULL;
     bool whole = transport->gather(&identity, sizeof identity, all) == 0;
     *count = 0;
     if (ranks && whole && all && first)
         *count = find_first(all, transport->size, first);
-    free(all);
+    pages_free(all, ranks * sizeof *all);
     if (transport->bcast(count, sizeof *count, 0) != 0 || *count < 1)
         *count = 0;
     if (!first && *count > 0)
-        first = malloc((size_t)*count * sizeof *first);
+        first = pages_alloc(first_bytes(transport));
     uint8_t has_room = first != NULL;
     if (transport->allreduce(&has_room, 1, IOLENS_UINT8, IOLENS_BAND) != 0 || !has_room || *count == 0 ||
         transport->bcast(first, (size_t)*count * sizeof *first, 0) != 0) {
-        free(first);
+        free_first(transport, first);
         return NULL;
     }
     return first;
@@ -150,11 +160,11 @@ static bool measure_tree(const struct iolens_transport *transport, const struct 
 static bool measure(const struct iolens_transport *transport, const struct clock_offsets *offsets,
                     struct clock_offset *mine)
 {
-    size_t numbers = sizeof(struct clock_offset) / sizeof(int64_t) * (size_t)offsets->clocks;
-    struct clock_offset found = {.at_ns = now_ns()}, *all = calloc((size_t)offsets->clocks, sizeof *all);
+    size_t bytes = (size_t)offsets->clocks * sizeof(struct clock_offset), numbers = bytes / sizeof(int64_t);
+    struct clock_offset found = {.at_ns = now_ns()}, *all = pages_alloc(bytes);
     uint8_t good = all != NULL;
     if (transport->allreduce(&good, 1, IOLENS_UINT8, IOLENS_BAND) != 0 || !good) {
-        free(all);
+        pages_free(all, bytes);
         return false;
     }
     good = !offsets->first || measure_tree(transport, offsets, &found);
@@ -162,7 +172,7 @@ static bool measure(const struct iolens_transport *transport, const struct clock
         all[offsets->mine] = found;
     good = transport->allreduce((int64_t *)all, numbers, IOLENS_INT64, IOLENS_SUM) == 0 && good;
     *mine = all[offsets->mine];
-    free(all);
+    pages_free(all, bytes);
     return good;
 }
 
@@ -178,7 +188,7 @@ static bool compare_clocks(const struct iolens_transport *transport, int64_t ide
     offsets->first = first[offsets->mine].rank == transport->rank;
     if (offsets->first)
         plan(offsets, first);
-    free(first);
+    free_first(transport, first);
     return measure(transport, offsets, &offsets->begin);
 }
 

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../memory/arena.h"
 #include "../system/say.h"
+#include "../system/system_call.h"
 
 enum { LARGEST = 64 * 1024, LINES = 512 };
 
@@ -83,13 +83,13 @@ static void take_line(char *text, const char *path, int number)
 void config_read(const char *path, struct arena *memory)
 {
     char *text = arena_alloc(memory, LARGEST);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), number = 0;
-    ssize_t length = fd >= 0 && text ? syscall(SYS_read, fd, text, LARGEST - 1) : -1;
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), number = 0;
+    ssize_t length = fd >= 0 && text ? system_call(SYS_read, fd, text, LARGEST - 1) : -1;
     if (length < 0) {
         iolens_say("the configuration file %s cannot be read: %s; it is left out", path, strerror(errno));
         return;
     }
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     char *rest = text, *line;
     while ((line = strsep(&rest, "\n")))
         take_line(line, path, ++number);

@@ -1,17 +1,18 @@
 #include "context.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../system/system_call.h"
 
 struct context iolens;
 __thread bool iolens_busy;
 __thread int *iolens_errno;
 
-bool iolens_is_this_process(void) { return iolens.pid == (pid_t)syscall(SYS_getpid); }
+bool iolens_is_this_process(void) { return iolens.pid == (pid_t)system_call(SYS_getpid); }
 
 void iolens_wipe_in_children(void)
 {
     if (sysconf(_SC_PAGESIZE) == WIPED_BYTES)
-        syscall(SYS_madvise, &iolens.wiped, sizeof iolens.wiped, MADV_WIPEONFORK);
+        system_call(SYS_madvise, &iolens.wiped, sizeof iolens.wiped, MADV_WIPEONFORK);
 }

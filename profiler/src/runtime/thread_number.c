@@ -1,8 +1,9 @@
 #include "thread_number.h"
 
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../system/system_call.h"
 
 static atomic_uint iolens_threads_numbered;
 static __thread uint32_t number_and_one __attribute__((tls_model("initial-exec"))); /* 0: not numbered yet */
@@ -10,7 +11,7 @@ static __thread uint32_t number_and_one __attribute__((tls_model("initial-exec")
 uint32_t thread_number(void)
 {
     if (!number_and_one)
-        number_and_one = syscall(SYS_gettid) == syscall(SYS_getpid)
+        number_and_one = system_call(SYS_gettid) == system_call(SYS_getpid)
                              ? 1
                              : atomic_fetch_add(&iolens_threads_numbered, 1) + 2;
     return number_and_one - 1;

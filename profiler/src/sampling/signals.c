@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "../system/system_call.h"
 
 enum { LEFT_FREE = 2, MASK_BYTES = 8 };
 
@@ -86,7 +87,7 @@ void signals_interrupt(void *interrupted)
 {
     ucontext_t *context = interrupted;
     uint64_t waiting = 0, held;
-    if (!repeats(context) || syscall(SYS_rt_sigpending, &waiting, (size_t)MASK_BYTES) != 0)
+    if (!repeats(context) || system_call(SYS_rt_sigpending, &waiting, (size_t)MASK_BYTES) != 0)
         return;
     memcpy(&held, &context->uc_sigmask, sizeof held);
     if (!ends_calls(waiting & ~held))
@@ -115,7 +116,7 @@ int signals_share(const struct sigaction *wanted, struct sigaction *before)
 static uint64_t change_mask(int how, int number)
 {
     uint64_t mask = UINT64_C(1) << (number - 1), before = 0;
-    syscall(SYS_rt_sigprocmask, how, &mask, &before, (size_t)MASK_BYTES);
+    system_call(SYS_rt_sigprocmask, how, &mask, &before, (size_t)MASK_BYTES);
     return before & mask;
 }
 

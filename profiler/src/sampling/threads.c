@@ -1,12 +1,12 @@
 #include "threads.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../unwind/unwind.h"
+#include "../system/system_call.h"
 
 static const int64_t NS_PER_SECOND = 1000000000;
 
@@ -22,7 +22,7 @@ double thread_now(const struct sampling *sampling, const struct sampled_thread *
     struct timespec now = {0, 0};
     if (!sampling->by_processor)
         return clock_now(&iolens.clock);
-    syscall(SYS_clock_gettime, processor_clock(thread->kernel_id), &now);
+    system_call(SYS_clock_gettime, processor_clock(thread->kernel_id), &now);
     return (double)now.tv_sec + (double)now.tv_nsec / (double)NS_PER_SECOND;
 }
 
@@ -54,7 +54,7 @@ static struct itimerspec interval(const struct sampling *sampling)
     const double between_ticks = 0.618;
     int64_t ns = (int64_t)((double)NS_PER_SECOND / sampling->hz), since;
     struct timespec now = {0, 0};
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    system_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
     since = now.tv_sec * NS_PER_SECOND + now.tv_nsec - (int64_t)(between_ticks * (double)ns);
     return (struct itimerspec){span_of(ns), span_of(ns - since % ns)};
 }
@@ -70,8 +70,8 @@ static bool start_timer(const struct sampling *sampling, struct sampled_thread *
     event.sigev_signo = number;
     event.sigev_value.sival_ptr = thread;
     THREAD_ID(event) = thread->kernel_id;
-    return syscall(SYS_timer_create, clock, &event, &thread->timer) == 0 &&
-           syscall(SYS_timer_settime, thread->timer, 0, &times, NULL) == 0;
+    return system_call(SYS_timer_create, clock, &event, &thread->timer) == 0 &&
+           system_call(SYS_timer_settime, thread->timer, 0, &times, NULL) == 0;
 }
 
 struct sampled_thread *thread_begin(struct sampling *sampling, int number)
@@ -81,7 +81,7 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
         thread = take_place_of(sampling, THREAD_ENDED);
     if (!thread)
         return NULL;
-    thread->kernel_id = (int32_t)syscall(SYS_gettid);
+    thread->kernel_id = (int32_t)system_call(SYS_gettid);
     thread->stack = unwind_stack();
     unwind_prepare();
     if (start_timer(sampling, thread, number)) {
@@ -99,7 +99,7 @@ bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
     int32_t alive = THREAD_ALIVE;
     if (!atomic_compare_exchange_strong(&thread->life, &alive, THREAD_LEAVING))
         return false;
-    syscall(SYS_timer_delete, thread->timer);
+    system_call(SYS_timer_delete, thread->timer);
     thread->earlier += thread_now(sampling, thread) - thread->begin;
     thread->begin = thread->last = 0;
     thread->life = thread->samples > 0 ? THREAD_ENDED : THREAD_UNUSED;

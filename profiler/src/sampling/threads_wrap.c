@@ -1,6 +1,5 @@
 /* Threads that the program starts get a timer of their own. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <threads.h>
 
 #include "../runtime/wrap.h"
@@ -10,6 +9,7 @@ static int (*real_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)
 static int (*real_thrd_create)(thrd_t *, thrd_start_t, void *);
 
 struct beginning {
+    struct beginning *next; /* in the list of those that are not in use */
     union {
         void *(*posix)(void *);
         thrd_start_t c11;
@@ -17,11 +17,38 @@ struct beginning {
     void *argument;
 };
 
+static struct {
+    struct spin lock;
+    struct beginning *first;
+} iolens_unused_beginnings = {.lock.held = ATOMIC_FLAG_INIT};
+
+/* Memory of the recorder's own: malloc may be a traced function. */
+static struct beginning *take_memory(void)
+{
+    spin_hold(&iolens_unused_beginnings.lock);
+    struct beginning *memory = iolens_unused_beginnings.first;
+    if (memory)
+        iolens_unused_beginnings.first = memory->next;
+    spin_unlock(&iolens_unused_beginnings.lock);
+    return memory ? memory : arena_alloc(&iolens.scratch, sizeof *memory);
+}
+
+static void give_back(struct beginning *memory)
+{
+    if (!memory)
+        return;
+    spin_hold(&iolens_unused_beginnings.lock);
+    memory->next = iolens_unused_beginnings.first;
+    iolens_unused_beginnings.first = memory;
+    spin_unlock(&iolens_unused_beginnings.lock);
+}
+
 static struct beginning taken(void *memory)
 {
     struct beginning beginning = *(struct beginning *)memory;
-    free(memory);
-    sampling_enter();
+    give_back(memory);
+    if (iolens_active())
+        RECORDER(sampling_enter());
     return beginning;
 }
 
@@ -40,7 +67,7 @@ static int begin_c11(void *memory)
 /* Without memory the thread runs, and is not sampled. */
 static struct beginning *keep(struct beginning beginning)
 {
-    struct beginning *memory = sampling_signal() ? malloc(sizeof *memory) : NULL;
+    struct beginning *memory = sampling_signal() ? take_memory() : NULL;
     if (memory)
         *memory = beginning;
     return memory;
@@ -55,7 +82,7 @@ IOLENS_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
     if (error == 0)
         sampling_thread_started();
     else
-        free(memory);
+        give_back(memory);
     return error;
 }
 
@@ -66,6 +93,6 @@ IOLENS_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argum
     if (result == thrd_success)
         sampling_thread_started();
     else
-        free(memory);
+        give_back(memory);
     return result;
 }

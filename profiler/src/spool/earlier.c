@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/file_info.h"
+#include "../system/system_call.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -16,7 +16,7 @@
 
 static bool read_at(int fd, void *into, size_t bytes, size_t offset)
 {
-    return syscall(SYS_pread64, fd, into, bytes, offset) == (long)bytes;
+    return system_call(SYS_pread64, fd, into, bytes, offset) == (long)bytes;
 }
 
 /* Opens a file of ours that names this process, whatever program it ran then. Returns a descriptor, or
@@ -25,12 +25,12 @@ static int open_own(const char *path, const struct spool_process *self)
 {
     struct stat info;
     struct spool_process other;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0 || (file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
                    read_at(fd, &other, sizeof other, offsetof(struct spool_header, process)) &&
                    memcmp(self, &other, sizeof other) == 0))
         return fd;
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     return -1;
 }
 
@@ -70,14 +70,14 @@ static bool ask(int fd, bool (*worth)(const struct spool_header *header, const s
         return false;
     size_t bytes = (size_t)info.st_size;
     char *pages =
-        (char *)syscall(SYS_mmap, start.base, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+        (char *)system_call(SYS_mmap, start.base, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
     if (pages == MAP_FAILED)
         return false;
     const struct area area = {pages + SPOOL_HEADER_BYTES, pages + bytes, NULL};
     header = (struct spool_header *)pages;
     bool is_worth = (uint64_t)pages == start.base &&
                     memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) == 0 && worth(header, &area);
-    syscall(SYS_munmap, pages, bytes);
+    system_call(SYS_munmap, pages, bytes);
     return is_worth;
 }
 
@@ -88,10 +88,10 @@ static bool mark_as_replaced(int fd, struct clock *clock)
     const struct {
         uint64_t ticks, ns;
     } end = {clock_ticks(clock), clock_monotonic_ns(clock)};
-    return syscall(SYS_pwrite64, fd, &end, sizeof end, offsetof(struct spool_header, beat_ticks)) ==
+    return system_call(SYS_pwrite64, fd, &end, sizeof end, offsetof(struct spool_header, beat_ticks)) ==
                (long)sizeof end &&
-           syscall(SYS_pwrite64, fd, &replaced, sizeof replaced, offsetof(struct spool_header, replaced)) ==
-               (long)sizeof replaced;
+           system_call(SYS_pwrite64, fd, &replaced, sizeof replaced,
+                       offsetof(struct spool_header, replaced)) == (long)sizeof replaced;
 }
 
 /* Renames the file by its begin in nanoseconds, which differs for each program of a process. */
@@ -105,7 +105,7 @@ static bool keep(int fd, const char *path)
         return false;
     snprintf(name, sizeof name, "%.*s/%d-%lld" SPOOL_SUFFIX, (int)(slash - path), path, (int)iolens.pid,
              (long long)clock_start_ns(&clock));
-    return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, name, 0) == 0;
+    return system_call(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, name, 0) == 0;
 }
 
 static void settle_in(const char *parent, bool (*worth)(const struct spool_header *, const struct area *))
@@ -115,8 +115,8 @@ static void settle_in(const char *parent, bool (*worth)(const struct spool_heade
     if (fd < 0)
         return;
     if (!ask(fd, worth) || !keep(fd, path))
-        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-    syscall(SYS_close, fd);
+        system_call(SYS_unlinkat, AT_FDCWD, path, 0);
+    system_call(SYS_close, fd);
 }
 
 void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area))

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
@@ -16,6 +15,8 @@
 #include "../system/untrusted_path.h"
 #include "../system/signals.h"
 #include "../system/slurp.h"
+#include "../system/host_name.h"
+#include "../system/system_call.h"
 
 struct spool iolens_spool;
 
@@ -43,13 +44,13 @@ static int open_folder(const char *parent, char *name, size_t size)
         errno = EPERM;
         return -1;
     }
-    if (syscall(SYS_mkdirat, AT_FDCWD, name, 0700) != 0 && errno != EEXIST)
+    if (system_call(SYS_mkdirat, AT_FDCWD, name, 0700) != 0 && errno != EEXIST)
         return -1;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (fd < 0 ||
         (file_info_fd(fd, &info) == 0 && info.st_uid == file_owner_now() && (info.st_mode & 077) == 0))
         return fd;
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     errno = EPERM;
     return -1;
 }
@@ -60,7 +61,7 @@ static char *map_more(int fd, size_t bytes)
     const struct spool *spool = &iolens_spool;
     int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
     struct held_signal held = signal_hold(SIGXFSZ);
-    long failed = syscall(SYS_fallocate, fd, 0, (off_t)spool->bytes, (off_t)bytes);
+    long failed = system_call(SYS_fallocate, fd, 0, (off_t)spool->bytes, (off_t)bytes);
     int error = errno;
     signal_release(&held);
     errno = error;
@@ -68,12 +69,12 @@ static char *map_more(int fd, size_t bytes)
         char *wanted = (char *)(SPOOL_FIRST_PLACE + (uint64_t)place * SPOOL_PLACE_BYTES);
         if (spool->header)
             wanted = (char *)spool->header + spool->bytes;
-        char *pages =
-            (char *)syscall(SYS_mmap, wanted, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)spool->bytes);
+        char *pages = (char *)system_call(SYS_mmap, wanted, bytes, PROT_READ | PROT_WRITE, flags, fd,
+                                          (off_t)spool->bytes);
         if (pages == wanted)
             return pages;
         if (pages != MAP_FAILED)
-            syscall(SYS_munmap, pages, bytes);
+            system_call(SYS_munmap, pages, bytes);
         if (spool->header || (pages == MAP_FAILED && errno != EEXIST))
             break;
     }
@@ -143,12 +144,12 @@ static int create_file(int folder, char *name, size_t size)
     struct spool_process self;
     int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     snprintf(name, size, "%d" SPOOL_SUFFIX, (int)iolens.pid);
-    int fd = (int)syscall(SYS_openat, folder, name, flags, 0600);
+    int fd = (int)system_call(SYS_openat, folder, name, flags, 0600);
     if (fd >= 0 || errno != EEXIST)
         return fd;
     spool_describe_process(&self);
     snprintf(name, size, "%d-%lld" SPOOL_SUFFIX, (int)iolens.pid, (long long)self.start_ticks);
-    return (int)syscall(SYS_openat, folder, name, flags, 0600);
+    return (int)system_call(SYS_openat, folder, name, flags, 0600);
 }
 
 static bool create_in(const char *parent)
@@ -167,11 +168,11 @@ static bool create_in(const char *parent)
         spool->bytes = SPOOL_HEADER_BYTES;
         fill_header(spool->header);
     } else if (fd >= 0) {
-        syscall(SYS_unlinkat, where, name, 0);
+        system_call(SYS_unlinkat, where, name, 0);
     }
     if (fd >= 0)
-        syscall(SYS_close, fd);
-    syscall(SYS_close, where);
+        system_call(SYS_close, fd);
+    system_call(SYS_close, where);
     errno = error;
     return pages != NULL;
 }
@@ -187,7 +188,7 @@ void spool_start(uint64_t layout, void (*tell)(void))
 static bool log_has_a_place(void)
 {
     return iolens.settings.logfile ||
-           syscall(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
+           system_call(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
 }
 
 /* Creates the spool; afterwards there is a header, or a message with the reason. */
@@ -211,12 +212,12 @@ static void create(void)
 static int reopen(void)
 {
     struct stat info;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, iolens_spool.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, iolens_spool.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     if (fd >= 0 && file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == file_owner_now() &&
         (size_t)info.st_size >= iolens_spool.bytes)
         return fd;
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        system_call(SYS_close, fd);
     return -1;
 }
 
@@ -232,7 +233,7 @@ static void *extend(size_t bytes)
     int fd = reopen();
     char *pages = fd >= 0 ? map_more(fd, bytes) : NULL;
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        system_call(SYS_close, fd);
     if (pages) {
         spool->bytes += bytes;
     } else {
@@ -269,7 +270,7 @@ void spool_parallel(const struct iolens_transport *transport)
         struct spool_job job;
         int64_t jobid;
     } root = {{.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)}, iolens.jobid};
-    gethostname(root.job.host, sizeof root.job.host - 1);
+    host_name(root.job.host, sizeof root.job.host);
     transport->bcast(&root, sizeof root, 0);
     if (!spool->header && !spool->refused)
         create();
@@ -292,8 +293,8 @@ static bool map_again(int fd, int flags)
 {
     char *place = (char *)iolens_spool.header + SPOOL_HEADER_BYTES;
     size_t bytes = iolens_spool.bytes - SPOOL_HEADER_BYTES;
-    return bytes == 0 || syscall(SYS_mmap, place, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd,
-                                 (off_t)SPOOL_HEADER_BYTES) == (long)place;
+    return bytes == 0 || system_call(SYS_mmap, place, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd,
+                                     (off_t)SPOOL_HEADER_BYTES) == (long)place;
 }
 
 /* A mapping that fails may have removed the previous one. */
@@ -305,7 +306,7 @@ bool spool_freeze(void)
     bool frozen = map_again(fd, MAP_PRIVATE | MAP_NORESERVE);
     if (!frozen)
         map_again(fd, MAP_SHARED);
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     return frozen;
 }
 
@@ -329,7 +330,7 @@ void spool_name_log(const char *log)
 void spool_remove(void)
 {
     if (iolens_spool.header)
-        syscall(SYS_unlinkat, AT_FDCWD, iolens_spool.path, 0);
+        system_call(SYS_unlinkat, AT_FDCWD, iolens_spool.path, 0);
 }
 
 void spool_after_fork(void)

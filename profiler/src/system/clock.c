@@ -1,10 +1,11 @@
 #include "clock.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "system_call.h"
 #endif
 
 enum { CALIBRATION_NS = 20000, LOOKS = 5, SHORTEST_CORRECTION_NS = 1000000 };
@@ -15,7 +16,7 @@ static struct timespec read_clock(const struct clock *clock, clockid_t id)
 {
     struct timespec now;
     if (clock->forbidden)
-        syscall(SYS_clock_gettime, id, &now);
+        system_call(SYS_clock_gettime, id, &now);
     else
         clock_gettime(id, &now);
     return now;

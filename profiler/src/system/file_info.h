@@ -5,12 +5,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "system_call.h"
 
 static inline int file_info_at(int folder, const char *path, struct stat *info, int flags)
 {
-    return (int)syscall(SYS_newfstatat, folder, path, info, flags);
+    return (int)system_call(SYS_newfstatat, folder, path, info, flags);
 }
 
 static inline int file_info(const char *path, struct stat *info)
@@ -18,9 +19,9 @@ static inline int file_info(const char *path, struct stat *info)
     return file_info_at(AT_FDCWD, path, info, 0);
 }
 
-static inline int file_info_fd(int fd, struct stat *info) { return (int)syscall(SYS_fstat, fd, info); }
+static inline int file_info_fd(int fd, struct stat *info) { return (int)system_call(SYS_fstat, fd, info); }
 
 /* Whose a file is that the process makes. */
-static inline uid_t file_owner_now(void) { return (uid_t)syscall(SYS_geteuid); }
+static inline uid_t file_owner_now(void) { return (uid_t)system_call(SYS_geteuid); }
 
 #endif

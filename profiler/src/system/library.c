@@ -29,3 +29,11 @@ void *library_symbol(const char *prefix, const char *name)
     void *library = dlopen(search.found, RTLD_LAZY | RTLD_NOLOAD);
     return library ? dlsym(library, name) : NULL;
 }
+
+void library_close(void *handle)
+{
+    int (*real)(void *);
+    *(void **)&real = dlsym(RTLD_NEXT, "dlclose");
+    if (real)
+        real(handle);
+}

@@ -7,4 +7,7 @@
  * `prefix`, or of a library which that one needs; NULL when there is none. */
 void *library_symbol(const char *prefix, const char *name);
 
+/* Calls the dlclose behind this library, which has one of its own for the program. */
+void library_close(void *handle);
+
 #endif

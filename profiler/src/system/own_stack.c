@@ -3,11 +3,11 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "signals.h"
+#include "system_call.h"
 
 /* At the lower end of the memory, which a stack uses last. */
 struct own_stack {
@@ -34,8 +34,8 @@ static void call_there(struct own_stack *stack, void (*what)(void))
 void on_own_stack(void (*what)(void))
 {
     sigset_t all, before;
-    long memory = syscall(SYS_mmap, NULL, sizeof(struct own_stack), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0L);
+    long memory = system_call(SYS_mmap, NULL, sizeof(struct own_stack), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0L);
     if (memory == -1) {
         what();
         return;
@@ -45,5 +45,5 @@ void on_own_stack(void (*what)(void))
     signals_set_mask(SIG_BLOCK, &all, &before);
     call_there((struct own_stack *)memory, what);
     signals_set_mask(SIG_SETMASK, &before, NULL);
-    syscall(SYS_munmap, memory, sizeof(struct own_stack));
+    system_call(SYS_munmap, memory, sizeof(struct own_stack));
 }

@@ -3,8 +3,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "system_call.h"
 
 enum { ROOMS = 64 };
 
@@ -22,7 +23,7 @@ char *path_room_take(void)
             return rooms[free];
     }
     long page =
-        syscall(SYS_mmap, NULL, PATH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+        system_call(SYS_mmap, NULL, PATH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
     return page == -1 ? NULL : (char *)page;
 }
 
@@ -32,5 +33,5 @@ void path_room_give(char *room)
     if (at < sizeof rooms)
         atomic_fetch_and_explicit(&taken, ~(UINT64_C(1) << at / PATH_BYTES), memory_order_release);
     else if (room)
-        syscall(SYS_munmap, room, PATH_BYTES);
+        system_call(SYS_munmap, room, PATH_BYTES);
 }

@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "path.h"
 #include "file_info.h"
+#include "system_call.h"
 
 static struct stat stderr_at_start;
 
@@ -28,5 +28,5 @@ void iolens_say(const char *format, ...)
         return;
     size_t bytes = strlen(text);
     text[bytes++] = '\n';
-    syscall(SYS_write, STDERR_FILENO, text, bytes);
+    system_call(SYS_write, STDERR_FILENO, text, bytes);
 }

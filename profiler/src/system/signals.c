@@ -1,8 +1,9 @@
 #include "signals.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "system_call.h"
 
 enum { KERNEL_SET_BYTES = 8 };
 
@@ -10,7 +11,7 @@ void signals_set_mask(int how, const sigset_t *set, sigset_t *before)
 {
     if (before)
         memset(before, 0, sizeof *before);
-    syscall(SYS_rt_sigprocmask, how, set, before, (size_t)KERNEL_SET_BYTES);
+    system_call(SYS_rt_sigprocmask, how, set, before, (size_t)KERNEL_SET_BYTES);
 }
 
 struct held_signal signal_hold(int number)
@@ -27,6 +28,6 @@ void signal_release(const struct held_signal *held)
 {
     const struct timespec at_once = {0, 0};
     if (!sigismember(&held->mask_before, held->number))
-        syscall(SYS_rt_sigtimedwait, &held->set, NULL, &at_once, KERNEL_SET_BYTES);
+        system_call(SYS_rt_sigtimedwait, &held->set, NULL, &at_once, KERNEL_SET_BYTES);
     signals_set_mask(SIG_SETMASK, &held->mask_before, NULL);
 }

@@ -4,9 +4,10 @@
 #ifndef IOLENS_SPIN_H
 #define IOLENS_SPIN_H
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+#include "system_call.h"
 
 struct spin {
     atomic_flag held;
@@ -26,7 +27,7 @@ static inline void spin_wait(struct spin *lock)
          turn += atomic_load_explicit(&spin_patience, memory_order_relaxed) == 0) {
         if (!atomic_flag_test_and_set_explicit(&lock->held, memory_order_acquire))
             return;
-        sched_yield();
+        system_call(SYS_sched_yield);
     }
 }
 

@@ -35,8 +35,8 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
     void *library = *info->dlpi_name ? dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = library ? dlsym(library, search->name) : NULL;
     Dl_info where;
-    if (library)
-        dlclose(library);
+    if (library && iolens_library_close)
+        iolens_library_close(library);
     if (!found || !dladdr(found, &where) || where.dli_fbase == search->own)
         return 0;
     search->found = found;

@@ -1,9 +1,10 @@
 #include "registers.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "../system/system_call.h"
 
 /* The words between a frame's variables, too. */
 #if defined(__has_feature) || defined(__SANITIZE_ADDRESS__)
@@ -18,7 +19,7 @@ plain_word(uintptr_t address)
 bool memory_copied(uintptr_t address, void *bytes, size_t count)
 {
     struct iovec to = {bytes, count}, from = {(void *)address, count};
-    return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L) == (long)count;
+    return system_call(SYS_process_vm_readv, system_call(SYS_getpid), &to, 1L, &from, 1L, 0L) == (long)count;
 }
 
 bool stack_word(const struct stack_span *stack, uintptr_t address, uintptr_t *word)

@@ -4,13 +4,13 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cfi.h"
 #include "expression.h"
 #include "generated.h"
 #include "steps.h"
+#include "../system/system_call.h"
 
 enum { WORD = sizeof(uintptr_t) };
 
@@ -49,7 +49,7 @@ struct stack_span unwind_stack(void)
     void *low;
     size_t bytes;
     struct stack_span span = {0, 0};
-    if (syscall(SYS_getpid) == syscall(SYS_gettid) && stack_end)
+    if (system_call(SYS_getpid) == system_call(SYS_gettid) && stack_end)
         return main_stack();
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return span;

@@ -1,20 +1,24 @@
 #include "counter_events.h"
 
 #include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "../../system/processor.h"
 #include "../../system/say.h"
+#include "../../system/system_call.h"
 #include "perf.h"
 
 enum {
     TYPE_NONE = PERF_NONE,
     TYPE_HARDWARE = PERF_TYPE_HARDWARE,
     TYPE_HW_CACHE = PERF_TYPE_HW_CACHE,
-    WORD_BYTES = 64
+    WORD_BYTES = 64,
+    LINE_BYTES = 512
 };
 
 #define CACHE(cache, operation, result)                                                                      \
@@ -135,11 +139,24 @@ struct event_choice events_choose(const char *text)
     return choice;
 }
 
+/* Writes to standard output by the system call: the C library's functions for that are wrapped. */
+__attribute__((format(printf, 1, 2))) static void print_line(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list list;
+    va_start(list, format);
+    int bytes = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (bytes > 0)
+        system_call(SYS_write, STDOUT_FILENO, line,
+                    bytes < (int)sizeof line ? (size_t)bytes : sizeof line - 1);
+}
+
 void events_print(void)
 {
     char reason[PERF_REASON_BYTES], name[WORD_BYTES];
     for (int i = 0; i < GROUP_COUNT; i++) {
-        printf("%2d  %-13s %s\n", GROUPS[i].number, GROUPS[i].name, GROUPS[i].about);
+        print_line("%2d  %-13s %s\n", GROUPS[i].number, GROUPS[i].name, GROUPS[i].about);
         for (const char *rest = GROUPS[i].events; (rest = next_word(rest, " ", name));) {
             struct event_choice one = {0};
             struct perf_counter counter;
@@ -147,7 +164,7 @@ void events_print(void)
             add_event(&one, name);
             int type = event_source(one.event[0], &code);
             bool works = perf_open(&counter, type, code, false, false, reason);
-            printf("      %-26s %s\n", name, works ? "works here" : reason);
+            print_line("      %-26s %s\n", name, works ? "works here" : reason);
             perf_close(&counter);
         }
     }

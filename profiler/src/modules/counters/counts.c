@@ -1,17 +1,17 @@
 #include "counts.h"
 
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../runtime/context.h"
+#include "../../system/system_call.h"
 
 enum { KIB = 1024 };
 
 static int64_t ns_of(clockid_t clock)
 {
     struct timespec now = {0, 0};
-    syscall(SYS_clock_gettime, clock, &now);
+    system_call(SYS_clock_gettime, clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -26,7 +26,7 @@ void counts_read_clock(struct counts *counts, clockid_t clock)
 void counts_read_usage(struct counts *counts, int who)
 {
     struct rusage usage;
-    if (getrusage(who, &usage) != 0)
+    if (system_call(SYS_getrusage, who, &usage) != 0)
         return;
     counts->value[SOFT_MINOR_FAULTS] = usage.ru_minflt;
     counts->value[SOFT_MAJOR_FAULTS] = usage.ru_majflt;

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../sampling/sampling.h"
 #include "../../system/slurp.h"
+#include "../../system/system_call.h"
 
 enum { PATH_BYTES = 64, SCHED_BYTES = 4096, ENTRIES_BYTES = 4096 };
 
@@ -36,10 +36,10 @@ static int64_t moves_of(const char *thread)
 void migrations_read(struct migrations *now)
 {
     _Alignas(struct entry) char entries[ENTRIES_BYTES];
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     long got = -1;
     *now = (struct migrations){.moves = fd < 0 ? -1 : 0, .threads = -sampling_started_threads()};
-    while (fd >= 0 && (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+    while (fd >= 0 && (got = system_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
         for (long at = 0; at < got;) {
             const struct entry *entry = (const struct entry *)(entries + at);
             int64_t moves = entry->name[0] == '.' ? 0 : moves_of(entry->name);
@@ -48,7 +48,7 @@ void migrations_read(struct migrations *now)
             at += entry->bytes;
         }
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        system_call(SYS_close, fd);
 }
 
 int64_t migrations_between(const struct migrations *begin, const struct migrations *end, char *reason,

@@ -7,20 +7,21 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../../system/system_call.h"
 
 enum { HIGHEST_START = 512 };
 
 static int paranoia(void)
 {
     char text[16] = "";
-    int level = -1,
-        fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && syscall(SYS_read, fd, text, sizeof text - 1) > 0)
+    int level = -1, fd = (int)system_call(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid",
+                                          O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && system_call(SYS_read, fd, text, sizeof text - 1) > 0)
         sscanf(text, "%d", &level);
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        system_call(SYS_close, fd);
     return level;
 }
 
@@ -49,7 +50,7 @@ static void explain(int error, char reason[PERF_REASON_BYTES])
 
 static int open_event(struct perf_event_attr *attributes)
 {
-    return (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return (int)system_call(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Without children of fork where the kernel can tell them from threads (Linux 5.13), else with them. */
@@ -73,10 +74,10 @@ static int move_up(int fd)
     int start = HIGHEST_START;
     if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur / 2 < HIGHEST_START)
         start = (int)(most.rlim_cur / 2);
-    int moved = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, start);
+    int moved = (int)system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, start);
     if (moved < 0)
         return fd;
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     return moved;
 }
 
@@ -104,10 +105,10 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
         return false;
     }
     counter->fd = move_up(fd);
-    if (syscall(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &counter->id) == 0)
+    if (system_call(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &counter->id) == 0)
         return true;
     explain(errno, reason);
-    syscall(SYS_close, counter->fd);
+    system_call(SYS_close, counter->fd);
     counter->fd = -1;
     return false;
 }
@@ -116,18 +117,18 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
 static bool is_ours(const struct perf_counter *counter)
 {
     uint64_t id = 0;
-    return counter->fd >= 0 && syscall(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+    return counter->fd >= 0 && system_call(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
            id == counter->id;
 }
 
 bool perf_read(const struct perf_counter *counter, struct perf_count *count)
 {
-    return is_ours(counter) && syscall(SYS_read, counter->fd, count, sizeof *count) == sizeof *count;
+    return is_ours(counter) && system_call(SYS_read, counter->fd, count, sizeof *count) == sizeof *count;
 }
 
 void perf_close(struct perf_counter *counter)
 {
     if (is_ours(counter))
-        syscall(SYS_close, counter->fd);
+        system_call(SYS_close, counter->fd);
     counter->fd = -1;
 }

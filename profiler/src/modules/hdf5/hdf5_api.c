@@ -2,11 +2,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "../../runtime/context.h"
 #include "../../system/library.h"
+#include "../../system/spin.h"
 
 enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
 
@@ -16,7 +16,7 @@ static struct library {
     atomic_int known;     /* 0 not looked, 1 usable, -1 not */
     struct hdf5_calls calls;
 } libraries[LIBRARIES];
-static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
+static struct spin change = {ATOMIC_FLAG_INIT};
 static __thread int in_use;
 
 struct loaded {
@@ -44,7 +44,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *context)
     place = dlsym(handle, "H5open");
     loaded->several |= loaded->place && place && place != loaded->place;
     loaded->place = place ? place : loaded->place;
-    dlclose(handle);
+    library_close(handle);
     return loaded->several;
 }
 
@@ -86,11 +86,11 @@ void *hdf5_of_caller(const char *name, const void *caller)
         return NULL;
     found = dlsym(handle, name);
     if (found && (place = dlsym(handle, "H5open"))) {
-        pthread_mutex_lock(&change);
+        spin_hold(&change);
         in_use = entered(place, object.dli_fname);
-        pthread_mutex_unlock(&change);
+        spin_unlock(&change);
     }
-    dlclose(handle);
+    library_close(handle);
     return found;
 }
 

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../runtime/context.h"
 #include "../../system/path.h"
 #include "../../tables/process_table.h"
 #include "../../system/slurp.h"
+#include "../../system/system_call.h"
 
 static struct lustre_client {
     bool begun;
@@ -73,9 +73,9 @@ static void read_layer(struct buffer *out, const char *folder, const char *layer
 {
     char path[PATH_BYTES], entries[ENTRIES_BYTES] __attribute__((aligned(8)));
     snprintf(path, sizeof path, "%s/%s", folder, layer);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     long used;
-    while (fd >= 0 && (used = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+    while (fd >= 0 && (used = system_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
         for (long at = 0; at < used;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
             if (entry->d_name[0] != '.')
@@ -83,7 +83,7 @@ static void read_layer(struct buffer *out, const char *folder, const char *layer
             at += entry->d_reclen;
         }
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        system_call(SYS_close, fd);
 }
 
 /* `folders`: separated by ':'. */

@@ -2,13 +2,13 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"
+#include "../../system/system_call.h"
 
 enum { CPUS = 8192, CPU_TEXT = 128, HOST_TEXT = 64 };
 
@@ -46,7 +46,7 @@ static int list_cpus(char *text, size_t size)
     const int bits = 8 * (int)sizeof(long);
     size_t used = 0;
     int count = 0;
-    if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) <= 0)
+    if (system_call(SYS_sched_getaffinity, 0, sizeof mask, mask) <= 0)
         return 0;
     for (int cpu = 0, last; cpu < CPUS; cpu = last + 1) {
         for (last = cpu; last < CPUS && mask[last / bits] >> last % bits & 1; last++)

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../files/names.h"
@@ -13,6 +12,7 @@
 #include "../timelines/traced_events.h"
 #include "../timer.h"
 #include "posix.h"
+#include "../../system/system_call.h"
 
 /* The state behind fd with its lock held, or NULL. */
 static struct posix_state *lock_fd(int fd)
@@ -128,7 +128,7 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
     if (!open || open->file != file)
         open = fds_open(fd, file, false);
     if (open) {
-        long flags = syscall(SYS_fcntl, fd, F_GETFL);
+        long flags = system_call(SYS_fcntl, fd, F_GETFL);
         open->append = flags > 0 && flags & O_APPEND;
         open->asks |= FDS_ALWAYS;
     }

@@ -1,7 +1,6 @@
 /* The POSIX module's events that move bytes. */
 #include "posix.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../timelines/dxt.h"
@@ -10,6 +9,7 @@
 #include "../lustre/lustre.h"
 #include "../timer.h"
 #include "../../system/file_info.h"
+#include "../../system/system_call.h"
 
 /* Where the counters of one direction are. */
 struct direction {
@@ -112,7 +112,7 @@ static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction 
 {
     if (offset != POSIX_AT_POSITION)
         return open->append && direction == POSIX_WRITING ? posix_begin_at_end(fd, bytes) : offset;
-    off_t now = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    off_t now = system_call(SYS_lseek, fd, 0L, SEEK_CUR);
     open->offset = now >= bytes ? now : open->offset + bytes;
     open->asks &= ~FDS_ONCE;
     return open->offset - bytes;

@@ -1,11 +1,11 @@
 #include "appending.h"
 
 #include <stdio_ext.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../system/file_info.h"
 #include "../lustre/lustre.h"
+#include "../../system/system_call.h"
 
 /* Bytes that have left the buffer, where these are left, since this was last asked. More in the buffer than
  * is known of was put there by another thread, which has still to say so. */
@@ -31,7 +31,7 @@ void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes
     int64_t landed = take_landed(stream, bytes, (int64_t)__fpending(stream->handle));
     if (landed == 0)
         return;
-    off_t position = syscall(SYS_lseek, stream->fd, 0L, SEEK_CUR);
+    off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);
     stream->offset = position >= 0 ? position : stream->offset + landed;
     place(s, stream->offset - landed, landed);
 }
@@ -52,7 +52,7 @@ void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
 /* Another stream may have appended behind this one's bytes by now, so the file's end tells nothing. */
 void appending_flushed(struct stream *stream, struct stdio_state *s)
 {
-    off_t position = syscall(SYS_lseek, stream->fd, 0L, SEEK_CUR);
+    off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);
     spin_lock(&s->lock);
     int64_t landed = take_landed(stream, 0, 0);
     if (landed > 0 && position >= landed)

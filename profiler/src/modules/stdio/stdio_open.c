@@ -1,7 +1,6 @@
 /* Streams that are opened, closed and opened again. */
 #include <fcntl.h>
 #include <stdio_ext.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../files/fds.h"
@@ -11,6 +10,7 @@
 #include "appending.h"
 #include "stdio_events.h"
 #include "stdio_state.h"
+#include "../../system/system_call.h"
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
 {
@@ -58,7 +58,7 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
         return;
     open->append |= mode[0] == 'a';
     open->asks |= FDS_ALWAYS;
-    off_t position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    off_t position = system_call(SYS_lseek, fd, 0L, SEEK_CUR);
     count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
 }
 

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../callers/call_nodes.h"
@@ -20,6 +19,7 @@
 #include "../counters/counter_names.h"
 #include "../counters/process_counters.h"
 #include "../counters/thread_counters.h"
+#include "../../system/system_call.h"
 
 enum { MOST_ROWS = 16384, PLACE_BITS = 8, THROTTLE_CALLS = 10000, THROTTLE_SHARE = 10 };
 
@@ -102,7 +102,7 @@ static bool is_throttled(const struct traced_key *key, struct traced_sums *sums)
 static bool on_signal_stack(void)
 {
     stack_t signals;
-    return syscall(SYS_sigaltstack, NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK);
+    return system_call(SYS_sigaltstack, NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK);
 }
 
 /* Calls whose part of the stack has been given back. Without room for one more also those in the same place:

@@ -1,0 +1,28 @@
+/* What adapters and libraries of traced groups need of the C library: its own functions may be wrapped or
+ * traced, and a call from the recorder's libraries would be taken for one of the program. */
+#include <linux/futex.h>
+
+#include "../system/library.h"
+#include "../system/system_call.h"
+#include "wrap.h"
+
+enum { FREE, TAKEN, WAITED_FOR };
+
+IOLENS_EXPORT void iolens_tell(const char *sentence) { iolens_say("%s", sentence); }
+
+IOLENS_EXPORT void iolens_lock(int *lock)
+{
+    int state = FREE;
+    if (__atomic_compare_exchange_n(lock, &state, TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(lock, WAITED_FOR, __ATOMIC_ACQUIRE) != FREE)
+        system_call(SYS_futex, lock, FUTEX_WAIT_PRIVATE, WAITED_FOR, NULL, NULL, 0L);
+}
+
+IOLENS_EXPORT void iolens_unlock(int *lock)
+{
+    if (__atomic_exchange_n(lock, FREE, __ATOMIC_RELEASE) == WAITED_FOR)
+        system_call(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1L, NULL, NULL, 0L);
+}
+
+IOLENS_EXPORT void iolens_library_close(void *handle) { library_close(handle); }

@@ -1,0 +1,53 @@
+#include "system_call.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#if defined(__x86_64__)
+
+__attribute__((used, visibility("hidden"))) long iolens_system_call_failed(long error)
+{
+    errno = (int)error;
+    return -1;
+}
+
+__asm__(".pushsection .text\n"
+        ".globl system_call\n"
+        ".hidden system_call\n"
+        ".type system_call, @function\n"
+        "system_call:\n"
+        "    .cfi_startproc\n"
+        "    movq %rdi, %rax\n"
+        "    movq %rsi, %rdi\n"
+        "    movq %rdx, %rsi\n"
+        "    movq %rcx, %rdx\n"
+        "    movq %r8, %r10\n"
+        "    movq %r9, %r8\n"
+        "    movq 8(%rsp), %r9\n"
+        "    syscall\n"
+        "    cmpq $-4095, %rax\n" /* the largest error number is 4095 */
+        "    jae 1f\n"
+        "    ret\n"
+        "1:  negq %rax\n"
+        "    movq %rax, %rdi\n"
+        "    jmp iolens_system_call_failed\n"
+        "    .cfi_endproc\n"
+        ".size system_call, . - system_call\n"
+        ".popsection\n");
+
+#else
+
+#include <unistd.h>
+
+long system_call(long number, ...)
+{
+    long value[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        value[i] = va_arg(list, long);
+    va_end(list);
+    return syscall(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+}
+
+#endif
