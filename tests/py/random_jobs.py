@@ -30,6 +30,8 @@ def random_job(seed: int) -> Job:
     if draw.random() < 0.4:
         stdio = [row for use in files[:3] for row in _rows(draw, use | {"id": use["id"] + 5000}, nprocs, "STDIO")]
         frames["STDIO"] = frame("STDIO", stdio)
+    if draw.random() < 0.2:
+        frames |= _hdf5(draw, nprocs)
     if draw.random() < 0.6:
         frames["LUSTRE"] = _layouts(draw, files)
     slowest = sum(max(row.get(f"F_{kind}_TIME", 0.0) for row in posix) for kind in ("READ", "WRITE", "META"))
@@ -98,6 +100,16 @@ def _rows(draw: np.random.Generator, use: Row, nprocs: int, module: str) -> list
     more = {f"{kind}S": calls, f"SIZE_{kind}_{bucket}": calls, f"SEQ_{kind}S": forward, f"CONSEC_{kind}S": forward}
     more |= {"FILE_ALIGNMENT": MIB, "FILE_NOT_ALIGNED": 0 if use["aligned"] else calls, "SEEKS": calls - forward}
     return [row | more]
+
+
+def _hdf5(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
+    """Returns datasets of the first file."""
+    calls, size = int(draw.choice([8, 4000])), int(draw.choice([64, 4096, 4 * MIB]))
+    row = {"rank": -1 if nprocs > 1 else 0, "WRITES": calls, "BYTES_WRITTEN": calls * size, "OPENS": nprocs}
+    row |= {"F_WRITE_TIME": 2.0, "F_META_TIME": float(draw.choice([0.1, 9.0])), "F_SLOWEST_RANK_TIME": 2.0}
+    row |= {"DATATYPE_SIZE": 8, "CHUNK_SIZE_D1": int(draw.choice([0, 1 << 20]))}
+    rows = [row | {"id": 7000 + number} for number in range(int(draw.choice([1, 20, 1500])))]
+    return {"H5D": frame("H5D", rows), "H5F": frame("H5F", [{"id": 1, "rank": row["rank"], "USE_MPIIO": 1}])}
 
 
 def _layouts(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:

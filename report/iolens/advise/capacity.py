@@ -22,6 +22,11 @@ def reached_stripes(stripes: int, unit: int, size: float) -> int:
     return max(1, min(stripes, int(np.ceil(size / max(1, unit)))))
 
 
+def fitting_unit(unit: int, size: float, count: int) -> int:
+    """Returns a stripe size with which `size` bytes reach `count` stripes: `unit`, or less in whole MiB, at least 1."""
+    return max(1 << 20, min(unit, int(size / max(1, count)) >> 20 << 20))
+
+
 def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
     """Returns for each of these files how many aggregators can write it side by side; 0 where nothing tells.
 
@@ -58,8 +63,8 @@ def wider_layout(job: Job, limits: Limits) -> Layout | None:
     if table is None or not len(table):
         return None
     first = most_first(table["BYTES_WRITTEN"])[0]
-    size, unit = float(table["size"][first]), max(1 << 20, int(table["stripe_size"][first]))
-    fed = int(size // max(1, limits["much_bytes"]))
-    count = min(job.nprocs, int(limits["enough_stripes"]), fed, reached_stripes(fed, unit, size))
-    known = (int(table["id"][first]),)
-    return Layout(count, unit, known) if count > max(1, int(table["stripes"][first])) else None
+    size, fed = float(table["size"][first]), int(float(table["size"][first]) // max(1, limits["much_bytes"]))
+    count = min(job.nprocs, int(limits["enough_stripes"]), fed)
+    if count <= max(1, int(table["stripes"][first])):
+        return None
+    return Layout(count, fitting_unit(int(table["stripe_size"][first]), size, count), (int(table["id"][first]),))

@@ -63,6 +63,13 @@ TABLE: tuple[Limit, ...] = (
     Limit("overlap", 1.2, "times the run", "I/O time of a rank beyond which it must overlap"),
     Limit("process_rate", 4 * GIB, "B/s", "what one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "what the storage can do for the whole job; 0: not known"),
+    Limit("far_rank", 4, "times the mean", "time of a shared file's slowest rank from which it is far from the others"),
+    Limit("above_posix", 3, "times", "time of independent MPI-IO over that of POSIX below it"),
+    Limit("repeats", 100, "times", "how often one small place may be read or written"),
+    Limit("seek_share", 2, "for each transfer", "seeks from which they are many"),
+    Limit("every_share", 0.95, "of calls", "share of unaligned transfers from which none is aligned"),
+    Limit("crowded_target", 64, "ranks", "ranks for each target in use from which these are few"),
+    Limit("chunk_factor", 8, "times", "bytes of a chunk over those of an access"),
     Limit("cold_factor", 2, "times", "how much faster the same bytes may be read again"),
 )
 """In the order in which they are documented."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise import say
+from iolens.advise.capacity import fitting_unit
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import striped_files
@@ -39,7 +40,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.rate(float(moved[rows].sum()), spent)})."
     )
     bound = f"The same transfers at once to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
-    layout = Layout(more, max(int(table["stripe_size"][first]), 1 << 20), tuple(ids.tolist()))
+    unit = fitting_unit(int(table["stripe_size"][first]), float(table["size"][first]), more)
+    layout = Layout(more, unit, tuple(ids.tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
 

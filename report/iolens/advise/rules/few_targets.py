@@ -1,0 +1,61 @@
+"""Few storage targets for very many writers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.gauges import movers
+from iolens.metrics.grouping import without_repeats
+from iolens.metrics.ost import moved_by_target
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, joined
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Let the file system choose targets, and do not name the first one:
+
+  lfs getstripe -d FOLDER              # is there an offset, or a pool?
+  lfs setstripe -c 1 -i -1 FOLDER      # new files anywhere
+  lfs df FOLDER                        # are the other targets full?"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence that many ranks use few of the targets that the log names."""
+    targets, moved = moved_by_target(job)
+    layouts, posix = job.records.get("LUSTRE"), by_file(job, "POSIX")
+    if layouts is None or posix is None or not len(targets) or float(moved.sum()) < limits["much_bytes"]:
+        return None
+    own = joined(posix, without_repeats(layouts, "id"))
+    own = own.where(own["ranks"] == 1)
+    ranks = movers(job)
+    named = max(max(osts) for osts in layouts["osts"] if osts) + 1
+    crowded = ranks >= max(limits["many_ranks"], limits["crowded_target"] * len(targets))
+    if not len(own) or not crowded or named < 2 * len(targets):
+        return None
+    spent = slowest_seconds(job, "POSIX", own["id"], ("READ", "WRITE"))
+    evidence = (
+        f"{say.count(ranks, 'rank')} moved {say.size(float(moved.sum()))} to and from "
+        f"{say.count(len(targets), 'target')}; there are {named:,} or more, as their numbers tell. Transfers took "
+        f"{say.seconds(spent)} of the slowest rank."
+    )
+    bound = f"The same transfers over {named:,} targets instead of {len(targets):,}."
+    return Seen(evidence, spent * (1 - len(targets) / named), bound, REMEDY)
+
+
+RULE = Rule(
+    id="few-targets",
+    title="Few targets for very many ranks",
+    says="`many_ranks` ranks or more move bytes of files of their own, at least `crowded_target` for each "
+    "target in use, though the log names twice as many targets",
+    limits=("many_ranks", "crowded_target", "much_bytes"),
+    why="Ranks wait for one another at the targets in use while others are idle.",
+    read_more="man lfs-setstripe(1); https://wiki.lustre.org/Configuring_Lustre_File_Striping",
+    check=check,
+    bounds="one target",
+    gauges=("stripes",),
+)

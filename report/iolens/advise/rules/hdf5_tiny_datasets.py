@@ -1,0 +1,54 @@
+"""Very many tiny HDF5 datasets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Put small values together:
+
+  C        one dataset with one more dimension, or a compound type;
+           attributes, or H5Pset_layout(create, H5D_COMPACT), for what is
+           written once
+           H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+  Python   numpy.stack(values) into one dataset; pandas.to_hdf of one table"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of very many small datasets."""
+    table = by_file(job, "H5D")
+    if table is None:
+        return None
+    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+    chosen = moved <= limits["small_transfer"]
+    if int(chosen.sum()) < max(1.0, limits["few_calls"]):
+        return None
+    ids = table["id"][chosen]
+    spent = slowest_seconds(job, "H5D", ids)
+    evidence = (
+        f"{say.count(len(ids), 'dataset')} moved {say.size(float(moved[chosen].mean()))} each on average, in "
+        f"{say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent, "All calls on these datasets for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="hdf5-tiny-datasets",
+    title="Tiny HDF5 datasets by thousands",
+    says="there are `few_calls` datasets or more that moved at most `small_transfer` each",
+    limits=("few_calls", "small_transfer"),
+    why="Each dataset is an object with a header of its own, which is created, opened and closed.",
+    read_more="https://docs.hdfgroup.org (compact storage, H5Pset_layout); h5py: low-level groups",
+    check=check,
+    bounds="metadata",
+    gauges=("size",),
+)

@@ -1,0 +1,60 @@
+"""More seeks than reads and writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, most_first
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Say where to read in the read itself, and do not ask for the position:
+
+  C        pread(fd, buffer, bytes, offset)      /* no lseek before it */
+  Fortran  read (unit, pos=offset) values        ! access='stream'
+  Python   os.pread(fd, bytes, offset); numpy.memmap(path, ...)
+
+Code that seeks to the end for the file's size: fstat once."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of files with more seeks than transfers, and the time of their metadata calls."""
+    said, spent = [], 0.0
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is None:
+            continue
+        transfers, seeks = table["READS"] + table["WRITES"], table["SEEKS"]
+        chosen = (transfers > 0) & (seeks >= limits["seek_share"] * transfers) & (seeks >= limits["few_calls"])
+        if not chosen.any():
+            continue
+        ids = table["id"][most_first(seeks, chosen)]
+        spent += slowest_seconds(job, name, ids, ("META",))
+        said.append(
+            f"{say.count(float(seeks[chosen].sum()), 'seek')} for "
+            f"{say.count(float(transfers[chosen].sum()), 'read and write')} of {say.files(job, ids)}"
+        )
+    if not said:
+        return None
+    evidence = f"{'; '.join(said)}; metadata calls on them took {say.seconds(spent)} of the slowest rank."
+    return Seen(
+        evidence, spent, "All metadata calls on these files for nothing: their time on the slowest rank.", REMEDY
+    )
+
+
+RULE = Rule(
+    id="many-seeks",
+    title="Many seeks for each read or write",
+    says="files have `seek_share` seeks for each read or write or more, and there are many",
+    limits=("seek_share", "few_calls"),
+    why="A seek is a call that moves nothing; through stdio it throws the buffer away, too.",
+    read_more="man 2 pread; man 3 fseeko",
+    check=check,
+    bounds="metadata",
+)

@@ -1,0 +1,59 @@
+"""MPI-IO that takes far longer than POSIX below it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import most_first, under_mpiio
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Look at what the MPI library does between the program and POSIX:
+
+  C        MPI_File_set_atomicity(file, 0);      /* atomic mode locks */
+           MPI_Type_contiguous(...)              /* rather than scattered */
+  ROMIO    export ROMIO_PRINT_HINTS=1            # which driver, which hints
+  shared   MPI_File_write_at in place of MPI_File_write_shared: the shared
+           pointer is a lock in another file"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence that time in independent MPI-IO calls is not that of POSIX below them."""
+    pair = under_mpiio(job)
+    if pair is None:
+        return None
+    upper = pair[0]
+    moved, below = (table["BYTES_READ"] + table["BYTES_WRITTEN"] for table in pair)
+    single = upper["INDEP_READS"] + upper["INDEP_WRITES"] + upper["NB_READS"] + upper["NB_WRITES"]
+    together = upper["COLL_READS"] + upper["COLL_WRITES"] + upper["SPLIT_READS"] + upper["SPLIT_WRITES"]
+    above, beneath = (table["F_READ_TIME"] + table["F_WRITE_TIME"] for table in pair)
+    chosen = (single > 0) & (together <= 0.1 * single) & (moved > 0) & (below >= 0.9 * moved)
+    chosen &= (above >= limits["above_posix"] * beneath) & (beneath > 0)
+    if not chosen.any():
+        return None
+    ids = upper["id"][most_first(above - beneath, chosen)]
+    spent, access = (slowest_seconds(job, name, ids, ("READ", "WRITE")) for name in ("MPI-IO", "POSIX"))
+    evidence = (
+        f"Independent MPI-IO calls on {say.files(job, ids)} took {say.seconds(spent)} of the slowest rank, POSIX below "
+        f"them {say.seconds(access)}."
+    )
+    return Seen(evidence, spent - access, "MPI-IO's time less POSIX's, each of the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="mpiio-above-posix",
+    title="MPI-IO takes far longer than POSIX below it",
+    says="independent MPI-IO calls take `above_posix` times the POSIX time below them or more, for files "
+    "whose bytes POSIX saw",
+    limits=("above_posix",),
+    why="The difference is locks, packing of scattered data, or waiting in the MPI library: a faster "
+    "file system would not help.",
+    read_more="ROMIO user's guide (data types, file locks, atomic mode); `iolens report`, page Striping and MPI-IO",
+    check=check,
+)

@@ -1,0 +1,68 @@
+"""Files that are opened or looked at, and never read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import by_file, file_records
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Shorten the search, or do it where it is cheap:
+
+  - a container image, or a copy of the environment in /tmp or /dev/shm of
+    each node;
+  - fewer folders in PYTHONPATH and LD_LIBRARY_PATH;
+  - python -X importtime app.py      # which imports are not needed
+  - one rank looks, and broadcasts what it found (MPI_Bcast)."""
+
+LIBRARY = re.compile(r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b")
+"""Paths in which interpreters and loaders look for modules and libraries."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of many files without a byte, and the time of their metadata calls."""
+    table = by_file(job, "POSIX")
+    if table is None:
+        return None
+    untouched = (table["BYTES_READ"] + table["BYTES_WRITTEN"] == 0) & (table["OPENS"] + table["STATS"] > 0)
+    if int(untouched.sum()) < max(1.0, limits["many_files"]):
+        return None
+    untouched &= np.array([bool(LIBRARY.search(job.names.get(key, ""))) for key in table["id"].tolist()], bool)
+    ranks = job.records["POSIX"]["rank"][untouched[file_records(job, "POSIX").file]]
+    each = np.bincount(ranks[ranks >= 0], minlength=1).max() + int((ranks < 0).sum())
+    if each < max(1.0, limits["many_files"]):
+        return None
+    ids = table["id"][untouched]
+    spent = slowest_seconds(job, "POSIX", ids, ("META",))
+    calls = float((table["OPENS"] + table["STATS"])[untouched].sum())
+    evidence = (
+        f"{say.count(len(ids), 'file')} of libraries and modules were opened or asked for and never read or written, "
+        f"up to {say.count(float(each))} by one rank: {say.count(calls, 'call')}, {say.seconds(spent)} of the "
+        "slowest rank."
+    )
+    return Seen(evidence, spent, "These calls for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="never-read",
+    title="A search through files that are never read",
+    says="a rank opens, or asks for, `many_files` files of libraries and modules or more, of which nothing is read or "
+    "written",
+    limits=("many_files",),
+    why="That is a search through folders, as a Python start-up does it, and all ranks ask the same "
+    "metadata server at once.",
+    read_more="`python -X importtime`; https://docs.nersc.gov/development/languages/python/parallel-python",
+    check=check,
+    bounds="metadata",
+    gauges=("balance",),
+)

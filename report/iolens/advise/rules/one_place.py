@@ -1,0 +1,63 @@
+"""Tiny accesses at one place of a file, again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.operations import STREAMS
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import among, by_file, most_first
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Ask, or tell, less often:
+  - a status, a counter, a step's number: write it once in some seconds;
+  - waiting for a file: inotifywait, or sleep between two looks;
+  - a value that does not change: read it once, and keep it;
+  - a lock file: flock(2), or one rank that grants turns by MPI."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of files that are tiny, and read or written over and over."""
+    said, spent = [], 0.0
+    streams = [key for key, name in job.names.items() if name in STREAMS]
+    for name in ("POSIX", "STDIO"):
+        table = by_file(job, name)
+        if table is None:
+            continue
+        for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):
+            calls, moved = table[f"{kind}S"] / table["ranks"], table[counter] / table["ranks"]
+            size = table[f"MAX_BYTE_{'READ' if kind == 'READ' else 'WRITTEN'}"] + 1
+            chosen = (calls >= limits["few_calls"]) & (moved >= limits["repeats"] * size)
+            chosen &= (size <= limits["small_transfer"]) & ~among(table["id"], streams)
+            if not chosen.any():
+                continue
+            ids = table["id"][most_first(calls, chosen)]
+            spent += slowest_seconds(job, name, ids, (kind,))
+            number, place = float(table[f"{kind}S"][chosen].sum()), float(size[chosen].sum())
+            said.append(
+                f"{say.count(number, kind.lower())} went to the same {say.size(place)} of {say.files(job, ids)}"
+            )
+    if not said:
+        return None
+    evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
+    return Seen(evidence, spent, "These calls for nothing: their time on the slowest rank.", REMEDY)
+
+
+RULE = Rule(
+    id="one-place",
+    title="One small place is accessed without end",
+    says="a file whose bytes all lie within `small_transfer` is read or written `repeats` times over in "
+    "many calls of each rank that uses it",
+    limits=("small_transfer", "repeats", "few_calls"),
+    why="Each call costs its latency, and moves what was there already.",
+    read_more="man inotify(7); man 2 lseek",
+    check=check,
+    bounds="small transfers",
+    gauges=("size",),
+)

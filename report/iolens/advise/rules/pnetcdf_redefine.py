@@ -1,0 +1,58 @@
+"""PnetCDF files whose definition changed after data had been written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.use import among, by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Define everything before the first data, or leave the header room:
+
+  C        ncmpi__enddef(file, 1 << 20, 4, 0, 4);     /* 1 MiB of room */
+  hints    nc_header_align_size 1048576
+
+Attributes that come later: write them with a fixed length first."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of redefined files with far more transfers below them than their variables had."""
+    files, variables, posix = job.records.get("PNETCDF_FILE"), by_file(job, "PNETCDF_VAR"), by_file(job, "POSIX")
+    if files is None or variables is None or posix is None:
+        return None
+    redefined = files["id"][files["PNETCDF_FILE_REDEFS"] > 0]
+    below = posix.where(among(posix["id"], redefined))
+    if not len(below):
+        return None
+    given = float((variables["BYTES_READ"] + variables["BYTES_WRITTEN"]).sum())
+    moved = float((below["BYTES_READ"] + below["BYTES_WRITTEN"]).sum())
+    if moved < limits["again"] * given or moved - given < limits["much_bytes"]:
+        return None
+    spent = slowest_seconds(job, "POSIX", below["id"], ("READ", "WRITE"))
+    redefs = float(np.maximum(files["PNETCDF_FILE_REDEFS"], 0).sum())
+    evidence = (
+        f"{say.files(job, below['id'])}: {say.count(redefs, 'redefinition')}, and POSIX moved {say.size(moved)} for "
+        f"{say.size(given)} of variables, in {say.seconds(spent)} of the slowest rank."
+    )
+    return Seen(evidence, spent * (1 - given / moved), "The time of the bytes beyond those of variables.", REMEDY)
+
+
+RULE = Rule(
+    id="pnetcdf-redefine",
+    title="ncmpi_enddef moves data",
+    says="a PnetCDF file was redefined, and below it `again` times what its variables were given was read "
+    "or written, or more",
+    limits=("again", "much_bytes"),
+    why="A header that outgrows its room makes ncmpi_enddef move all variables behind it.",
+    read_more="https://parallel-netcdf.github.io (ncmpi__enddef, nc_header_align_size)",
+    check=check,
+)

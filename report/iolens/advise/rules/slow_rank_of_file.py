@@ -1,0 +1,90 @@
+"""A rank that is far slower than the others in a file of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.layers import LAYERS
+from iolens.metrics.share import KINDS, highest_records, seconds_in
+from iolens.metrics.use import among, by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Find out what this rank does that others do not:
+
+  iolens table shared_files LOG    # its bytes and time beside the others'
+  iolens table load_balance LOG    # is it slow in other files, too?
+
+If it writes headers or text for all, let it do so in one large call. If it
+moves as much as the others, look at its node and at its targets."""
+
+
+@dataclass(frozen=True)
+class _Slow:
+    """The shared records of a layer whose slowest rank is far from the others: seconds of both, bytes, id and rank."""
+
+    id: np.ndarray
+    rank: np.ndarray
+    slowest: np.ndarray
+    mean: np.ndarray
+    own: np.ndarray
+    moved: np.ndarray
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence that one rank took far longer in shared files than the mean of the others."""
+    if job.nprocs < max(2.0, limits["few_ranks"]):
+        return None
+    found = [slow for name, chosen in highest_records(job) if len((slow := _slow(job, limits, name, chosen)).id)]
+    if not found:
+        return None
+    most = max(found, key=lambda one: float((one.slowest - one.mean).max()))
+    at = int((most.slowest - most.mean).argmax())
+    bytes_said = (
+        f", and moved {say.size(float(most.own[at]))} of {say.size(float(most.moved[at]))}" if most.moved[at] else ""
+    )
+    evidence = (
+        f"Rank {int(most.rank[at])} took {say.seconds(float(most.slowest[at]))} in "
+        f"{say.files(job, [int(most.id[at])])}, {float(most.slowest[at] / most.mean[at]):.0f} times the mean of the "
+        f"{say.count(job.nprocs - 1, 'other rank')}{bytes_said}."
+    )
+    total = sum(float((one.slowest - one.mean).sum()) for one in found)
+    return Seen(evidence, total, "This rank as fast as the mean of the others, in each such file.", REMEDY)
+
+
+def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:
+    """Returns the slow shared records of a layer, but for collective calls and ranks that move nearly all bytes."""
+    records, prefix = job.records[name], LAYERS[name].prefix
+    spent = sum((seconds_in(job, name, kind, waits=False) for kind in KINDS), start=np.zeros(len(records)))
+    rank = records.get(f"{prefix}_SLOWEST_RANK", np.full(len(records), -1))
+    slowest = np.minimum(spent, records.get(f"{prefix}_F_SLOWEST_RANK_TIME", spent * 0))
+    own = np.maximum(records.get(f"{prefix}_SLOWEST_RANK_BYTES", spent * 0), 0)
+    moved = sum(np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN"))
+    mean = (spent - slowest) / (job.nprocs - 1)
+    far = (mean > 0) & (slowest >= max(1.0, limits["far_rank"]) * mean)
+    far &= chosen & (records["rank"] < 0) & (rank >= 0) & ((own < limits["one_rank_share"] * moved) | (moved == 0))
+    upper = by_file(job, "MPI-IO") if name == "MPI-IO" else None
+    if upper is not None:
+        far &= ~among(records["id"], upper["id"][upper["COLL_READS"] + upper["COLL_WRITES"] > 0])
+    return _Slow(records["id"][far], rank[far], slowest[far], mean[far], own[far], np.asarray(moved)[far])
+
+
+RULE = Rule(
+    id="slow-rank-of-file",
+    title="One rank is far slower in a shared file",
+    says="the slowest rank of a file of `few_ranks` ranks or more takes `far_rank` times the mean of the "
+    "others, and it is neither an aggregator nor moves nearly all bytes",
+    limits=("few_ranks", "far_rank", "one_rank_share"),
+    why="All other ranks wait for it at the next barrier or collective call.",
+    read_more="`iolens table shared_files`; Darshan's counters SLOWEST_RANK and F_SLOWEST_RANK_TIME",
+    check=check,
+    gauges=("balance",),
+)

@@ -1,0 +1,59 @@
+"""Files of single ranks, every access of which begins inside a stripe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import striped_files
+from iolens.metrics.use import most_first
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Begin large transfers on a multiple of the stripe size ({unit}):
+
+  C        a header of {bytes} bytes, or in a file of its own
+  HDF5     H5Pset_alignment(access, 0, {bytes});
+           H5Pset_meta_block_size(access, {bytes});
+  netCDF   nc__enddef(file, 0, {bytes}, 0, {bytes});"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of large transfers none of which keeps to stripes, of files that one rank uses."""
+    table = striped_files(job)
+    if table is None:
+        return None
+    calls, unit = table["READS"] + table["WRITES"], table["stripe_size"]
+    chosen = (table["ranks"] == 1) & (table["stripes"] > 1) & (table["moved"] >= limits["much_bytes"]) & (calls > 1)
+    chosen &= (table["moved"] >= 0.75 * unit * calls) & (table["FILE_NOT_ALIGNED"] >= limits["every_share"] * calls)
+    if not chosen.any():
+        return None
+    rows = most_first(table["moved"], chosen)
+    ids, first = table["id"][rows], rows[0]
+    spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
+    pieces = float((table["moved"][rows] / calls[rows] / unit[rows]).min())
+    evidence = (
+        f"{say.percent(float(table['FILE_NOT_ALIGNED'][rows].sum() / calls[rows].sum()))} of "
+        f"{say.count(float(calls[rows].sum()), 'transfer')} of {say.files(job, ids)} begin at no multiple of "
+        f"{say.size(float(unit[first]))}; they took {say.seconds(spent)} of the slowest rank."
+    )
+    bound = "One target less for each transfer: its part of their time."
+    remedy = REMEDY.replace("{unit}", say.size(float(unit[first]))).replace("{bytes}", str(int(unit[first])))
+    return Seen(evidence, spent / (1 + max(1.0, pieces)), bound, remedy)
+
+
+RULE = Rule(
+    id="unaligned-own",
+    title="Every access begins inside a stripe",
+    says="nearly all (`every_share`) large transfers of a striped file of one rank begin inside a stripe, "
+    "so that each touches one target more",
+    limits=("every_share", "much_bytes"),
+    why="A transfer that begins inside a stripe asks one target more than one that begins at its edge.",
+    read_more="man lfs-setstripe(1); H5Pset_alignment",
+    check=check,
+)

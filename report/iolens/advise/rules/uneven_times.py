@@ -1,0 +1,60 @@
+"""Ranks with as many bytes that take very unequal times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules import straggler_host, straggler_rank, straggler_target
+from iolens.metrics.ranks import rank_times
+from iolens.metrics.use import by_file
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+REMEDY = """\
+Find out whether it is the same in another run:
+
+  iolens diff LOG OTHER_LOG            # are the same ranks slow again?
+  iolens table load_balance LOG
+
+The same ranks: look at their nodes, files and targets. Other ranks: the
+storage was busy with others; fewer writers at a time (aggregators, or files
+for groups of ranks) make it even."""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence that time differs widely between ranks that moved as much."""
+    times, upper = rank_times(job), by_file(job, "MPI-IO")
+    if times is None or len(times) < limits["crowd"]:
+        return None
+    if upper is not None and (upper["COLL_WRITES"].any() or upper["COLL_READS"].any()):
+        return None
+    seconds, moved = times["seconds"], times["bytes"]
+    median, mean, most = float(np.median(seconds)), float(seconds.mean()), float(seconds.max())
+    if moved.max() > 1.2 * moved.min() or most < limits["uneven"] * mean or median <= 0:
+        return None
+    if any(rule.check(job, limits) is not None for rule in (straggler_rank, straggler_host, straggler_target)):
+        return None
+    evidence = (
+        f"{say.count(len(times), 'rank')} moved {say.size(float(np.median(moved)))} each, in "
+        f"{say.seconds(float(seconds.min()))} to {say.seconds(most)} (mean {say.seconds(mean)})."
+    )
+    return Seen(evidence, most - mean, "The slowest rank as fast as the mean of all.", REMEDY)
+
+
+RULE = Rule(
+    id="uneven-times",
+    title="Equal bytes take very unequal times",
+    says="`crowd` ranks or more moved as many bytes, the slowest takes twice (`uneven`) the mean, and no host, target "
+    "or few ranks explain it",
+    limits=("crowd", "uneven"),
+    why="The run waits for the slowest rank: storage or network was shared with others, or served ranks in turn.",
+    read_more="Lockwood et al., TOKIO, CUG 2018; `iolens table load_balance`",
+    check=check,
+    gauges=("balance",),
+)

@@ -1,0 +1,184 @@
+"""Rules on faults that no log at hand shows: a made-up job that each must find, and a near twin that it must not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pytest
+from iolens.log import Job, Mount
+from job_example import MIB, frame, job_of
+from test_advise_rules import layouts, own_files, said
+
+Rows = list[dict[str, Any]]
+SHARED = {"rank": -1, "SLOWEST_RANK": 3, "SLOWEST_RANK_BYTES": 16 * MIB}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule, the job that it must find, and the changes that make its twin."""
+
+    rule: str
+    make: Callable[..., Job]
+    twin: Mapping[str, Any]
+
+
+def made(frames: dict[str, pd.DataFrame], nprocs: int = 8, names: dict[int, str] | None = None) -> Job:
+    return job_of(100.0, nprocs=nprocs, frames=frames, names=names or {key: f"/scratch/f.{key}" for key in range(9000)})
+
+
+def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
+    """Eight ranks write 16 MiB each of one file, in 0.5 s, and one of them in so many."""
+    row = SHARED | {"id": 1, "WRITES": 256, "BYTES_WRITTEN": 128 * MIB, "MAX_BYTE_WRITTEN": 128 * MIB - 1}
+    row |= {"F_WRITE_TIME": 3.5 + slowest, "F_SLOWEST_RANK_TIME": slowest, "SIZE_WRITE_100K_1M": 256}
+    return made({"POSIX": frame("POSIX", [row | {"SLOWEST_RANK": rank, "SLOWEST_RANK_BYTES": own * MIB}])})
+
+
+def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
+    """Four ranks write large independent pieces: POSIX takes 5 s, MPI-IO so many."""
+    bytes_moved = {"BYTES_WRITTEN": 512 * MIB}
+    call = "COLL_WRITES" if collective else "INDEP_WRITES"
+    upper = bytes_moved | {"id": 1, "rank": -1, call: 64, "F_WRITE_TIME": 4 * above, "F_SLOWEST_RANK_TIME": above}
+    lower = bytes_moved | {"id": 1, "rank": -1, "WRITES": 64, "F_WRITE_TIME": 20.0, "F_SLOWEST_RANK_TIME": 5.0}
+    frames = {
+        "MPI-IO": frame("MPI-IO", [upper]),
+        "POSIX": frame("POSIX", [lower | {"MAX_BYTE_WRITTEN": 512 * MIB - 1}]),
+    }
+    return made(frames, nprocs=4)
+
+
+def one_place(place: int = 64, calls: int = 50000) -> Job:
+    """A rank writes 64 bytes again and again, over so many bytes of the file."""
+    row = {"id": 1, "rank": 0, "WRITES": calls, "BYTES_WRITTEN": 64 * calls, "MAX_BYTE_WRITTEN": place - 1}
+    return made({"POSIX": frame("POSIX", [row | {"F_WRITE_TIME": 30.0, "SIZE_WRITE_0_100": calls}])}, nprocs=1)
+
+
+def seeks(each: float = 3.0) -> Job:
+    """A rank seeks so many times for each of 5000 reads."""
+    row = {"id": 1, "rank": 0, "READS": 5000, "BYTES_READ": 5000 * 8192, "MAX_BYTE_READ": 5000 * 8192 - 1}
+    row |= {"SEEKS": int(5000 * each), "SEQ_READS": 4999, "F_META_TIME": 20.0, "F_READ_TIME": 1.0}
+    return made({"POSIX": frame("POSIX", [row | {"SIZE_READ_1K_10K": 5000}])}, nprocs=1)
+
+
+def search(files: int = 400, path: str = "/usr/lib/python3/site-packages/m.{}", read: int = 0) -> Job:
+    """Each of two ranks looks at so many files."""
+    rows = [
+        {"id": 1000 * rank + number, "rank": rank, "STATS": 2, "F_META_TIME": 0.05, "BYTES_READ": read, "READS": read}
+        for rank in range(2)
+        for number in range(files)
+    ]
+    return made({"POSIX": frame("POSIX", rows)}, nprocs=2, names={key: path.format(key) for key in range(3000)})
+
+
+def inside_stripes(unaligned: int = 16, stripes: int = 4) -> Job:
+    """Each of eight ranks writes 16 pieces of a stripe's size to its own file, so many of them not at its edge."""
+    own = own_files([20.0] * 8, FILE_ALIGNMENT=4 * MIB, FILE_NOT_ALIGNED=unaligned)
+    layout = layouts({rank: [(rank + each) % 8 for each in range(stripes)] for rank in range(8)}, 4 * MIB)
+    return made({"POSIX": own, "LUSTRE": layout})
+
+
+def crowded(targets: int = 4, highest: int = 63) -> Job:
+    """1024 ranks write files of their own on so many targets, and one file lies on the highest target there is."""
+    own = own_files([20.0] * 1024)
+    places = {rank: [rank % targets] for rank in range(1024)}
+    return made({"POSIX": own, "LUSTRE": layouts(places | {5000: [highest]})}, nprocs=1024)
+
+
+def unequal(spread: float = 60.0) -> Job:
+    """Twelve ranks write as much; five of them take three times as long as the others, and one so many seconds."""
+    return made({"POSIX": own_files([8.0] * 6 + [24.0] * 5 + [spread])}, nprocs=12)
+
+
+def locks(name: str = "/scratch/run.lock", opens: int = 400) -> Job:
+    row = {"id": 1, "rank": 0, "OPENS": opens, "F_META_TIME": 0.01}
+    return made({"POSIX": frame("POSIX", [row])}, names={1: name})
+
+
+def hdf5(
+    datasets: int = 2, calls: int = 8000, size: int = 4096, meta: float = 1.0, opens: int = 8, **fields: Any
+) -> Job:
+    """Eight ranks access datasets of one file; POSIX moves what HDF5 is asked for, times `below`."""
+    below = fields.pop("below", 1)
+    row = SHARED | {"WRITES": calls // datasets, "BYTES_WRITTEN": calls // datasets * size, "OPENS": opens}
+    row |= {"F_WRITE_TIME": 160.0 / datasets, "F_META_TIME": 8 * meta / datasets, "DATATYPE_SIZE": 8}
+    row |= {"F_SLOWEST_RANK_TIME": (20.0 + meta) / datasets, "SLOWEST_RANK": 0} | fields
+    rows = [row | {"id": 100 + number} for number in range(datasets)]
+    posix = {"id": 1, "rank": -1, "WRITES": 200, "BYTES_WRITTEN": calls * size * below, "F_WRITE_TIME": 160.0}
+    posix |= {"F_SLOWEST_RANK_TIME": 20.0, "MAX_BYTE_WRITTEN": calls * size * below - 1}
+    files = frame("H5F", [{"id": 1, "rank": -1, "OPENS": 8, "USE_MPIIO": 1}])
+    return made({"H5D": frame("H5D", rows), "H5F": files, "POSIX": frame("POSIX", [posix])})
+
+
+def pnetcdf(independent: int = 8000, collective: int = 0, redefs: int = 0, below: int = 1) -> Job:
+    """Eight ranks write variables of one file in 4 KiB pieces; POSIX moves `below` times as much."""
+    moved = (independent + collective) * 4096
+    row = {"id": 100, "rank": -1, "INDEP_WRITES": independent, "COLL_WRITES": collective, "BYTES_WRITTEN": moved}
+    row |= {"F_WRITE_TIME": 160.0, "F_SLOWEST_RANK_TIME": 20.0}
+    posix = {"id": 1, "rank": -1, "WRITES": 200, "BYTES_WRITTEN": moved * below, "MAX_BYTE_WRITTEN": moved * below - 1}
+    posix |= {"F_WRITE_TIME": 160.0, "F_SLOWEST_RANK_TIME": 20.0}
+    files = frame("PNETCDF_FILE", [{"id": 1, "rank": -1, "CREATES": 8, "REDEFS": redefs}])
+    return made({"PNETCDF_VAR": frame("PNETCDF_VAR", [row]), "PNETCDF_FILE": files, "POSIX": frame("POSIX", [posix])})
+
+
+CHUNK = {"CHUNK_SIZE_D1": 1 << 20, "USE_MPIIO_COLLECTIVE": 1}
+CASES = [
+    Case("slow-rank-of-file", slow_rank, {"slowest": 1.5}),
+    Case("slow-rank-of-file", slow_rank, {"own": 128}),
+    Case("mpiio-above-posix", mpiio_time, {"above": 10.0}),
+    Case("mpiio-above-posix", mpiio_time, {"collective": True}),
+    Case("one-place", one_place, {"place": 64 * 50000}),
+    Case("one-place", one_place, {"calls": 500}),
+    Case("many-seeks", seeks, {"each": 1.0}),
+    Case("never-read", search, {"files": 60}),
+    Case("never-read", search, {"read": 10}),
+    Case("never-read", search, {"path": "/scratch/items/{}"}),
+    Case("unaligned-own", inside_stripes, {"unaligned": 8}),
+    Case("unaligned-own", inside_stripes, {"stripes": 1}),
+    Case("few-targets", crowded, {"targets": 40}),
+    Case("few-targets", crowded, {"highest": 4}),
+    Case("uneven-times", unequal, {"spread": 26.0}),
+    Case("lock-files", locks, {"name": "/scratch/run.dat"}),
+    Case("lock-files", locks, {"opens": 3}),
+    Case("hdf5-independent", hdf5, {"USE_MPIIO_COLLECTIVE": 1}),
+    Case("hdf5-independent", hdf5, {"size": 2 * MIB}),
+    Case("hdf5-metadata", lambda **changes: hdf5(**{"opens": 4000, "meta": 40.0} | changes), {"meta": 4.0}),
+    Case("hdf5-metadata", lambda **changes: hdf5(**{"opens": 4000, "meta": 40.0} | changes), {"opens": 8}),
+    Case("hdf5-chunks", lambda **changes: hdf5(**{"below": 4, **CHUNK} | changes), {"below": 1}),
+    Case("hdf5-chunks", lambda **changes: hdf5(**{"below": 4, **CHUNK} | changes), {"CHUNK_SIZE_D1": 512}),
+    Case("hdf5-tiny-datasets", lambda **changes: hdf5(**{"datasets": 2000, "calls": 8000} | changes), {"datasets": 20}),
+    Case("hdf5-tiny-datasets", lambda **changes: hdf5(**{"datasets": 2000, "calls": 8000} | changes), {"size": MIB}),
+    Case("pnetcdf-independent", pnetcdf, {"independent": 0, "collective": 8000}),
+    Case("pnetcdf-redefine", lambda **changes: pnetcdf(**{"redefs": 3, "below": 8} | changes), {"redefs": 0}),
+    Case("pnetcdf-redefine", lambda **changes: pnetcdf(**{"redefs": 3, "below": 8} | changes), {"below": 1}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{'-'.join(case.twin)}")
+def test_a_fault_is_found_and_its_near_twin_is_not(case: Case) -> None:
+    found = said(case.make())
+    assert case.rule in found
+    assert found[case.rule].evidence
+    assert case.rule not in said(case.make(**case.twin))
+
+
+def test_a_slow_rank_of_a_shared_file_is_named_with_its_bytes_and_times() -> None:
+    """One rank took eighty times the mean of the others."""
+    found = said(slow_rank())["slow-rank-of-file"]
+    assert found.evidence == (
+        "Rank 3 took 40 s in f.1, 80 times the mean of the 7 other ranks, and moved 16 MiB of 128 MiB."
+    )
+    assert found.gain == pytest.approx(0.395)
+    assert found.severity == "high"
+
+
+def test_mpiio_on_nfs_is_noted_of_short_jobs_too() -> None:
+    upper = {"id": 1, "rank": -1, "INDEP_WRITES": 4, "BYTES_WRITTEN": 4096, "F_WRITE_TIME": 0.01}
+    for kind, noted in (("nfs4", True), ("lustre", False)):
+        short = job_of(
+            2.0, frames={"MPI-IO": frame("MPI-IO", [upper])}, mounts=(Mount(kind, "/scratch"),), names={1: "/scratch/f"}
+        )
+        found = said(short)
+        assert ("nfs-mpiio" in found) is noted
+        assert not noted or found["nfs-mpiio"].severity == "note"
