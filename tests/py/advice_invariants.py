@@ -37,7 +37,7 @@ def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
             yield f"{gauge} is red for {reason!r}"
         if found.verdict.sentence.startswith(QUIET):
             yield f"{gauge} is red under {found.verdict.sentence!r}"
-        if NO_FAULT in found.verdict.sentence and gauge != "share":
+        if NO_FAULT in found.verdict.sentence:
             yield f"{gauge} is red beside {found.verdict.sentence!r}"
 
 

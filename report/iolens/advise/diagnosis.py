@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NOTHING_TO_GAIN = "nothing to gain"
 ALL_IN_USE = "all that the log names"
+UNEXPLAINED = "no rule says why"
 
 GAUGE_NAMES = {
     "balance": "the balance of I/O over ranks",
@@ -86,8 +87,9 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     """Returns the judgement of a job by these thresholds; without `notes` those rules are not asked."""
     found = weighed(job, limits, notes)
     judged = _judged_gauges(job, limits, found)
-    outside = [_outside_words(*row) for row in judged.rows("gauge", "value", "good", "reason") if row[2] is False]
-    said = verdict(job, limits, found, [] if any(one.worth_it for one in found) else [text for text in outside if text])
+    said = verdict(
+        job, limits, found, [_outside_words(*row) for row in judged.rows(*_OUTSIDE) if _is_unexplained(*row)]
+    )
     gaps = unknown(job)
     return Diagnosis(said, judged, found, tuple(gaps.rows("what", "why")) if gaps is not None else ())
 
@@ -120,7 +122,7 @@ def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -
     upper = by_file(job, "MPI-IO")
     if gauge == "balance" and upper is not None and (upper["COLL_WRITES"] + upper["COLL_READS"]).any():
         return "in collective calls some ranks do the I/O of others"
-    return "no rule says why"
+    return UNEXPLAINED
 
 
 def _transfers(job: Job) -> float:
@@ -129,14 +131,19 @@ def _transfers(job: Job) -> float:
     return 0.0 if table is None else float(np.sum(table["READS"] + table["WRITES"]))
 
 
+def _is_unexplained(gauge: str, value: float, good: bool | None, reason: str) -> bool:
+    """Returns whether a gauge lies outside its bound and no finding explains it."""
+    return good is False and not reason.startswith("“")
+
+
 def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> str:
-    """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with, and where a
-    finding explains it."""
-    if gauge not in GAUGE_NAMES or reason.startswith("“"):
+    """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
+    if gauge not in GAUGE_NAMES:
         return ""
     said = say.size(value) if gauge == "size" else f"{value:.2g}"
-    because = "" if reason == "no rule says why" else f" ({reason})"
-    return f"{GAUGE_NAMES[gauge]} is {said}{because}"
+    return f"{GAUGE_NAMES[gauge]} is {said}{'' if reason == UNEXPLAINED else f' ({reason})'}"
 
+
+_OUTSIDE = ("gauge", "value", "good", "reason")
 
 _GAUGES_OF: Mapping[str, tuple[str, ...]] = {rule.id: rule.gauges for rule in RULES}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
-from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing
+from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing, upper_bound
 from iolens.advise.table import RULES
 from iolens.metrics.share import io_seconds, io_share
 
@@ -88,8 +88,11 @@ def no_records(job: Job) -> str:
 
 def part_of_run(job: Job, share: float, spent: float) -> str:
     """Returns how much of the run was I/O: an upper bound, unless records are missing."""
-    share = max(share, LEAST)
-    said = f"Recorded I/O took {say.percent(share)}" if job.partial else f"I/O took at most {say.at_most(share)}"
+    said = (
+        f"Recorded I/O took {say.percent(max(share, LEAST))}"
+        if job.partial
+        else f"I/O took at most {say.at_most(max(upper_bound(job, share), LEAST))}"
+    )
     return f"{said} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
 
 
@@ -98,7 +101,8 @@ def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
     if any(one.id == "log-blind" for one in found):
         return "rules could not judge it, for the log is blind for some of its bytes"
     if outside:
-        return f"no rule says why, though {' and '.join(outside)}"
+        said = " and ".join(filter(None, outside))
+        return f"no rule says why, though {said}" if said else "no rule says why"
     if any(one.severity == "low" for one in found):
         return "what rules found in it can gain too little"
     return "no rule found a fault in it"
@@ -145,7 +149,7 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
         f"MPI's start and end {say.percent(parts[START])}."
     )
     whose = "the slowest rank's" if job.nprocs > 1 else "it"
-    most = "" if share is None else f"; I/O took at most {say.percent(max(share, LEAST))} of {whose}"
+    most = "" if share is None else f"; I/O took at most {say.at_most(max(upper_bound(job, share), LEAST))} of {whose}"
     if parts[START] > max(computing, inside):
         said = f"Bound by the start and end of MPI: {say.percent(parts[START])} of {time_of(job)}{most}."
         return Verdict("mpi", said, how, share)

@@ -43,3 +43,8 @@ def standing(job: Job, limits: Limits) -> str:
 def is_close(part: float, limits: Limits) -> bool:
     """Returns whether a share of the run is so close to `worth_gain` that another run may lie on its other side."""
     return limits["worth_gain"] / CLOSE <= part <= limits["worth_gain"] * CLOSE
+
+
+def upper_bound(job: Job, part: float) -> float:
+    """Returns a share of the run as a bound: where a log counts whole seconds, the run may have been one shorter."""
+    return min(1.0, part * job.run_time / (job.run_time - 1)) if job.whole_seconds and job.run_time > 1 else part

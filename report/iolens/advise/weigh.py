@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from iolens.advise import say
 from iolens.advise.agree import agreed
 from iolens.advise.finding import Finding
-from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing
+from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, upper_bound
 from iolens.advise.table import RULES
 from iolens.metrics.share import io_seconds
 
@@ -83,7 +83,7 @@ def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
         evidence=seen.evidence,
         why=rule.why,
         gain=gain,
-        gain_words=_gain_words(one, limits, job.coarse),
+        gain_words=_gain_words(one, limits, job),
         remedy=seen.remedy,
         read_more=rule.read_more,
         derivation="" if gain is None and one.note else seen.derivation,
@@ -100,12 +100,13 @@ def _severity(one: _Weighed, limits: Limits) -> str:
     return "high" if one.gain >= limits["high_gain"] else "medium" if one.gain >= limits["worth_gain"] else "low"
 
 
-def _gain_words(one: _Weighed, limits: Limits, coarse: bool) -> str:
+def _gain_words(one: _Weighed, limits: Limits, job: Job) -> str:
     """Returns the gain for people."""
     gain = one.gain
     if gain is None:
         return "about the numbers, not the speed" if one.note else "this log does not bound the gain"
-    words = f"about {say.percent(gain)} of the run" if coarse else f"at most {say.at_most(gain)} of the run"
+    bound = f"at most {say.at_most(upper_bound(job, gain))} of the run"
+    words = f"about {say.percent(gain)} of the run" if job.coarse else bound
     if is_close(gain, limits):
         return f"{words}, close to the {say.percent(limits['worth_gain'])} from which a change is worth it"
     return words if gain >= limits["worth_gain"] else f"{words}: not worth it"
