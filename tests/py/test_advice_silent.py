@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from iolens.log import Job, Mount
+from iolens.metrics.subjects import Subject, Subjects, Trial
+from iolens.pages.subject_caches import cold_caches
 from job_example import MIB, frame, job_of
 from test_advise_rules import layouts, own_files, said
 
@@ -79,6 +82,14 @@ def inside_stripes(unaligned: int = 16, stripes: int = 4) -> Job:
     return made({"POSIX": own, "LUSTRE": layout})
 
 
+def wide(stripes: int = 16, size: int = MIB // 4) -> Job:
+    """A rank reads four files of so many stripes of 1 MiB in pieces of a size."""
+    row = {"rank": 0, "READS": 400, "BYTES_READ": 400 * size, "MAX_BYTE_READ": 400 * size - 1, "SEQ_READS": 399}
+    rows = [row | {"id": key, "F_META_TIME": 4.0, "F_READ_TIME": 1.0} for key in range(1, 5)]
+    layout = layouts({key: list(range(stripes)) for key in range(1, 5)})
+    return made({"POSIX": frame("POSIX", rows), "LUSTRE": layout}, nprocs=1)
+
+
 def crowded(targets: int = 4, highest: int = 63) -> Job:
     """1024 ranks write files of their own on so many targets, and one file lies on the highest target there is."""
     own = own_files([20.0] * 1024)
@@ -136,6 +147,8 @@ CASES = [
     Case("never-read", search, {"path": "/scratch/items/{}"}),
     Case("unaligned-own", inside_stripes, {"unaligned": 8}),
     Case("unaligned-own", inside_stripes, {"stripes": 1}),
+    Case("wide-for-one", wide, {"stripes": 4}),
+    Case("wide-for-one", wide, {"size": 2 * MIB}),
     Case("few-targets", crowded, {"targets": 40}),
     Case("few-targets", crowded, {"highest": 4}),
     Case("uneven-times", unequal, {"spread": 26.0}),
@@ -182,3 +195,15 @@ def test_mpiio_on_nfs_is_noted_of_short_jobs_too() -> None:
         found = said(short)
         assert ("nfs-mpiio" in found) is noted
         assert not noted or found["nfs-mpiio"].severity == "note"
+
+
+@pytest.mark.parametrize(("seconds", "written", "noted"), [(0.4, 0, True), (2.0, 0, False), (0.4, 1, False)])
+def test_the_same_reads_far_slower_than_in_another_run_are_noted(seconds: float, written: int, noted: bool) -> None:
+    def run(spent: float) -> Subject:
+        row = {"id": 1, "rank": 0, "READS": 512, "BYTES_READ": 512 * MIB, "MAX_BYTE_READ": 512 * MIB - 1}
+        posix = frame("POSIX", [row | {"F_READ_TIME": spent, "BYTES_WRITTEN": written}])
+        return Subject("run", Path("run"), (Trial(Path("run"), job=made({"POSIX": posix}, nprocs=1)),))
+
+    found = cold_caches(Subjects((run(6.0), run(seconds))))
+    assert found.startswith("B read 512 MiB of /scratch/f.1 in 0.4") is noted
+    assert ("was it in a cache for B?" in found) is noted

@@ -63,6 +63,7 @@ from iolens.advise.rules import (
     uneven_ranks,
     uneven_targets,
     uneven_times,
+    wide_for_one,
     wide_stripes,
     write_amplification,
 )
@@ -88,6 +89,7 @@ RULES: tuple[Rule, ...] = tuple(
         straggler_target,
         narrow_stripes,
         wide_stripes,
+        wide_for_one,
         stripe_size,
         uneven_targets,
         shared_stripes,

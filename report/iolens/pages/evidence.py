@@ -23,6 +23,7 @@ EVIDENCE: Mapping[str, str] = {
     "straggler-target": "target_bytes",
     "narrow-stripes": "layouts",
     "wide-stripes": "layouts",
+    "wide-for-one": "layouts",
     "stripe-size": "layouts",
     "uneven-targets": "target_bytes",
     "shared-stripes": "stripe_ranks",

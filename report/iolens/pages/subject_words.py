@@ -14,6 +14,7 @@ from iolens.metrics.subjects import Subject, Subjects
 from iolens.pages import words
 from iolens.pages.cells import middle
 from iolens.pages.comparison_numbers import interval
+from iolens.pages.subject_caches import cold_caches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +149,7 @@ def summed(group: str, rows: pd.DataFrame, letter: str) -> str:
 
 def notes(subjects: Subjects) -> list[str]:
     """Returns the notes about the numbers, the most important first."""
-    said = [single_runs(subjects), unlike(subjects), whole_seconds(subjects)]
+    said = [single_runs(subjects), unlike(subjects), whole_seconds(subjects), cold_caches(subjects)]
     repeated = [subject for subject in subjects.all if len(subject.trials) > 1]
     if repeated:
         comparisons = len(subjects.all) - 1

@@ -1,0 +1,50 @@
+"""Many stripes for a file that a single rank uses in transfers of less than a stripe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.advise import say
+from iolens.advise.rule import Layout, Rule, Seen
+from iolens.metrics.share import slowest_seconds
+from iolens.metrics.striping import striped_files
+from iolens.metrics.use import most_first
+
+if TYPE_CHECKING:
+    from iolens.advise.limits import Limits
+    from iolens.log import Job
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of widely striped files of single ranks, whose transfers lie within a stripe each."""
+    table = striped_files(job)
+    if table is None:
+        return None
+    calls = table["READS"] + table["WRITES"]
+    chosen = (table["ranks"] == 1) & (table["stripes"] >= max(2.0, limits["enough_stripes"])) & (calls > 0)
+    chosen &= table["moved"] < table["stripe_size"] * calls
+    if not chosen.any():
+        return None
+    rows = most_first(table["stripes"], chosen)
+    ids, stripes = table["id"][rows], int(table["stripes"][rows[0]])
+    spent = slowest_seconds(job, "POSIX", ids, ("META",))
+    mean = float(table["moved"][rows].sum() / calls[rows].sum())
+    evidence = (
+        f"{say.files(job, ids)}: used by one rank, on {'up to ' if len(ids) > 1 else ''}"
+        f"{say.count(stripes, 'stripe')}, in transfers of less than one ({say.size(mean)} on average); open, close and "
+        f"stat took {say.seconds(spent)} of the slowest rank."
+    )
+    bound = f"One target asked instead of {stripes}: 1 − 1/{stripes} of the metadata time."
+    layout = Layout(1, None, tuple(ids.tolist()))
+    return Seen(evidence, spent * (1 - 1 / stripes), bound, "{layout}", layout=layout)
+
+
+RULE = Rule(
+    id="wide-for-one",
+    title="Many stripes for a file of one rank",
+    says="a file that one rank uses has `enough_stripes` stripes or more, and its transfers are smaller than one",
+    limits=("enough_stripes",),
+    why="No transfer uses two targets at once, and each open or stat asks all of them.",
+    read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
+    check=check,
+)
