@@ -230,7 +230,7 @@ def test_the_width_is_that_of_the_terminal_or_of_columns(monkeypatch: pytest.Mon
 
 def test_a_name_moves_no_cursor() -> None:
     table = Table("", ["file", "n"], [["/tmp/\x1b[2Jgone", "1"]])
-    assert "/tmp/?[2Jgone" in table_text(table, 80)[-1]
+    assert "/tmp/\\x1b[2Jgone" in table_text(table, 80)[-1]
 
 
 @pytest.mark.parametrize(("option", "loaded"), [((), False), (("--parquet", "tables"), True)], ids=["none", "parquet"])

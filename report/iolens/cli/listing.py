@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from iolens.errors import IolensError
+from iolens.foreign import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,13 @@ def sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
     for path in sorted(folder.rglob("*")):
         if path.name in names and path.name not in found and path.is_file():
             try:
-                found[path.name] = path.read_text(encoding="utf-8", errors="replace").splitlines()
+                found[path.name] = lines_of(path)
             except OSError as error:
                 raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
     return found
+
+
+def lines_of(path: Path) -> list[str]:
+    """Returns the lines of a source file, of printable characters alone."""
+    text = path.read_text(encoding="utf-8", errors="replace").expandtabs()
+    return [printable(line) for line in text.splitlines()]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.errors import IolensError
+from iolens.foreign import decoded
 from iolens.forest.process import Process, process_of
 from iolens.forest.uses import Uses, uses_of
 from iolens.log.container import LogError
@@ -68,8 +69,8 @@ def logs_below(folder: Path) -> list[Path]:
 
 
 def printable(path: Path | str) -> str:
-    """Returns a path as text; bytes of a name that are no UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """Returns a path as printable text; bytes of a name that are no UTF-8 are replaced."""
+    return decoded(os.fsencode(path))
 
 
 def read_forest(folder: Path) -> Forest:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from iolens.foreign import printable
+
 
 def say(message: str) -> None:
     """Prints one line on standard error."""
-    print(f"iolens: {message}", file=sys.stderr)
+    print(f"iolens: {printable(message)}", file=sys.stderr)

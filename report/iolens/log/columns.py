@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from iolens.foreign import decoded
+
 DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
 HEADS, HEAD_BYTES = 512, 8 << 10
 """Headers that are remembered, since logs of one program have the same ones, and how long one of them may be."""
@@ -149,4 +151,4 @@ def values_of(column: Column, piece: Piece) -> np.ndarray:
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":
         return values.astype(column.own)
-    return np.fromiter((text.decode("utf-8", "replace") for text in values.tolist()), object, len(values))
+    return np.fromiter((decoded(text) for text in values.tolist()), object, len(values))

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from iolens.errors import IolensError
+from iolens.foreign import decoded
 
 MAGIC = 6567223
 KNOWN_FORMATS = ((3, 0), (3, 10), (3, 20), (3, 21), (3, 41))
@@ -129,7 +130,7 @@ def format_of(path: Path, data: bytes) -> tuple[int, int]:
     found = (int(major), int(minor))
     if found not in KNOWN_FORMATS:
         known = ", ".join(f"{a}.{b}" for a, b in KNOWN_FORMATS)
-        raise LogError(path, f"is in log format {text.decode()}, which is not known (known: {known})")
+        raise LogError(path, f"is in log format {decoded(text)}, which is not known (known: {known})")
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iolens.foreign import decoded
 from iolens.log.container import Container, Region, inflated_pieces
 from iolens.log.records import Records, numbered
 from iolens.log.variable import damaged
@@ -96,7 +97,7 @@ def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[n
         while left or len(data) - at >= shape.size:
             if not left:
                 key, rank, _, host, *counts = shape.unpack_from(data, at)
-                head = Head(key, rank, host.split(b"\0")[0].decode("utf-8", "replace"), (counts[0], counts[1]))
+                head = Head(key, rank, decoded(host.split(b"\0")[0]), (counts[0], counts[1]))
                 if min(counts) < 0:
                     if region.cut:
                         return

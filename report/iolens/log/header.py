@@ -11,6 +11,7 @@ import re
 import struct
 from dataclasses import dataclass
 
+from iolens.foreign import decoded, printable
 from iolens.log.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount
 
@@ -52,10 +53,11 @@ def read_job(log: Container) -> JobFields:
         run_time = end - start + 1
     if not 1 <= nprocs <= MOST_PROCESSES:
         raise LogError(log.path, f"is damaged: it names {nprocs} processes")
-    metadata = text(data[8 * count : 8 * count + METADATA].split(b"\0")[0])
-    lines = text(data[8 * count + METADATA :].split(b"\0")[0]).split("\n")
-    pairs = (line.partition("=") for line in metadata.splitlines() if "=" in line)
-    mounts = tuple(Mount(kind, point) for kind, tab, point in (line.partition("\t") for line in lines[1:]) if tab)
+    metadata = data[8 * count : 8 * count + METADATA].split(b"\0")[0].decode("utf-8", "replace")
+    lines = data[8 * count + METADATA :].split(b"\0")[0].decode("utf-8", "replace").split("\n")
+    pairs = (line.partition("=") for line in metadata.split("\n") if "=" in line)
+    places = (line.partition("\t") for line in lines[1:])
+    mounts = tuple(Mount(printable(kind), printable(point)) for kind, tab, point in places if tab)
     return JobFields(
         uid,
         start,
@@ -63,8 +65,8 @@ def read_job(log: Container) -> JobFields:
         run_time,
         nprocs,
         jobid,
-        {key: value for key, _, value in pairs},
-        lines[0].strip(),
+        {printable(key): printable(value) for key, _, value in pairs},
+        printable(lines[0].strip()),
         mounts,
     )
 
@@ -78,7 +80,7 @@ def read_names(log: Container) -> dict[int, str]:
     if not (whole or log.names.cut):
         raise LogError(log.path, "is damaged: its names region is cut off")
     ids = struct.unpack(f"{log.order}{len(pairs)}Q", b"".join([key for key, _ in pairs]))
-    names = [name.decode("utf-8", "replace") for _, name in pairs]
+    names = [decoded(name) for _, name in pairs]
     found = dict(zip(ids, names, strict=True))
     if len(found) < len(names):
         found = dict.fromkeys(ids, "")
@@ -106,8 +108,3 @@ def counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], b
         pairs.append((data[at : at + 8], data[at + 12 : end]))
         at = end
     return pairs, True
-
-
-def text(raw: bytes) -> str:
-    """Returns bytes of a path or command as printable text."""
-    return raw.decode("utf-8", "replace")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from iolens.foreign import checked
 from iolens.log.columns import Columns
 from iolens.log.container import Container, LogError, streams
 from iolens.log.known import check_region
@@ -81,7 +82,7 @@ def damage_in(log: Container, what: str) -> Iterator[None]:
 
 def document(parts: Sequence[bytes]) -> dict[str, Any]:
     """Returns a region of kind `json`."""
-    found = json.loads(parts[0]) if parts else {}
+    found = checked(json.loads(parts[0])) if parts else {}
     if not isinstance(found, dict):
         raise ValueError("a json region is not an object")
     return found

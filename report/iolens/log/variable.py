@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from iolens.foreign import decoded
 from iolens.log.container import Container, LogError, Region, inflate
 from iolens.log.records import Records
 
@@ -98,7 +99,7 @@ def lustre_v2(
         fields = words[begin : begin + 7]
         if fields[0] == -1:
             break
-        pool = data[8 * (begin + 7) : 8 * (begin + 9)].split(b"\0")[0].decode("utf-8", "replace")
+        pool = decoded(data[8 * (begin + 7) : 8 * (begin + 9)].split(b"\0")[0])
         osts = tuple(words[ost_at : min(end, ost_at + max(0, fields[1]))])
         ost_at += len(osts)
         rows.append((unsigned(key), rank, number, *fields, pool, osts))
@@ -159,6 +160,6 @@ def read_apmpi(log: Container, region: Region) -> Records:
     rest = rest[: len(rest) - len(rest) % APMPI_RECORD].reshape(-1, APMPI_RECORD)
     times = np.ascontiguousarray(rest[:, -APMPI_NODE - 2 : -APMPI_NODE]).view(np.float64)
     ends = [8 * (APMPI_HEAD + APMPI_RECORD * (i + 1)) for i in range(len(rest))]
-    nodes = [data[end - 8 * APMPI_NODE : end].split(b"\0")[0].decode("utf-8", "replace") for end in ends]
+    nodes = [decoded(data[end - 8 * APMPI_NODE : end].split(b"\0")[0]) for end in ends]
     columns = {"id": rest[:, 0].astype(np.uint64), "rank": rest[:, 1], "node": np.array(nodes, object)}
     return Records({**columns, "time": times[:, 0], "sync_time": times[:, 1]})

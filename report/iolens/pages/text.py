@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from iolens.foreign import printable
 from iolens.pages.blocks import Table
 from iolens.pages.cells import NUMBER, middle
 from iolens.pages.exhibits.drilled import INDENT
@@ -18,16 +19,9 @@ SHORTEST = 16
 MOST_ROWS = 24
 
 
-def printable(text: str) -> str:
-    """The text without control characters, which would move a terminal's cursor."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() or letter in INDENT else "?" for letter in text)
-
-
 def paragraph(text: str, width: int, indent: str = "") -> list[str]:
     """The text in lines of at most `width` characters, the later ones indented; words longer than a line are broken."""
-    return textwrap.wrap(printable(text), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return textwrap.wrap(printable(text, keep=INDENT), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
@@ -42,7 +36,7 @@ def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
 
 def table_text(table: Table, width: int) -> list[str]:
     """Title, heads, rows, and what to know about them, in lines of at most `width` characters."""
-    rows = [[printable(str(cell)) for cell in row] for row in table.rows[:MOST_ROWS]]
+    rows = [[printable(str(cell), keep=INDENT) for cell in row] for row in table.rows[:MOST_ROWS]]
     heads = [str(head) for head in table.columns]
     numeric = [all(NUMBER.match(row[n]) for row in rows) for n in range(len(heads))]
     kept, widths = fitted(heads, rows, numeric, width)

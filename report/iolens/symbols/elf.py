@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from iolens.foreign import decoded
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -127,7 +129,7 @@ def content(data: mmap.mmap, section: Any) -> bytes:
 
 def text_at(strings: bytes, offset: int) -> str:
     """A name in a table of strings."""
-    return strings[offset : strings.index(b"\0", offset)].decode("utf-8", "replace")
+    return decoded(strings[offset : strings.index(b"\0", offset)])
 
 
 def build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from iolens.foreign import printable
+
 ADDRESS = re.compile(r"0x[0-9a-f]{16}")
 
 
@@ -49,10 +51,11 @@ def answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
 
 def line(function: str, place: str) -> Line:
     """One function: addr2line writes ? for what it does not know, and names discriminators behind the number."""
-    source, _, number = place.rpartition(":")
+    source, _, number = printable(place).rpartition(":")
     digits = number.split(" ")[0]
     known = "" if source.startswith("??") else source
-    return Line("" if function == "??" else function, known, int(digits) if digits.isdigit() and known else 0)
+    name = "" if function == "??" else printable(function)
+    return Line(name, known, int(digits) if digits.isdigit() and known else 0)
 
 
 def demangled(names: Sequence[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iolens.errors import IolensError
+from iolens.foreign import printable
 from iolens.symbols.resolve import tidy
 
 PATTERN = "*.opt-record.json.gz"
@@ -98,7 +99,8 @@ def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
     if not place or name not in PASSES:
         return None
     source, line, function = str(place["file"]), int(place["line"]), function_of(record)
-    text = "".join(part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
+    parts = (part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
+    text = printable("".join(parts))
     if record["kind"] == "success":
         letter = PASSES[name]
         return Remark(source, line, function, letter, "", letter in "ub" or text.startswith("loop vectorized"))

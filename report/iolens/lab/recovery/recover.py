@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
+from iolens.foreign import printable
 from iolens.lab.installation import find_program
 
 DAY = 86400.0
@@ -82,7 +83,11 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     listing = subprocess.run([str(program()), "list", *paths], stdout=subprocess.PIPE, text=True, check=False).stdout
     rows = [json.loads(line) for line in listing.splitlines()]
     names = {field.name for field in fields(Spool)}
-    spools = [Spool(**{name: row[name] for name in names}) for row in rows if "unusable" not in row]
+    spools = [
+        Spool(**{**{name: row[name] for name in names}, "program": printable(row["program"])})
+        for row in rows
+        if "unusable" not in row
+    ]
     unusable = [Unusable(**row) for row in rows if "unusable" in row]
     return remaining(spools), [one for one in unusable if Path(one.spool).exists()]
 

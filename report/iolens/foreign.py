@@ -1,0 +1,38 @@
+"""The one door for text that others wrote: names of files, functions, hosts and programs, and whole outputs.
+
+Whoever names a file decides what a terminal, a spreadsheet or a browser would do with the control characters in that
+name. Behind this door text consists of printable characters alone, in every output alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Returns a text whose unprintable characters (controls, U+202E and other directions, lone surrogates) are written
+    as escapes, such as \x1b and \u202e; characters in `keep` stay."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in keep else escaped(letter) for letter in text)
+
+
+def escaped(letter: str) -> str:
+    """Returns a character as the escape that Python and C write for it."""
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+def decoded(raw: bytes) -> str:
+    """Returns bytes as printable text; bytes that are no UTF-8 become U+FFFD."""
+    return printable(raw.decode("utf-8", "replace"))
+
+
+def checked(found: Any) -> Any:
+    """Returns parsed JSON whose texts, keys included, are printable."""
+    if isinstance(found, str):
+        return printable(found)
+    if isinstance(found, list):
+        return [checked(one) for one in found]
+    if isinstance(found, dict):
+        return {printable(key): checked(value) for key, value in found.items()}
+    return found

@@ -1,0 +1,148 @@
+"""Names with every control character: no output of a command holds one, whatever its form."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import struct
+import subprocess
+import sys
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from iolens.cli.main import main
+from iolens.foreign import checked, printable
+from iolens.lab.outputs.outputs import read_output
+from iolens.log import container
+from iolens.log.rewrite import PrivateRegion, put_together, take_apart
+from iolens.pages.exhibits.drilled import INDENT
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+LOGS = sorted((Path(__file__).resolve().parents[1] / "data/iolens").glob("*.darshan"))
+
+UNPRINTABLE = [chr(code) for code in range(1, 0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Zl", "Zp")]
+"""Control and format characters, separators of lines and of paragraphs. No name holds the zero byte."""
+EVIL = "".join(UNPRINTABLE)
+SHORT = "\x1b]0;\u202e\x9b\x7f"
+
+
+def poisoned(source: Path, folder: Path) -> Path:
+    """A log whose texts, all of them, hold control characters."""
+    log = container.open_container(source)
+    contents = take_apart(log)
+    names = re.sub(rb"(?s)(.{8})([^\0]*)\0", lambda one: one[1] + one[2] + EVIL.encode() + b"\0", contents.names)
+    head, blank, program = contents.job.partition(b"/")
+    job = head + blank + SHORT.encode() + program
+    path = folder / source.name
+    private = tuple(map(poisoned_region, contents.private or ()))
+    path.write_bytes(put_together(log, replace(contents, names=names, job=job, private=private or None)))
+    return path
+
+
+def poisoned_region(region: PrivateRegion) -> PrivateRegion:
+    """A private region with control characters in its texts: in JSON behind each, in a table at the begin of each."""
+    if region.kind == "json":
+        return replace(region, chunks=tuple(json.dumps(behind(json.loads(chunk))).encode() for chunk in region.chunks))
+    return replace(region, chunks=tuple(map(poisoned_table, region.chunks)))
+
+
+def behind(found: Any) -> Any:
+    """JSON with control characters behind each text."""
+    if isinstance(found, str):
+        return found + EVIL
+    if isinstance(found, list):
+        return [behind(one) for one in found]
+    return {key: behind(one) for key, one in found.items()} if isinstance(found, dict) else found
+
+
+def poisoned_table(chunk: bytes) -> bytes:
+    """A table in columns with control characters at the begin of each text that is long enough."""
+    line, _, body = chunk.partition(b"\n")
+    header, data, at = json.loads(line), bytearray(body), 0
+    for column in header["columns"]:
+        size = struct.calcsize("q") if column["dtype"][-2:] in ("i8", "u8", "f8") else int(column["dtype"][2:])
+        for row in range(header["rows"]):
+            begin = at + row * size
+            if column["dtype"][1] == "S" and len(bytes(data[begin : begin + size]).rstrip(b"\0")) > len(SHORT.encode()):
+                data[begin : begin + len(SHORT.encode())] = SHORT.encode()
+        at += size * header["rows"]
+    return line + b"\n" + bytes(data)
+
+
+def unprintable(text: str, keep: str = "") -> set[str]:
+    """The control characters of a text, line ends and the pages' own blanks left aside."""
+    return {letter for letter in text if not letter.isprintable() and letter not in "\n" + INDENT + keep}
+
+
+@pytest.mark.parametrize("source", LOGS, ids=lambda path: path.stem)
+def test_no_table_holds_a_control_character(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = str(poisoned(source, tmp_path))
+    calls = [[exhibit.name, log, *shape] for exhibit in JOB_EXHIBITS for shape in ((), ("--csv",), ("--json",))]
+    for words in calls:
+        code = main(["table", *words])
+        said = capsys.readouterr()
+        assert code in (0, 1), (words, said.err)
+        assert not unprintable(said.out + said.err), words
+        if "--json" in words and code == 0:
+            assert not unprintable(json.dumps(json.loads(said.out), ensure_ascii=False)), words
+    assert main(["table", "costly_files", log, "--csv"]) == 0
+    assert "\\x1b" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words", [["show"], ["advise"], ["advise", "--json"], ["diff"], ["diff", "--json"], ["report", "--format", "html"]]
+)
+def test_no_summary_holds_a_control_character(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = str(poisoned(LOGS[0], tmp_path))
+    more = [str(LOGS[0])] if words[0] == "diff" else ["-o", str(tmp_path / "x.html")] if words[0] == "report" else []
+    assert main([words[0], log, *more, *(words[1:] if words[0] != "report" else ())]) in (0, 1)
+    said = capsys.readouterr()
+    page = tmp_path / "x.html"
+    written = page.read_text() if page.exists() else ""
+    assert not unprintable(said.out + said.err + written, "\t" if written else "")
+    if "--json" in words:
+        assert not unprintable(json.dumps(json.loads(said.out), ensure_ascii=False))
+
+
+@pytest.mark.parametrize("form", ["collapsed", "speedscope", "pprof", "chrome", "hatchet"])
+def test_no_export_holds_a_control_character(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for source in LOGS:
+        target = tmp_path / "out"
+        code = main(["export", str(poisoned(source, tmp_path)), "--format", form, "-o", str(target)])
+        said = capsys.readouterr()
+        assert not unprintable(said.out + said.err)
+        if code == 0 and form == "pprof":
+            assert SHORT[:4].encode() not in gzip.decompress(target.read_bytes())
+        elif code == 0:
+            found = target.read_text()
+            assert not unprintable(found if form == "collapsed" else json.dumps(json.loads(found), ensure_ascii=False))
+
+
+def test_a_message_about_a_name_holds_no_control_character(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "iolens", "show", str(tmp_path / SHORT)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "\\x1b" in done.stderr
+    assert not unprintable(done.stderr)
+
+
+def test_what_others_print_keeps_its_lines_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text(f" BT Benchmark Completed.\n Class = {SHORT}\n Time in seconds = 1.0\n Mop/s total = {SHORT}2\n")
+    found = read_output(path)
+    assert not unprintable(repr(found))
+
+
+def test_the_door_writes_each_character_as_an_escape_and_leaves_others() -> None:
+    assert printable("naïve 文件.dat") == "naïve 文件.dat"
+    assert printable("a\x1b[31m\u202eb\n\x85\udc80") == "a\\x1b[31m\\u202eb\\n\\x85\\udc80"
+    assert printable("a\tb\n", keep="\t\n") == "a\tb\n"
+    assert all(printable(letter).isprintable() for letter in UNPRINTABLE)
+    assert checked({"a\x1b": ["\u202e", 1, None]}) == {"a\\x1b": ["\\u202e", 1, None]}
