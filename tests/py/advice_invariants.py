@@ -63,12 +63,12 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
         if one.id not in BESIDE_IO and (share is None or one.gain > share + 1e-9):
             yield f"{one.id} can gain {one.gain} of {share}"
         printed = BOUND.match(one.gain_words)
-        if printed and float(printed[1]) / 100 < one.gain - 1e-12:
+        if printed and float(printed[1]) / 100 < one.gain - 1e-10:
             yield f"{one.id}: {one.gain_words!r} for {one.gain}"
         if (one.gain >= 0.05) != one.worth_it:
             yield f"{one.id}: {one.severity} for {one.gain}"
     printed = re.search(r"I/O took at most ([\d.]+) %", found.verdict.sentence)
-    if printed and share is not None and float(printed[1]) / 100 < share - 1e-12:
+    if printed and share is not None and float(printed[1]) / 100 < share - 1e-10:
         yield f"{found.verdict.sentence!r} for {share}"
     yield from (f"{one.id}: {one.evidence!r} names many files before bytes of one" for one in _mixed(found))
 

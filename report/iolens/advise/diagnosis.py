@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NOTHING_TO_GAIN = "nothing to gain"
 ALL_IN_USE = "all that the log names"
-UNEXPLAINED = "no rule says why"
+UNEXPLAINED = "no rule explains it"
 
 GAUGE_NAMES = {
     "balance": "the balance of I/O over ranks",
@@ -107,22 +107,22 @@ def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Record
             elif good is None:
                 reason = ALL_IN_USE
             elif not good:
-                reason = _explained(job, name, limits, found)
+                good, reason = _explained(job, name, limits, found)
         rows.append((name, value, bound, None if good is None else bool(good), reason, source))
     return Records.of(["gauge", "value", "bound", "good", "reason", "source"], rows)
 
 
-def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -> str:
-    """Returns the finding that explains a gauge outside its bound, or why there is none."""
+def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -> tuple[bool | None, str]:
+    """Returns False and what explains a gauge outside its bound; None and the reason where that is no fault."""
     about = [one for one in found if one.severity != "note" and (gauge == "share" or gauge in _GAUGES_OF[one.id])]
     if about:
-        return f"“{about[0].title}”"
+        return False, f"“{about[0].title}”"
     if gauge == "size" and (few := _transfers(job)) < limits["few_calls"]:
-        return f"too few transfers to matter ({say.count(few)})"
+        return None, f"{say.count(few, 'transfer')} are too few to matter"
     upper = by_file(job, "MPI-IO")
     if gauge == "balance" and upper is not None and (upper["COLL_WRITES"] + upper["COLL_READS"]).any():
-        return "in collective calls some ranks do the I/O of others"
-    return UNEXPLAINED
+        return None, "in collective calls some ranks do the I/O of others"
+    return False, UNEXPLAINED
 
 
 def _transfers(job: Job) -> float:
@@ -140,8 +140,7 @@ def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> 
     """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
     if gauge not in GAUGE_NAMES:
         return ""
-    said = say.size(value) if gauge == "size" else f"{value:.2g}"
-    return f"{GAUGE_NAMES[gauge]} is {said}{'' if reason == UNEXPLAINED else f' ({reason})'}"
+    return f"{GAUGE_NAMES[gauge]} is {say.size(value) if gauge == 'size' else f'{value:.2g}'}"
 
 
 _OUTSIDE = ("gauge", "value", "good", "reason")

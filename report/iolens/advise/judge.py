@@ -102,7 +102,7 @@ def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
         return "rules could not judge it, for the log is blind for some of its bytes"
     if outside:
         said = " and ".join(filter(None, outside))
-        return f"no rule says why, though {said}" if said else "no rule says why"
+        return f"no rule explains it, and {said}" if said else "no rule explains it"
     if any(one.severity == "low" for one in found):
         return "what rules found in it can gain too little"
     return "no rule found a fault in it"

@@ -46,7 +46,8 @@ class Rule:
     `beside_io` is about computing or messages: it is asked however short the I/O was, and never is the verdict on a run
     that spent most of its time in I/O. `gauges`: those of `metrics.gauges` that the rule explains when they lie outside
     their bounds. A rule on what may be wrong `always` is asked of short jobs, too; where it can gain too little, its
-    finding is a note.
+    finding is a note. `before`: rules whose findings this one causes; it comes before them where it bounds half of
+    their gain or more.
     """
 
     id: str
@@ -61,3 +62,4 @@ class Rule:
     beside_io: bool = False
     gauges: tuple[str, ...] = ()
     always: bool = False
+    before: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from iolens.advise import say
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:
-    """Returns the findings, most gain first; findings whose gain nothing bounds come next, notes last.
+    """Returns the findings, most gain first but causes before what they cause; then findings whose gain nothing
+    bounds, and notes last.
 
     Empty for a job whose I/O is healthy or too short to matter. Without `notes` those rules are not asked.
     """
@@ -27,7 +29,8 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
     ]
     heavy = [_Weighed(rule, seen, *_gain(rule, seen, job, limits)) for rule, seen in heard]
     kept = [one for one in heavy if (notes or not one.note) and not _is_negligible(one, limits)]
-    kept.sort(key=lambda one: (one.note, one.gain is None, -(one.gain or 0.0)))
+    gains = {one.rule.id: one.gain or 0.0 for one in kept}
+    kept.sort(key=lambda one: _order(one, gains))
     remedies = agreed([(one.rule, one.seen) for one in kept])
     return tuple(_finding(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
 
@@ -66,6 +69,13 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
     most = job.run_time if rule.beside_io else (io_seconds(job) or 0.0)
     gain = min(max(0.0, seen.seconds), most, job.run_time) / job.run_time
     return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
+
+
+def _order(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float, bool]:
+    """Returns the key by which findings are sorted: most gain first, and a cause before what it causes."""
+    own = gains[one.rule.id]
+    caused = [gains[key] for key in one.rule.before if key in gains and 2 * own >= gains[key]]
+    return one.note, one.gain is None, -max([own, *caused]), not caused
 
 
 def _is_negligible(one: _Weighed, limits: Limits) -> bool:

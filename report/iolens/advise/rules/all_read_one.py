@@ -57,5 +57,4 @@ RULE = Rule(
     why="The servers answer the same question once for each rank, all at the same moment.",
     read_more="MPI 4.1, section 6.4 (broadcast); Spindle: https://github.com/hpc/Spindle",
     check=check,
-    bounds="metadata",
 )

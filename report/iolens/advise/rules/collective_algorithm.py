@@ -110,7 +110,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         commands="\n  # or\n  ".join(commands(function, library, mean >= LARGE)),
         immediate=f"MPI_I{function.removeprefix('MPI_').lower()}",
     )
-    bound = "The collective for nothing, without the wait for late ranks; what another algorithm takes is not known."
+    bound = (
+        "If the collective took no time, without the wait for late ranks; what another algorithm takes is not known."
+    )
     return Seen(evidence, seconds, bound, remedy)
 
 

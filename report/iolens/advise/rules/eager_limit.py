@@ -71,7 +71,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"waits took {say.seconds(spent)} of the slowest rank."
     )
     bound = (
-        "Sends, receives and waits for nothing: their time on the slowest rank; what a larger limit costs is not known."
+        "If sends, receives and waits took no time: their time on the slowest rank; what a larger limit costs is not "
+        "known."
     )
     larger = 2 * SMALLEST[above]
     command = f"mpirun --mca {name} {larger} ..." if name.startswith("btl_") else f"export {name}={larger}"

@@ -71,7 +71,7 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(access)}: the rest is exchange of data and waiting for one another "
         f"({say.size(float(part_of_a_call(upper)[rows[0]]))} of each rank a call)."
     )
-    bound = "Exchange and waiting for nothing: MPI-IO's time less POSIX's, each of the slowest rank."
+    bound = "If exchange and waiting took no time: MPI-IO's time less POSIX's, each of the slowest rank."
     return Seen(evidence, above - access, bound, REMEDY, more_aggregators(job, ids[:1]))
 
 
@@ -93,7 +93,7 @@ def more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:
     return (f"cb_nodes {useful}", "cb_config_list *:*", BUFFER) if 0 < active < useful else (BUFFER,)
 
 
-BOUND = "The exchange for nothing: mean time of the aggregators in collective calls beyond waiting and POSIX."
+BOUND = "If the exchange took no time: mean time of the aggregators in collective calls beyond waiting and POSIX."
 
 REMEDY = """\
 {hints}

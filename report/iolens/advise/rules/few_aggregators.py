@@ -55,7 +55,7 @@ def _whole(layout: Records | None, key: int, wanted: int) -> str:
     if layout is None or not (layout["id"] == key).any():
         return say.count(wanted, "node")
     stripes = int(layout["stripes"][layout["id"] == key][0])
-    return say.count(stripes, "stripe") if stripes <= wanted else f"{wanted} of {say.count(stripes, 'stripe')}"
+    return say.count(stripes, "stripe")
 
 
 RULE = Rule(

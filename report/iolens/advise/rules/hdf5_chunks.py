@@ -64,4 +64,5 @@ RULE = Rule(
     why="HDF5 moves whole chunks: what is not in its chunk cache is read again for each access to a part of it.",
     read_more="https://docs.hdfgroup.org (Chunking in HDF5); man h5repack",
     check=check,
+    before=("write-amplification",),
 )

@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"metadata calls took {say.percent(meta / (meta + data))} of the time in these datasets, at most "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "These metadata calls for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If these metadata calls took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

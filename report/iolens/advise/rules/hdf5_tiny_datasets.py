@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(ids), 'dataset')} moved {say.size(float(moved[chosen].mean()))} each on average, in "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "All calls on these datasets for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If all calls on these datasets took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
@@ -51,4 +51,5 @@ RULE = Rule(
     check=check,
     bounds="metadata",
     gauges=("size",),
+    before=("hdf5-metadata", "small-writes"),
 )

@@ -55,7 +55,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     first = next(iter(wrong))
     others = f" (and others on {say.count(len(wrong) - 1, 'more file')})" if len(wrong) > 1 else ""
     evidence = f"{first.rpartition('/')[2]}: {'; '.join(wrong[first][:4])}{others}."
-    return Seen(evidence, spent, "All of MPI-IO on these files for nothing: its time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If all of MPI-IO on these files took no time: its time on the slowest rank.", REMEDY)
 
 
 class Hint(NamedTuple):
@@ -99,4 +99,5 @@ RULE = Rule(
     why="What was tuned is not what ran.",
     read_more="MPI 4.1, section 14.2.8; MPI_File_get_info",
     check=check,
+    before=("few-aggregators",),
 )

@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(moved / float(calls[chosen].sum()))} each on average, took "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "All of these calls for nothing: their time on the slowest rank.", COLLECTIVE)
+    return Seen(evidence, spent, "If all of these calls took no time: their time on the slowest rank.", COLLECTIVE)
 
 
 RULE = Rule(

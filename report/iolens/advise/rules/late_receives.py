@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"The message of {say.percent(late / calls)} of {say.count(calls, 'receive')} was there before; receives and "
         f"waits took {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "Receives and waits for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If receives and waits took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

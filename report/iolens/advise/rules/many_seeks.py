@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     evidence = f"{'; '.join(said)}; metadata calls on them took {say.seconds(spent)} of the slowest rank."
     return Seen(
-        evidence, spent, "All metadata calls on these files for nothing: their time on the slowest rank.", REMEDY
+        evidence, spent, "If all metadata calls on these files took no time: their time on the slowest rank.", REMEDY
     )
 
 
@@ -57,4 +57,5 @@ RULE = Rule(
     read_more="man 2 pread; man 3 fseeko",
     check=check,
     bounds="metadata",
+    before=("metadata-storm",),
 )

@@ -44,7 +44,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"Open, close, stat and seek took {say.seconds(spent)} of the {say.seconds(total)} of I/O of the slowest rank: "
         f"{done} on {say.count(files, 'file')}."
     )
-    return Seen(evidence, min(spent, total), "All metadata calls for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(
+        evidence, min(spent, total), "If all metadata calls took no time: their time on the slowest rank.", REMEDY
+    )
 
 
 RULE = Rule(

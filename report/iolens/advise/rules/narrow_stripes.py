@@ -56,4 +56,5 @@ RULE = Rule(
     check=check,
     gauges=("stripes",),
     bounds="one target",
+    before=("shared-stripes", "uneven-targets"),
 )

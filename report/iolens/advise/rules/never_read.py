@@ -50,7 +50,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"up to {say.count(float(each))} by one rank: {say.count(calls, 'call')}, {say.seconds(spent)} of the "
         "slowest rank."
     )
-    return Seen(evidence, spent, "These calls for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If these calls took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
@@ -65,4 +65,5 @@ RULE = Rule(
     check=check,
     bounds="metadata",
     gauges=("balance",),
+    before=("metadata-storm",),
 )

@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, spent, "These calls for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If these calls took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
@@ -60,4 +60,5 @@ RULE = Rule(
     check=check,
     bounds="small transfers",
     gauges=("size",),
+    before=("small-reads", "small-writes", "rewriting", "read-again", "shared-small-writes"),
 )

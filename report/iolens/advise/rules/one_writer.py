@@ -50,4 +50,5 @@ RULE = Rule(
     check=check,
     gauges=("balance", "stripes"),
     bounds="few writers",
+    before=("uneven-targets",),
 )

@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(float(moved[chosen].sum() / calls[chosen].sum()))} each on average, took {say.seconds(spent)} "
         "of the slowest rank."
     )
-    return Seen(evidence, spent, "All of these calls for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If all of these calls took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

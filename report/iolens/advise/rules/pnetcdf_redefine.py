@@ -55,4 +55,5 @@ RULE = Rule(
     why="A header that outgrows its room makes ncmpi_enddef move all variables behind it.",
     read_more="https://parallel-netcdf.github.io (ncmpi__enddef, nc_header_align_size)",
     check=check,
+    before=("write-amplification",),
 )

@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, spent, "These accesses for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If these accesses took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
@@ -60,4 +60,5 @@ RULE = Rule(
     check=check,
     gauges=("size",),
     bounds="small transfers",
+    before=("small-reads", "small-writes"),
 )

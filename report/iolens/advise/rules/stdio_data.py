@@ -43,7 +43,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(number, 'stdio call')} on {say.files(job, ids)} moved {say.size(size)}, {say.size(size / number)} "
         f"each, in {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "All of these calls for nothing: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "If all of these calls took no time: their time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

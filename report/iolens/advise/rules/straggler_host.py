@@ -44,4 +44,5 @@ RULE = Rule(
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
     check=check,
     gauges=("balance",),
+    before=("small-writes", "small-reads", "sync-each-write", "shared-small-writes", "random-access"),
 )

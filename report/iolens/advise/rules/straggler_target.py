@@ -50,4 +50,5 @@ RULE = Rule(
     check=check,
     gauges=("balance",),
     bounds="one target",
+    before=("small-writes", "small-reads", "sync-each-write", "shared-small-writes", "random-access"),
 )

@@ -68,7 +68,7 @@ def too_small(job: Job, files: Records) -> Seen:
         f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each"
         f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} of the slowest rank."
     )
-    bound = "These transfers for nothing: their time on the slowest rank."
+    bound = "If these transfers took no time: their time on the slowest rank."
     return Seen(evidence, spent, bound, "{layout}", layout=Layout(count, unit, tuple(files["id"].tolist())))
 
 
@@ -82,4 +82,5 @@ RULE = Rule(
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
     gauges=("stripes",),
+    before=("shared-stripes",),
 )

@@ -51,7 +51,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             f"; writes and syncs took {say.seconds(spent)} of the slowest rank."
         )
         if best is None or spent > (best.seconds or 0.0):
-            bound = "These writes and syncs for nothing: their time on the slowest rank (a log does not part them)."
+            bound = "If these writes and syncs took no time: their time on the slowest rank (a log does not part them)."
             best = Seen(evidence, spent, bound, REMEDY)
     return best
 
@@ -66,4 +66,5 @@ RULE = Rule(
     check=check,
     gauges=("size",),
     bounds="small transfers",
+    before=("small-writes", "shared-small-writes"),
 )

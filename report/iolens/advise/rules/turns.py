@@ -50,4 +50,5 @@ RULE = Rule(
     check=check,
     gauges=("balance",),
     bounds="few writers",
+    before=("sync-each-write", "small-writes", "stripe-size", "shared-stripes"),
 )

@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} of the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
-    return Seen(evidence, spent, "Aggregators' writes for nothing: their time on the slowest.", "{hints}", hints)
+    return Seen(evidence, spent, "If aggregators' writes took no time: their time on the slowest.", "{hints}", hints)
 
 
 RULE = Rule(
@@ -58,4 +58,5 @@ RULE = Rule(
     why="Two aggregators that share a stripe take its lock away from each other in every collective call.",
     read_more="W. Liao, A. Choudhary, SC08, doi 10.1109/SC.2008.5222722",
     check=check,
+    before=("shared-stripes",),
 )

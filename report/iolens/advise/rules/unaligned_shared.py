@@ -63,7 +63,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"writes took {say.seconds(spent)} of the slowest rank."
     )
     remedy = REMEDY.replace("{unit}", say.size(unit)).replace("{bytes}", str(unit))
-    return Seen(evidence, spent, "These writes for nothing: their time on the slowest rank.", remedy)
+    return Seen(evidence, spent, "If these writes took no time: their time on the slowest rank.", remedy)
 
 
 RULE = Rule(
@@ -75,4 +75,5 @@ RULE = Rule(
     why="Two ranks that write into one block take its lock away from each other, each time with a flush.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; H5Pset_alignment",
     check=check,
+    before=("shared-stripes",),
 )

@@ -73,4 +73,5 @@ RULE = Rule(
     check=check,
     gauges=("balance",),
     bounds="few writers",
+    before=("uneven-targets",),
 )
