@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,33 @@ def test_known_shares_of_fortran_are_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["threads", "forks", "deep", "signals", "cancelled", "exec"])
 def test_odd_programs_go_on_as_without_a_sampler(how: str, tmp_path: Path) -> None:
     assert sampled(tmp_path, "sampling_odd", how, hz=2000)
+
+
+@pytest.mark.parametrize("how", ["contexts", "own", "overflow"])
+def test_stacks_without_room_for_a_handler(how: str, tmp_path: Path) -> None:
+    """Coroutines on stacks of 4 KiB, and threads with a stack for signals of their own, which stays theirs."""
+    program = harness.build_program("sampling_stacks")
+    alone = subprocess.run([program, how], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (alone.stdout, alone.stderr, alone.returncode) == ("", "", 0)
+    (log,) = sampled(tmp_path, "sampling_stacks", how, hz=2000)
+    if how == "contexts":
+        assert {"turn", "spin"} <= {name for chain, _ in chains(log) for name in chain}
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go's compiler")
+@pytest.mark.parametrize("cgo", ["1", "0"])
+def test_go_programs_go_on(cgo: str, tmp_path: Path) -> None:
+    """Goroutines have stacks of a few KiB. A program without cgo is static, and no library gets into it; one with cgo
+    ends by a system call of its own, and leaves its records."""
+    source = (harness.ROOT / "tests/c/sampling_go.go").read_text()
+    (tmp_path / "main.go").write_text(source if cgo == "1" else source.replace('import "C"\n', ""))
+    surroundings = {**os.environ, "CGO_ENABLED": cgo, "GOTOOLCHAIN": "local", "GO111MODULE": "off"}
+    subprocess.run(["go", "build", "-o", "main", "main.go"], cwd=tmp_path, env=surroundings, check=True)
+    for _ in range(8):
+        done = harness.run(tmp_path / "main", folder=tmp_path, IOLENS_SAMPLE="1000", IOLENS_SPOOL=str(tmp_path))
+        assert (done.returncode, done.stdout, done.stderr) == (3, f"[{' '.join(['2178309'] * 8)}]\n", "")
+    records = [*tmp_path.glob("iolens-*/*.spool"), *harness.logs(tmp_path)]
+    assert bool(records) == (cgo == "1")
 
 
 def test_python_is_sampled(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 /* What adapters and libraries of traced groups need of the C library: its own functions may be wrapped or
  * traced, and a call from the recorder's libraries would be taken for one of the program. */
 #include <linux/futex.h>
+#include <signal.h>
 
 #include "../system/library.h"
 #include "../system/system_call.h"
@@ -23,6 +24,12 @@ IOLENS_EXPORT void iolens_unlock(int *lock)
 {
     if (__atomic_exchange_n(lock, FREE, __ATOMIC_RELEASE) == WAITED_FOR)
         system_call(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1L, NULL, NULL, 0L);
+}
+
+IOLENS_EXPORT bool iolens_on_signal_stack(void)
+{
+    stack_t now;
+    return system_call(SYS_sigaltstack, NULL, &now) == 0 && (now.ss_flags & SS_ONSTACK);
 }
 
 IOLENS_EXPORT void iolens_library_close(void *handle) { library_close(handle); }

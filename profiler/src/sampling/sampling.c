@@ -10,6 +10,7 @@
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
 #include "sanitizer.h"
+#include "signal_stack.h"
 #include "signals.h"
 #include "store.h"
 #include "threads.h"
@@ -39,6 +40,12 @@ static int64_t periods_of(struct sampled_thread *thread, const siginfo_t *info)
     return info->si_overrun > 0 && !elsewhere ? 1 + (int64_t)info->si_overrun : 1;
 }
 
+static void take(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    sample_take(iolens_sampling.state, own, context, periods_of(own, info));
+}
+
 /* A signal may arrive late: behind the end of recording it is taken, and nothing is done. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
@@ -48,7 +55,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (!thread)
         signals_forward(number, info, context);
     else if (thread == own && atomic_load(&iolens.wiped.recording))
-        sample_take(sampling, thread, context, periods_of(thread, info));
+        signal_stack_call(take, number, info, context);
     signals_interrupt(context);
     errno = saved_errno;
 }
@@ -79,6 +86,7 @@ static void leave(void *thread)
     if (thread == own)
         thread_end(iolens_sampling.state, own);
     own = NULL;
+    signal_stack_end();
 }
 
 /* How many samples are kept with their times; 0 for what is no number, which the table of MPI's calls says.
@@ -150,14 +158,23 @@ void sampling_enter(void)
     struct sampling *sampling = iolens_sampling.state;
     if (iolens_sampling.signal == 0 || own || !atomic_load(&iolens.wiped.recording))
         return;
+    signal_stack_begin();
     struct sampled_thread *thread = thread_begin(sampling, iolens_sampling.signal);
     if (!thread) {
         sampling->refused++;
+        signal_stack_end();
         return;
     }
     own = thread;
     pthread_setspecific(iolens_sampling.key, thread);
     signals_let(iolens_sampling.signal);
+}
+
+void sampling_leave(void)
+{
+    if (own)
+        thread_end(iolens_sampling.state, own);
+    own = NULL;
 }
 
 void sampling_thread_started(void) { iolens_threads_started++; }

@@ -29,6 +29,9 @@ bool sampling_has_samples(void);
 /* The calling thread gets a timer, until it ends. */
 void sampling_enter(void);
 
+/* The calling thread loses its timer before it ends: it can be interrupted no more without harm. */
+void sampling_leave(void);
+
 /* The signal of the timers; 0: this process is not sampled. */
 int sampling_signal(void);
 

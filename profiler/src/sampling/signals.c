@@ -23,7 +23,7 @@ int signals_take(signal_handler *handler)
     *(void **)&real_sigaction = dlsym(RTLD_NEXT, "sigaction");
     memset(&action, 0, sizeof action);
     action.sa_sigaction = handler;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);

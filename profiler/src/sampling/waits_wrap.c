@@ -21,6 +21,7 @@
 
 #include "../runtime/wrap.h"
 #include "held.h"
+#include "signal_stack.h"
 #include "signals.h"
 
 /* They have no prototypes unless the program asks for checks. */
@@ -61,6 +62,7 @@ static __typeof__(&sigprocmask) real_sigprocmask;
 static __typeof__(&pthread_sigmask) real_pthread_sigmask;
 static __typeof__(&sigpending) real_sigpending;
 static __typeof__(&setsockopt) real_setsockopt;
+static __typeof__(&sigaltstack) real_sigaltstack;
 
 static atomic_bool
     iolens_sockets_end_waits; /* one had a time limit, or a least number of bytes, at some time */
@@ -82,6 +84,7 @@ __attribute__((constructor)) static void resolve_all(void)
     (void)&REAL(pthread_sigmask);
     (void)&REAL(sigpending);
     (void)&REAL(setsockopt);
+    (void)&REAL(sigaltstack);
 }
 
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
@@ -193,4 +196,13 @@ IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
         return REAL(signal)(number, handler);
     signals_share(&action, &before);
     return before.sa_handler;
+}
+
+IOLENS_EXPORT int sigaltstack(const stack_t *wanted, stack_t *before)
+{
+    if (sampling_signal() == 0)
+        return REAL(sigaltstack)(wanted, before);
+    if (wanted && sampling_here() && signal_stack_is_too_small(wanted))
+        sampling_leave();
+    return signal_stack_share(wanted, before);
 }

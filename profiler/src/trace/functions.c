@@ -44,10 +44,8 @@ EXPORT void __cyg_profile_func_exit(void *function, void *caller);
  * handler has a stack of its own. Returns the depth. */
 __attribute__((noinline)) static int without_left(const struct stack *stack, uintptr_t frame)
 {
-    stack_t signals;
     int depth = DEEPEST;
-    if (stack->open[DEEPEST - 1].frame > frame ||
-        (sigaltstack(NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK)))
+    if (stack->open[DEEPEST - 1].frame > frame || (iolens_on_signal_stack && iolens_on_signal_stack()))
         return stack->depth;
     while (depth > 0 && stack->open[depth - 1].frame <= frame)
         depth--;

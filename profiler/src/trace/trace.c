@@ -158,11 +158,7 @@ void *trace_real(struct traced_function *function, const void *caller)
 
 /* By longjmp or an exception: the function's part of the stack, which grows downward, has been given back. A
  * signal handler may have a stack of its own. */
-static bool was_left(uintptr_t now)
-{
-    stack_t signals;
-    return now > frame && !(sigaltstack(NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK));
-}
+static bool was_left(uintptr_t now) { return now > frame && !iolens_on_signal_stack(); }
 
 /* Functions of OpenMP run parts of the program, whose calls are the program's. Of known libraries LLVM's
  * alone has functions of the list that call another one of it: those for programs of GCC call its own. */

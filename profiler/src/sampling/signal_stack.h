@@ -1,0 +1,28 @@
+/* The stack that the handler of samples runs on. What was interrupted may have no room: a goroutine, or a
+ * coroutine made with makecontext, has a few KiB. */
+#ifndef IOLENS_SAMPLING_SIGNAL_STACK_H
+#define IOLENS_SAMPLING_SIGNAL_STACK_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "signals.h"
+
+/* Gives the calling thread a stack for the handler, and has the kernel deliver signals on it (SA_ONSTACK)
+ * unless the program set an alternate stack for this thread. */
+void signal_stack_begin(void);
+
+/* Takes it away again. The program's own alternate stack stays. */
+void signal_stack_end(void);
+
+/* Calls the handler on that stack: the stack that the kernel chose needs room for the kernel's own frame
+ * alone. */
+void signal_stack_call(signal_handler *handler, int number, siginfo_t *info, void *context);
+
+/* Does what sigaltstack does for the program, which never sees the stack of ours. */
+int signal_stack_share(const stack_t *wanted, stack_t *before);
+
+/* Returns true if the kernel could not deliver a signal on this alternate stack of the program's. */
+bool signal_stack_is_too_small(const stack_t *stack);
+
+#endif
