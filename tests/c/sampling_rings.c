@@ -1,11 +1,14 @@
 /* A program that is sampled must not notice: waits for asynchronous calls end when one has, and no earlier.
  * Prints a line for each difference; exit code 1 when there is one. */
+#include <errno.h>
 #include <libaio.h>
 #include <liburing.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MS = 30, NS = 1000000 };
 
@@ -45,6 +48,12 @@ static void has_ended(const char *name)
         has_ended(#call);                                                                                    \
     } while (0)
 
+static int entered_by_number(void)
+{
+    long got = syscall(SYS_io_uring_enter, ring.ring_fd, 0L, 1L, (long)IORING_ENTER_GETEVENTS, NULL, 0L);
+    return got < 0 ? -errno : (int)got;
+}
+
 static void of_liburing(void)
 {
     struct io_uring_cqe *one;
@@ -56,6 +65,7 @@ static void of_liburing(void)
     WAITS(io_uring_submit_and_wait(&ring, 1), 0);
     WAITS(io_uring_enter(ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS, &none), 1);
     WAITS(io_uring_enter2(ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0), 1);
+    WAITS(entered_by_number(), 1);
     WAITS(io_uring_wait_cqe_timeout(&ring, &one, &limit), 1);
     WAITS(io_uring_submit_and_wait_timeout(&ring, &one, 1, &limit, &none), 0);
 }

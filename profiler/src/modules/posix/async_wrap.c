@@ -43,9 +43,9 @@ struct io_uring_params;
 
 #if defined(__x86_64__)
 
-/* Everything but the four calls goes on to the real function as if it had been called: C would open a frame,
+/* Everything but the five calls goes on to the real function as if it had been called: C would open a frame,
  * which a call that makes a thread or a process may not come back to. */
-enum { IO_URING_SETUP = 425 };
+enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426 };
 
 _Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
 
@@ -69,12 +69,25 @@ static long resolve_first(long number, ...)
 
 __attribute__((constructor)) static void resolve(void) { wrap_resolve("syscall", &iolens_real_syscall); }
 
-HIDDEN long iolens_noted_syscall(long number, long first, long second, long third, long fourth, long fifth)
+/* Waits for completions as the functions of liburing in ring_waits.def do, with the timers' signal held back.
+ */
+static long enter_ring(long ring, long submitted, long wanted, long flags, long argument, long bytes)
+{
+    bool held = wanted > 0 && HOLD(iolens_real_syscall);
+    long ret = iolens_real_syscall(IO_URING_ENTER, ring, submitted, wanted, flags, argument, bytes);
+    sampling_release(held);
+    return ret;
+}
+
+HIDDEN long iolens_noted_syscall(long number, long first, long second, long third, long fourth, long fifth,
+                                 long sixth)
 {
     if (number == SYS_prctl)
         confined_prctl(first, second, third);
     if (number == SYS_seccomp)
         confined_seccomp(first, third);
+    if (number == IO_URING_ENTER)
+        return enter_ring(first, second, third, fourth, fifth, sixth);
     long ret = iolens_real_syscall(number, first, second, third, fourth, fifth);
     bool ring = number == IO_URING_SETUP;
     bool moves = ring || (number == SYS_io_submit && !async_submitting);
@@ -88,6 +101,8 @@ __asm__(".pushsection .text\n"
         ".type syscall, @function\n"
         "syscall:\n"
         "    cmpq $425, %rdi\n" /* io_uring_setup */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $426, %rdi\n" /* io_uring_enter */
         "    je iolens_noted_syscall\n"
         "    cmpq $209, %rdi\n" /* io_submit */
         "    je iolens_noted_syscall\n"
