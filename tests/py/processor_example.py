@@ -60,10 +60,32 @@ def resolved(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFra
     return found.assign(inlined=pd.Series([() for _ in range(len(nodes))], index=nodes.index, dtype=object))
 
 
+USE = (
+    "ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches storage_read storage_written "
+    "user_time system_time earlier_user earlier_system seconds first_on_core first_runnable init_seconds init_on_core "
+    "init_runnable children_time"
+)
+
+
+def use(
+    on_core: float = 10.0,
+    runnable: float = 0.0,
+    init: float = 0.0,
+    system: float = 0.0,
+    children: float = 0.0,
+    seconds: float = 10.0,
+) -> pd.DataFrame:
+    """The table `process` of ranks with one thread each that were recorded for so long; `init` is in MPI_Init, on a
+    core."""
+    times = (on_core - system, system, 0.0, 0.0, seconds, on_core, runnable, init, init, 0.0, children)
+    return every_rank([(1, 10**6, 0, 0, 7, 0, 0, 0, *times)], USE)
+
+
 def tables() -> dict[str, pd.DataFrame]:
     """Every table: four ranks in a ring, the higher the rank the more it computes and the less it waits."""
     sizes = " ".join(f"size_{number}" for number in range(7))
     return {
+        "process": use(init=0.25),
         "objects": every_rank([(n, "ab" * 20, path) for n, path in enumerate(OBJECTS)], "object build_id path"),
         "call_nodes": every_rank([row[:5] for row in FRAMES], "node parent object offset leaf"),
         "samples": every_rank(

@@ -23,6 +23,7 @@ from iolens.metrics.share import io_seconds, slowest_seconds
 from iolens.metrics.writers import moved_by_rank
 from iolens.pages.advice_rules import rules_text
 from job_example import MIB, frame, job_of
+from processor_example import use
 
 TESTS = Path(__file__).parents[1]
 WORDS = {"REMEDY", "COLLECTIVE", "BROADCAST", "SPLIT", "INDEPENDENT"}
@@ -202,22 +203,24 @@ def short_run(io: float, start: float) -> Job:
         for rank in range(4)
         for name, spent in (("MPI_Init", start), ("MPI_Barrier", 1.0))
     ]
-    return job(4, {"POSIX": own_files([io] * 4)}, run_time=10.0, mpi_calls=pd.DataFrame(rows))
+    busy = use(10.0 - io, init=start)  # MPI polls, and I/O waits
+    return job(4, {"POSIX": own_files([io] * 4)}, run_time=10.0, mpi_calls=pd.DataFrame(rows), process=busy)
 
 
 def test_a_run_with_too_little_io_to_judge_says_so_with_the_parts_of_its_time() -> None:
     limits = changed(["least_seconds=20"])
     assert verdict(short_run(6.0, 2.0), limits).sentence == (
         "Too short to judge: I/O took at most 60 % of the run: 6.0 s of 10 s; advice begins at 20 s of I/O; "
-        "of an average rank's time: I/O 60 %, MPI start and end 20 %, computing 10 %, MPI waiting 10 %."
+        "of an average rank's time: I/O in POSIX 60 %, start and end 20 %, computing 10 %, MPI synchronisation 10 %."
     )
     assert verdict(short_run(0.1, 7.0), limits).sentence == (
         "Nothing worth your time: I/O took at most 1.0 % of the run: 0.1 s of 10 s; "
-        "of an average rank's time: MPI start and end 70 %, computing 19 %, MPI waiting 10 %, I/O 1.0 %."
+        "of an average rank's time: start and end 70 %, computing 19 %, MPI synchronisation 10 %, I/O in POSIX 1.0 %."
     )
-    fileless = job(4, {}, run_time=10.0, mpi_calls=short_run(0.0, 2.0).private["mpi_calls"])
+    private = short_run(0.0, 2.0).private
+    fileless = job(4, {}, run_time=10.0, mpi_calls=private["mpi_calls"], process=private["process"])
     assert verdict(fileless, limits).sentence.endswith(
-        "; of an average rank's time: computing 70 %, MPI start and end 20 %, MPI waiting 10 %."
+        "; of an average rank's time: computing 70 %, start and end 20 %, MPI synchronisation 10 %."
     )
     alone = replace(short_run(6.0, 2.0), private={})
     assert verdict(alone, limits).sentence.endswith("6.0 s of 10 s; advice begins at 20 s of I/O.")
@@ -303,7 +306,7 @@ def traced(compute: list[float], **counters: Any) -> Job:
         for rank, spent in enumerate(compute)
         for function in ("MPI_Sendrecv", "MPI_Wait")
     ]
-    return job(len(compute), {}, mpi_calls=pd.DataFrame(rows))
+    return job(len(compute), {}, mpi_calls=pd.DataFrame(rows), process=use(100.0, seconds=100.0))
 
 
 def test_ranks_that_compute_nothing_are_not_uneven() -> None:

@@ -157,7 +157,7 @@ def test_what_a_log_cannot_tell() -> None:
     made = read_log(DATA / "imbalanced-io.darshan")
     found = unknown(made).frame().set_index("what")["why"]
     assert found["some records"] == "POSIX: the profiler ran out of room; some records are missing."
-    assert {"computation and MPI apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
+    assert {"computing and waiting apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
     assert UNKNOWN.table(made).title == "What this log cannot tell"
 
 

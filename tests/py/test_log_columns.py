@@ -70,6 +70,6 @@ def test_a_table_that_nobody_asks_for_is_not_made(monkeypatch):
     state = LOG.stat()
     rows_of(Met(str(LOG), state.st_size, state.st_mtime_ns), advice=True)
     (job,) = jobs
-    assert "process" in job.tables
-    assert not job.tables["process"].single.made
-    assert read_log(LOG).tables["process"]["rank"].tolist() == job.tables["process"]["rank"].tolist()
+    assert "mpiio_extra" in job.tables
+    assert not job.tables["mpiio_extra"].single.made
+    assert read_log(LOG).tables["mpiio_extra"]["rank"].tolist() == job.tables["mpiio_extra"]["rank"].tolist()

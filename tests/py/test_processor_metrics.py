@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from iolens.advise import judge
 from iolens.advise.limits import DEFAULTS
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, io_sites, mpi, nodes, peers, regions, samples, steps, time
+from iolens.metrics.processor import balance, io_sites, mpi, nodes, parts, peers, regions, samples, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import called_name, group_of, mpi_name
 from iolens.metrics.processor.regions import SEVERAL
@@ -21,7 +22,7 @@ from iolens.metrics.subjects import Trial
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.time import how
 from iolens.pages.job import write_job
-from processor_example import every_rank, job, resolved, tables
+from processor_example import every_rank, job, resolved, tables, use
 
 FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"
 """Four ranks, all of whose collective writes to one file are known by rank."""
@@ -268,34 +269,40 @@ def test_a_region_that_holds_others_is_shown_by_the_time_with_them() -> None:
     assert regions.regions(made).frame()["name"].tolist() == ["Total", "step/solve", "step"]
 
 
-def test_waiting_is_what_only_waits_or_asks() -> None:
-    waits = "Waitall Request_get_status Request_get_status_some Parrived Win_wait Buffer_flush Comm_detach_buffer Test"
-    assert {time.part_of(f"MPI_{name}") for name in waits.split()} == {time.WAITING}
-    assert {time.part_of(f"MPI_{name}") for name in ("Recv", "Win_fence", "Buffer_iflush")} == {time.TRANSFER}
+def test_kinds_of_mpi_calls() -> None:
+    kinds = {
+        parts.POINT: "Waitall Request_get_status Request_get_status_some Parrived Buffer_flush Comm_detach_buffer Test "
+        "Recv Isend Sendrecv_replace Improbe Mrecv Ssend_init Startall Buffer_iflush",
+        parts.COLLECTIVE: "Allreduce Ibcast Reduce_scatter_block Ialltoallw Neighbor_allgatherv Exscan Comm_split "
+        "Win_free",
+        parts.SYNC: "Barrier Ibarrier Barrier_init Win_fence Win_lock_all Win_flush_local Win_wait",
+        parts.OTHER: "Put Get_accumulate Rput Fetch_and_op Type_commit",
+        parts.START: "Init_thread Finalize",
+    }
+    for part, names in kinds.items():
+        assert {parts.part_of(f"MPI_{name}") for name in names.split()} == {part}
 
 
 def test_where_the_time_went(made: Job) -> None:
     each = time.rank_time(made).frame().set_index("rank")
-    assert each is not None
-    assert each[time.COMPUTE].tolist() == [5.5, 6.5, 7.5, 8.5]
-    assert each[time.WAITING].tolist() == [0.25] * 4
-    assert each[time.TRANSFER].tolist() == [4.0, 3.0, 2.0, 1.0]
-    assert each[time.START].tolist() == [0.25] * 4
-    assert (each.sum(axis=1) == 10.0).all()
+    assert each[parts.COMPUTE].tolist() == pytest.approx([5.5, 6.5, 7.5, 8.5])
+    assert each[parts.SYNC].tolist() == [0.25] * 4
+    assert each[parts.POINT].tolist() == [1.0] * 4
+    assert each[parts.COLLECTIVE].tolist() == [3.0, 2.0, 1.0, 0.0]
+    assert each[parts.START].tolist() == [0.25] * 4
+    assert each.sum(axis=1).tolist() == pytest.approx([10.0] * 4)
     synced = tables()
     synced["mpi_calls"].loc[synced["mpi_calls"]["function"] == "MPI_Allreduce", "sync_time"] = 1.0
     apart = time.rank_time(job(**synced)).frame().set_index("rank")
-    assert apart is not None
-    assert apart[time.WAITING].tolist() == [1.25] * 4
-    assert apart[time.TRANSFER].tolist() == [4.0, 3.0, 2.0, 1.0]
-    assert "waiting in receives is in MPI transfer" in how(job(**synced))
-    assert "waiting inside receives and collectives is in MPI transfer" in how(made)
+    assert apart[parts.SYNC].tolist() == [1.25] * 4
+    assert "timed barriers before collectives" in how(job(**synced))
+    assert "timed barriers" not in how(made)
     found = tables()
     del found["mpi_calls"]
     sampled = time.rank_time(job(**found)).frame().set_index("rank")
-    assert sampled is not None
-    assert sampled[time.IO].tolist() == pytest.approx([10 * 150 / 900] * 4)
-    assert sampled[time.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
+    moved = sampled[list(parts.IO_PARTS)].sum(axis=1)
+    assert moved.tolist() == pytest.approx([10 * 150 / 900] * 4)
+    assert sampled[parts.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
 
 
 def test_calls_of_threads_at_once_are_no_more_than_the_run() -> None:
@@ -303,24 +310,27 @@ def test_calls_of_threads_at_once_are_no_more_than_the_run() -> None:
     found["mpi_calls"]["time"] *= 4.0
     each = time.rank_time(job(**found)).frame().set_index("rank")
     assert each.sum(axis=1).tolist() == pytest.approx([10.0] * 4)
-    assert each.loc[0, [time.COMPUTE, time.WAITING, time.TRANSFER]].tolist() == pytest.approx([0, 10 / 18, 160 / 18])
+    some = each.loc[0, [parts.COMPUTE, parts.SYNC, parts.POINT, parts.COLLECTIVE]].tolist()
+    assert some == pytest.approx([0, 10 / 18, 40 / 18, 120 / 18])
 
 
 COLUMNS_OF_USE = (
     "ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches storage_read storage_written "
     "user_time system_time"
 )
+"""Those of logs without threads."""
 
 
-def test_samples_by_the_processors_clock_tell_of_no_waiting() -> None:
+def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts() -> None:
     """The run took 10 s, of which the processors worked 2."""
     found = tables()
     del found["mpi_calls"]
     used = every_rank([(1, 10**6, 0, 0, 0, 0, 0, 0, 1.5, 0.5)], COLUMNS_OF_USE)
     sampling = every_rank([("cpu", 100.0)], "timer asked_hz")
-    made = job(**found, process=used, sampling=sampling)
+    made = job(**{**found, "process": used}, sampling=sampling)
     each = time.rank_time(made).frame().set_index("rank")
-    assert each.sum(axis=1).tolist() == pytest.approx([2.0] * 4)
+    assert each[parts.UNTRACED].tolist() == pytest.approx([2.0] * 4)
+    assert each[parts.OFF_CORE].tolist() == pytest.approx([8.0] * 4)
     assert time.efficiencies(made) is None
 
 
@@ -356,10 +366,10 @@ def test_efficiencies_multiply(made: Job) -> None:
     assert found is not None
     value = dict(zip(found["name"], found["value"], strict=True))
     assert value["load balance"] == pytest.approx(7.0 / 8.5)
+    assert value["core efficiency"] == pytest.approx(1.0)
     assert value["communication efficiency"] == pytest.approx(0.85)
-    assert value["parallel efficiency"] == pytest.approx(
-        value["load balance"] * value["I/O efficiency"] * value["communication efficiency"]
-    )
+    factors = ("load balance", "core efficiency", "I/O efficiency", "communication efficiency")
+    assert value["parallel efficiency"] == pytest.approx(math.prod(value[name] for name in factors))
     assert found.set_index("name").loc["computational scaling", "unknown"].startswith("not known")
     assert time.efficiencies(job(1, **tables())) is None
 
@@ -368,8 +378,8 @@ def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) 
     found = {(one.group, one.name): one.value for one in values_of(Trial(Path("made"), made))}
     times = time.rank_time(made)
     assert times is not None
-    assert {part: found[WENT, part] for part in time.PARTS} == {
-        part: pytest.approx(times[part].mean()) for part in time.PARTS
+    assert {part: value for (group, part), value in found.items() if group == WENT} == {
+        part: pytest.approx(times[part].mean()) for part in parts.PARTS if times[part].any()
     }
     assert found[EFFICIENT, "load balance"] == pytest.approx(7.0 / 8.5)
     assert (EFFICIENT, "computational scaling") not in found  # one run does not tell
@@ -379,7 +389,9 @@ def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) 
 def test_what_bounds_a_run_by_computing_names_the_hottest_function(made: Job) -> None:
     found = judge.beside_io(made, DEFAULTS, None)
     assert found is not None
-    assert found.sentence == "Bound by computing: 70 % of an average rank's time, most in solve (61 % of the samples)."
+    assert found.sentence == (
+        "Bound by computing: 70 % of an average rank's time on a core, most in solve (73 % of the samples that ran)."
+    )
 
 
 def test_the_recipe(made: Job) -> None:
@@ -389,27 +401,32 @@ def test_the_recipe(made: Job) -> None:
     assert "MPI_Allreduce loses most by imbalance" in said["1. balance the load"]
     assert "50% of the bytes between nodes" in said["3. communicate less, and earlier"]
     assert "solve.c, line 31: 50.0%" in said["4. compute faster"]
-    only = steps.steps(job(mpi_calls=tables()["mpi_calls"])).frame()
+    only = steps.steps(job(mpi_calls=tables()["mpi_calls"], process=tables()["process"])).frame()
     assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
 
 
 def test_the_recipe_names_a_rank_that_does_all_the_io(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = {time.COMPUTE: [1.0, 1.0], time.WAITING: [0.0, 8.0], time.TRANSFER: [0.0] * 2, time.START: [1.0] * 2}
-    each = pd.DataFrame({"rank": [0, 1], **parts, time.IO: [8.0, 0.0]})
+    known = {parts.COMPUTE: [1.0, 1.0], parts.SYNC: [0.0, 8.0], parts.START: [1.0] * 2, parts.IO["POSIX"]: [8.0, 0.0]}
+    each = pd.DataFrame({"rank": [0, 1], **{part: known.get(part, [0.0, 0.0]) for part in parts.PARTS}})
     monkeypatch.setattr(time, "rank_time", lambda job: as_records(each))
     first = steps.imbalance_step(job(2))
     assert first.evidence == "rank 0 is in I/O for 8 s, an average one 4 s"
     assert first.share == pytest.approx(40.0)
 
 
-def test_the_recipe_of_one_process_and_of_processor_time_claims_nothing_of_messages_and_waiting() -> None:
+def test_the_recipe_of_one_process_and_of_untraced_mpi_claims_nothing_of_messages() -> None:
     found = tables()
     del found["mpi_calls"]
     alone = job(1, **{name: table[table["rank"] == 0] for name, table in found.items()})
     assert steps.communication_step(alone).evidence == "n/a: one process, and MPI was not traced"
-    used = every_rank([(1, 10**6, 0, 0, 0, 0, 0, 0, 1.5, 0.5)], COLUMNS_OF_USE)
-    worked = job(**found, process=used, sampling=every_rank([("cpu", 100.0)], "timer asked_hz"))
-    assert "of the processors' time alone" in steps.io_step(worked).evidence
+    untraced = job(process=use(6.0))
+    assert steps.communication_step(untraced).evidence == "n/a: MPI was not traced (iolens run --trace mpi)"
+
+
+def test_the_recipe_of_ranks_that_sleep_asks_for_less_waiting() -> None:
+    found = steps.computation_step(job(process=use(1.0)))
+    assert found.step == "4. wait less outside I/O and MPI"
+    assert found.evidence.startswith("90.0% asleep or blocked, 10.0% computing or MPI")
 
 
 def test_the_recipe_has_what_the_processor_counted() -> None:

@@ -228,6 +228,7 @@ IOLENS_EXPORT void iolens_pause(bool on)
 {
     static __thread bool held __attribute__((tls_model("initial-exec")));
     iolens_busy = on;
+    tables_initialize(on);
     if (on)
         held = sampling_hold(NULL);
     else

@@ -1,19 +1,35 @@
 /* What each process took of its node: memory, processor time, waiting. */
+#include <math.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "../memory/area.h"
 #include "../files/filter.h"
 #include "../runtime/context.h"
 #include "../system/system_call.h"
+#include "../system/usage.h"
 #include "../tables/table_largest.h"
 
 enum { KIB = 1024, BLOCK = 512 };
+
+#define LEAST_SECONDS 0.5
 
 struct row {
     int64_t rank, ranks, max_rss, minor_faults, major_faults, voluntary_switches, involuntary_switches;
     int64_t storage_read, storage_written;
     double user_time, system_time;
+    double earlier_user, earlier_system, seconds, first_on_core, first_runnable;
+    double init_seconds, init_on_core, init_runnable, children_time;
 };
+
+/* The readings that the times of a row are counted from. */
+static struct {
+    double user, system, children; /* when recording began */
+    struct usage first, before_init;
+    double init_began;
+    struct usage init; /* the first thread's, inside MPI_Init */
+    double init_seconds;
+} iolens_process;
 
 static const struct column COLUMNS[] = {
     MERGED(rank, "<i8", "rank", "the rank that these numbers are of; -1: all that have no row of their own",
@@ -31,16 +47,68 @@ static const struct column COLUMNS[] = {
            COLUMN_SUM),
     MERGED(user_time, "<f8", "s", "processor time in the program", COLUMN_SUM),
     MERGED(system_time, "<f8", "s", "processor time in the kernel", COLUMN_SUM),
+    MERGED(earlier_user, "<f8", "s", "of user_time, what was spent before recording began", COLUMN_SUM),
+    MERGED(earlier_system, "<f8", "s", "of system_time, what was spent before recording began", COLUMN_SUM),
+    MERGED(seconds, "<f8", "s", "how long the process was recorded; the following columns are of that time",
+           COLUMN_SUM),
+    MERGED(first_on_core, "<f8", "s", "processor time of the first thread", COLUMN_SUM),
+    MERGED(first_runnable, "<f8", "s",
+           "time in which the first thread was ready to run and waited for a core; NaN: the kernel does not "
+           "count it",
+           COLUMN_SUM),
+    MERGED(init_seconds, "<f8", "s", "time inside MPI_Init; the next two are of the first thread meanwhile",
+           COLUMN_SUM),
+    MERGED(init_on_core, "<f8", "s", "processor time inside MPI_Init", COLUMN_SUM),
+    MERGED(init_runnable, "<f8", "s", "waiting for a core inside MPI_Init; NaN as above", COLUMN_SUM),
+    MERGED(children_time, "<f8", "s",
+           "processor time of child processes that ended and were waited for, and of theirs", COLUMN_SUM),
 };
 
 static double seconds(struct timeval time) { return (double)time.tv_sec + 1e-6 * (double)time.tv_usec; }
 
-/* From the begin of the process on, what it was before an exec included. */
+/* Returns the processor time of the children that were waited for. */
+static double time_of_children(void)
+{
+    struct rusage usage;
+    return system_call(SYS_getrusage, RUSAGE_CHILDREN, &usage) == 0
+               ? seconds(usage.ru_utime) + seconds(usage.ru_stime)
+               : 0;
+}
+
+static void start(void)
+{
+    struct rusage usage;
+    if (system_call(SYS_getrusage, RUSAGE_SELF, &usage) == 0) {
+        iolens_process.user = seconds(usage.ru_utime);
+        iolens_process.system = seconds(usage.ru_stime);
+    }
+    iolens_process.children = time_of_children();
+    iolens_process.first = usage_of_thread((int32_t)iolens.pid);
+}
+
+/* The counts of a child of fork begin at 0. */
+static void reset(void) { memset(&iolens_process, 0, sizeof iolens_process); }
+
+static void initialize(bool begins)
+{
+    struct usage now = usage_of_thread((int32_t)iolens.pid);
+    if (begins) {
+        iolens_process.before_init = now;
+        iolens_process.init_began = clock_now(&iolens.clock);
+        return;
+    }
+    iolens_process.init = usage_between(iolens_process.before_init, now);
+    iolens_process.init_seconds = clock_now(&iolens.clock) - iolens_process.init_began;
+}
+
+/* The memory, the faults and the processor time are those since the process began, whatever program it was
+ * before an exec. */
 static void read_usage(void *state)
 {
     struct rusage usage;
     if (system_call(SYS_getrusage, RUSAGE_SELF, &usage) != 0)
         return;
+    struct usage first = usage_between(iolens_process.first, usage_of_thread((int32_t)iolens.pid));
     *(struct row *)state = (struct row){
         .ranks = 1,
         .max_rss = (int64_t)usage.ru_maxrss * KIB,
@@ -52,14 +120,34 @@ static void read_usage(void *state)
         .storage_written = (int64_t)usage.ru_oublock * BLOCK,
         .user_time = seconds(usage.ru_utime),
         .system_time = seconds(usage.ru_stime),
+        .earlier_user = iolens_process.user,
+        .earlier_system = iolens_process.system,
+        .seconds = clock_now(&iolens.clock),
+        .first_on_core = first.on_core,
+        .first_runnable = first.runnable,
+        .init_seconds = iolens_process.init_seconds,
+        .init_on_core = iolens_process.init.on_core,
+        .init_runnable = iolens_process.init.runnable,
+        .children_time = time_of_children() - iolens_process.children,
     };
 }
+
+/* `iolens run` asked where this process spends its time, and it ran long enough to tell. */
+static bool matters(void) { return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS; }
+
+static bool is_time_or_unknown(double value) { return isnan(value) || is_measured_time(value); }
 
 static bool validate(const void *state, const struct area *area)
 {
     const struct row *row = state;
     (void)area;
-    return is_measured_time(row->user_time) && is_measured_time(row->system_time);
+    const double times[] = {row->user_time,      row->system_time,  row->earlier_user,
+                            row->earlier_system, row->seconds,      row->first_on_core,
+                            row->init_seconds,   row->init_on_core, row->children_time};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (!is_measured_time(times[i]))
+            return false;
+    return is_time_or_unknown(row->first_runnable) && is_time_or_unknown(row->init_runnable);
 }
 
 /* Of a process that is gone, what it last wrote into its spool. */
@@ -104,7 +192,11 @@ const struct process_table table_process = {
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct row),
     .validate = validate,
+    .start = start,
+    .reset = reset,
+    .initialize = initialize,
     .beat = read_usage,
+    .matters = matters,
     .collect = collect,
     .weight = weight,
 };

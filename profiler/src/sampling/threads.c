@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/usage.h"
 #include "../unwind/unwind.h"
 #include "../system/system_call.h"
 
@@ -13,16 +14,12 @@ static const int64_t NS_PER_SECOND = 1000000000;
 /* sigev_notify_thread_id, which glibc does not name. */
 #define THREAD_ID(event) ((event)._sigev_un._tid)
 
-/* The clock of any thread's processor time, from the kernel's <linux/posix-timers.h>: ~id in the upper bits,
- * "of a thread" and "as scheduled" below. */
-static clockid_t processor_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
-
 double thread_now(const struct sampling *sampling, const struct sampled_thread *thread)
 {
     struct timespec now = {0, 0};
     if (!sampling->by_processor)
         return clock_now(&iolens.clock);
-    system_call(SYS_clock_gettime, processor_clock(thread->kernel_id), &now);
+    system_call(SYS_clock_gettime, usage_clock(thread->kernel_id), &now);
     return (double)now.tv_sec + (double)now.tv_nsec / (double)NS_PER_SECOND;
 }
 

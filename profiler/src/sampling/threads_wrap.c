@@ -1,8 +1,11 @@
-/* Threads that the program starts get a timer of their own. */
+/* Threads that the program starts: the time of each is recorded, and each gets a timer of its own where the
+ * program is sampled. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <threads.h>
 
 #include "../runtime/wrap.h"
+#include "lives.h"
 #include "sampling.h"
 
 static int (*real_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -15,6 +18,7 @@ struct beginning {
         thrd_start_t c11;
     } function;
     void *argument;
+    bool recorded; /* false for helpers of MPI's library, which MPI_Init starts */
 };
 
 static struct {
@@ -43,12 +47,19 @@ static void give_back(struct beginning *memory)
     spin_unlock(&iolens_unused_beginnings.lock);
 }
 
+static void enter(bool recorded)
+{
+    if (recorded)
+        lives_begin();
+    sampling_enter();
+}
+
 static struct beginning taken(void *memory)
 {
     struct beginning beginning = *(struct beginning *)memory;
     give_back(memory);
     if (iolens_active())
-        RECORDER(sampling_enter());
+        RECORDER(enter(beginning.recorded));
     return beginning;
 }
 
@@ -64,10 +75,10 @@ static int begin_c11(void *memory)
     return beginning.function.c11(beginning.argument);
 }
 
-/* Without memory the thread runs, and is not sampled. */
+/* Without memory the thread runs, and is neither recorded nor sampled. */
 static struct beginning *keep(struct beginning beginning)
 {
-    struct beginning *memory = sampling_signal() ? take_memory() : NULL;
+    struct beginning *memory = beginning.recorded || sampling_signal() ? take_memory() : NULL;
     if (memory)
         *memory = beginning;
     return memory;
@@ -76,7 +87,8 @@ static struct beginning *keep(struct beginning beginning)
 IOLENS_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                                  void *(*function)(void *), void *argument)
 {
-    struct beginning *memory = keep((struct beginning){.function.posix = function, .argument = argument});
+    struct beginning *memory = keep(
+        (struct beginning){.function.posix = function, .argument = argument, .recorded = lives_wanted()});
     int error =
         REAL(pthread_create)(thread, attributes, memory ? begin_posix : function, memory ? memory : argument);
     if (error == 0)
@@ -88,7 +100,8 @@ IOLENS_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
 
 IOLENS_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    struct beginning *memory = keep((struct beginning){.function.c11 = function, .argument = argument});
+    struct beginning *memory =
+        keep((struct beginning){.function.c11 = function, .argument = argument, .recorded = lives_wanted()});
     int result = REAL(thrd_create)(thread, memory ? begin_c11 : function, memory ? memory : argument);
     if (result == thrd_success)
         sampling_thread_started();

@@ -88,6 +88,13 @@ void tables_begin(void)
             process_tables[t]->begin();
 }
 
+void tables_initialize(bool begins)
+{
+    for (int t = 0; t < TABLE_COUNT; t++)
+        if (process_tables[t]->initialize)
+            process_tables[t]->initialize(begins);
+}
+
 void tables_beat(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++) {

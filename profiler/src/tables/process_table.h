@@ -44,7 +44,8 @@ struct process_table {
     double (*latest)(const void *state);
     void (*start)(
         void); /* called when the settings are known, from the environment or a spool; may be NULL */
-    void (*begin)(void); /* called when the job has begun and ranks are known; may be NULL */
+    void (*begin)(void);             /* called when the job has begun and ranks are known; may be NULL */
+    void (*initialize)(bool begins); /* called when MPI_Init begins and when it has ended; may be NULL */
     void (*reset)(void); /* forgets state that is kept elsewhere in a child of fork; may be NULL */
     /* Updates the state at a sign of life, at most ten times per second, in case the process is killed; may
      * be NULL. */
@@ -102,6 +103,7 @@ void *table_file_state_known(enum process_table_index table, const struct file *
 /* Call the hooks above for all tables. */
 void tables_start(void);
 void tables_begin(void);
+void tables_initialize(bool begins);
 void tables_beat(void);
 void tables_reset(void);
 

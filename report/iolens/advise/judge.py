@@ -109,22 +109,17 @@ def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
 
 
 def known_parts(job: Job) -> dict[str, float]:
-    """Shares (0 to 1) of an average rank's time by part; empty where the log does not know them."""
-    if not {"mpi_calls", "samples"} & set(job.private):
-        return {}
-    from iolens.metrics.processor.time import PARTS, is_of_processors, rank_time
+    """Returns the shares (0 to 1) of an average rank's time by part; empty where the log does not know them."""
+    from iolens.metrics.processor.largest import shares
 
-    times = rank_time(job)
-    if times is None or is_of_processors(job) or job.run_time <= 0:
-        return {}
-    return {part: float(times[part].mean()) / job.run_time for part in PARTS}
+    return shares(job)
 
 
 def all_parts(job: Job) -> str:
-    """Where the time went, the largest part first, as far as the log knows; parts below LEAST left out."""
+    """Returns where the time went, the largest part first, as far as the log knows; parts below LEAST are left out."""
     parts = {part: share for part, share in known_parts(job).items() if share >= LEAST}
     largest = sorted(parts, key=lambda part: -parts[part])
-    said = ", ".join(f"{part.replace('compute', 'computing')} {say.percent(parts[part])}" for part in largest)
+    said = ", ".join(f"{part} {say.percent(parts[part])}" for part in largest)
     return f"; of {time_of(job)}: {said}" if said else ""
 
 
@@ -133,38 +128,56 @@ def time_of(job: Job) -> str:
     return "an average rank's time" if job.nprocs > 1 else "the run time"
 
 
-def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
-    """Bound by computing, MPI, or MPI's start and end, where the log knows times and more went there than to I/O."""
-    parts = known_parts(job) if job.run_time >= limits["least_seconds"] else {}
-    if not parts:
-        return None
-    from iolens.metrics.processor.time import COMPUTE, IO, START, TRANSFER, WAITING
+LARGEST = {
+    "compute": ("compute", "Bound by computing: {share} of {whose} on a core"),
+    "kernel": ("system calls", "Bound by system calls outside I/O: {share} of {whose} on a core"),
+    "threads": ("threads", "Bound by one thread while others have less to do: {share} of {whose} on a core"),
+    "openmp": ("OpenMP", "Bound by waiting in OpenMP: {share} of {whose} in barriers and idle workers"),
+    "cores": ("cores", "Bound by a lack of cores: ready to run, and waiting for a core, for {share} of {whose}"),
+    "blocked": ("asleep", "Bound by waiting: asleep or blocked outside I/O for {share} of {whose}"),
+    "children": ("asleep", "Bound by child processes: waiting outside I/O for {share} of {whose}"),
+    "off": ("asleep", "Bound by waiting: not on a core (asleep, blocked or waiting for a core) for {share} of {whose}"),
+    "mpi": ("mpi", "Bound by MPI: {share} of {whose}"),
+    "start": ("mpi", "Bound by the start and end of MPI: {share} of {whose}"),
+    "unknown": ("not known", "Not bound by I/O; this log does not tell computing from waiting for {share} of {whose}"),
+}
+"""The verdict's kind and sentence for each kind of largest part that is not I/O."""
 
-    computing, inside = parts[COMPUTE], parts[WAITING] + parts[TRANSFER]
-    if parts[IO] >= max(inside, computing):
+
+def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
+    """Returns what bounds a run whose time went elsewhere than to I/O, where the log knows that.
+
+    Where neither MPI was traced nor the run sampled, I/O that is worth a look comes first.
+    """
+    is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
+    if job.run_time < limits["least_seconds"] or (not is_profiled and (share or 0.0) >= limits["worth_gain"]):
         return None
-    how = (
-        f"Of {time_of(job)}: computing {say.percent(computing)}, MPI {say.percent(inside)} (of it "
-        f"{say.percent(parts[WAITING])} in barriers, waits and probes), I/O {say.percent(parts[IO])}, "
-        f"MPI's start and end {say.percent(parts[START])}."
-    )
+    from iolens.metrics.processor.largest import largest_part
+
+    found = largest_part(job)
+    if found is None or found.kind == "io":
+        return None
+    kind, sentence = LARGEST[found.kind]
+    said = sentence.format(share=say.percent(found.share), whose=time_of(job))
+    details = "".join(f"; {detail}" for detail in (found.detail,) if detail)
     whose = "the slowest rank's" if job.nprocs > 1 else "it"
     most = "" if share is None else f"; I/O took at most {say.at_most(max(upper_bound(job, share), LEAST))} of {whose}"
-    if parts[START] > max(computing, inside):
-        said = f"Bound by the start and end of MPI: {say.percent(parts[START])} of {time_of(job)}{most}."
-        return Verdict("mpi", said, how, share)
-    if inside > computing:
-        return Verdict("mpi", f"Bound by MPI: {say.percent(inside)} of {time_of(job)}{most}.", how, share)
-    said = f"Bound by computing: {say.percent(computing)} of {time_of(job)}{hottest(job)}{most}."
-    return Verdict("compute", said, how, share)
+    how = f"Parts{all_parts(job).removeprefix(';')}."
+    return Verdict(kind, f"{said}{hottest(job, found.kind)}{details}{most}.", how, share)
 
 
-def hottest(job: Job) -> str:
-    """The program's own function with most samples, where it has the most of all functions."""
+def hottest(job: Job, kind: str) -> str:
+    """Returns the function with most samples, where that explains the largest part: the program's own function with
+    most of all samples for computing, the function that waited longest for time asleep or blocked."""
+    from iolens.metrics.processor.ask import Ask, conditions, levels
     from iolens.metrics.processor.groups import USER
     from iolens.metrics.processor.samples import profile
 
-    table = profile(job)
+    if kind not in ("compute", "threads", "blocked", "children"):
+        return ""
+    waits = kind in ("blocked", "children")
+    ask = Ask(levels("group,function"), 0.0, conditions("state=waiting" if waits else "state=running"))
+    table = profile(job, ask)
     if table is None:
         return ""
     group, found = "", []
@@ -173,4 +186,6 @@ def hottest(job: Job) -> str:
         if level == "function":
             found.append((part, name, group))
     part, name, group = max(found, default=(0.0, "", ""))
-    return f", most in {name} ({part:.0f} % of the samples)" if group == USER else ""
+    if waits:
+        return f", most in {name} ({part:.0f} % of the samples that waited)" if name else ""
+    return f", most in {name} ({part:.0f} % of the samples that ran)" if group == USER else ""

@@ -1,4 +1,4 @@
-"""Computing, waiting, moving messages and I/O: one bar for the average rank, and a bar a rank."""
+"""The parts of the time: one bar for the average rank, and a bar a rank."""
 
 from __future__ import annotations
 
@@ -8,45 +8,83 @@ import numpy as np
 
 from iolens.figures.activity import FEW_RANKS
 from iolens.figures.style import FULL_WIDTH, canvas, styled
-from iolens.metrics.processor.time import COMPUTE, IO, START, TRANSFER, WAITING
+from iolens.metrics.processor.parts import (
+    ASLEEP,
+    COLLECTIVE,
+    COMPUTE,
+    IO,
+    OFF_CORE,
+    OPENMP,
+    OTHER,
+    POINT,
+    PROFILER,
+    RUNNABLE,
+    START,
+    SYNC,
+    UNKNOWN,
+    UNTRACED,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOURS = {COMPUTE: "#009e73", WAITING: "#f0b400", TRANSFER: "#0072b2", START: "#9bc3dd", IO: "#d55e00"}
+COLOURS = {
+    COMPUTE: "#009e73",
+    UNTRACED: "#4a8f8f",
+    OPENMP: "#8fcfb8",
+    RUNNABLE: "#cc79a7",
+    ASLEEP: "#f0b400",
+    OFF_CORE: "#f5d98a",
+    UNKNOWN: "#bdbdbd",
+    POINT: "#0072b2",
+    COLLECTIVE: "#3f92c7",
+    SYNC: "#7fb6da",
+    OTHER: "#28527a",
+    IO["POSIX"]: "#d55e00",
+    IO["STDIO"]: "#e8915a",
+    IO["MPI-IO"]: "#a34700",
+    IO["DFS"]: "#f0b590",
+    IO["DAOS"]: "#7a3500",
+    START: "#d5d9e0",
+    PROFILER: "#777777",
+}
+DARK = frozenset((COMPUTE, UNTRACED, POINT, OTHER, IO["POSIX"], IO["MPI-IO"], IO["DAOS"], PROFILER))
+"""Parts whose numbers are written in white."""
+
+IN_A_ROW = 5
+"""Entries of the legend in one row."""
+
 NARROWEST = 7.0
 """Per cent that a part needs for its number to be written into it."""
 
 
 @styled
-def total_time_bar(each: pd.DataFrame, of_processors: bool = False, width: float = FULL_WIDTH) -> Figure:
-    """Returns shares of the average rank; `each` as metrics.processor.time.rank_time gives it, of the run time or of
-    what the processors worked.
-    """
-    figure, axes = canvas(width, 0.95, left=0.1, right=0.1, bottom=0.38, top=0.22)
+def total_time_bar(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
+    """Draws the shares of the average rank; `each` as metrics.processor.time.rank_time gives it."""
     shares = 100 * each.mean() / (each.mean().sum() or 1.0)
+    shares = shares[shares > 0]
+    rows = max(1, -(-len(shares) // IN_A_ROW))
+    figure, axes = canvas(width, 0.75 + 0.2 * rows, left=0.1, right=0.1, bottom=0.38, top=0.02 + 0.2 * rows)
     left = 0.0
-    for name, share in shares[shares > 0].items():
+    for name, share in shares.items():
         axes.barh(0, share, 0.8, left=left, color=COLOURS[str(name)], label=str(name))
         if share >= NARROWEST:
-            dark = name in (COMPUTE, TRANSFER, IO)
-            axes.text(
-                left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", color="white" if dark else "black"
-            )
+            colour = "white" if name in DARK else "black"
+            axes.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", color=colour)
         left += share
     axes.set_xlim(0, 100)
     axes.set_yticks([])
-    axes.set_xlabel("% of the processor's time" if of_processors else "% of the run time")
+    axes.set_xlabel("% of the run time")
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(COLOURS), columnspacing=1.2)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=IN_A_ROW, columnspacing=1.2)
     return figure
 
 
 @styled
 def rank_time_bars(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Draws seconds of each rank, in the same colours."""
+    """Draws the seconds of each rank, in the same colours."""
     figure, axes = canvas(width, 1.7, left=0.5, top=0.08)
     edges = np.append(each.index, each.index[-1] + 1) - 0.5
     below = np.zeros(len(each))

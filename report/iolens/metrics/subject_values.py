@@ -9,8 +9,8 @@ from iolens.metrics.cost import all_performance, io_cost
 from iolens.metrics.files import file_counts
 from iolens.metrics.gauges import gauges
 from iolens.metrics.operations import access_sizes, operation_counts, sized_layers
-from iolens.metrics.processor.time import PARTS as PARTS_OF_TIME
-from iolens.metrics.processor.time import efficiencies, is_of_processors, rank_time
+from iolens.metrics.processor.parts import PARTS as PARTS_OF_TIME
+from iolens.metrics.processor.time import efficiencies, rank_time
 from iolens.metrics.share import io_seconds, io_share
 from iolens.metrics.subjects import Trial, Value
 
@@ -60,14 +60,11 @@ def of_time(job: Job) -> Iterator[Value]:
 
 
 def of_parts(job: Job) -> Iterator[Value]:
-    """Returns seconds of an average rank by part, and POP's efficiencies, where MPI was traced or the run sampled.
-
-    None from samples by the processors' time, which knows no waiting.
-    """
-    times = None if is_of_processors(job) else rank_time(job)
+    """Yields the seconds of an average rank by part, and POP's efficiencies, where the log knows them."""
+    times = rank_time(job)
     if times is None:
         return
-    for part in PARTS_OF_TIME:
+    for part in (part for part in PARTS_OF_TIME if times[part].any()):
         yield Value(WENT, part, "s", float(times[part].mean()), -1)
     found = efficiencies(job)
     for name, value in () if found is None else found.rows("name", "value"):

@@ -9,6 +9,7 @@ from iolens.metrics import mpiio, ost
 from iolens.metrics.cost import moved_once
 from iolens.metrics.once import once_per_job
 from iolens.metrics.operations import file_bytes
+from iolens.metrics.processor.parts import UNTRACED
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.timespans import FEWEST_BINS
 from iolens.metrics.traces import TRACES
@@ -50,6 +51,12 @@ def no_heatmap(job: Job) -> tuple[str, bool]:
     return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, of {width:g} s each", few
 
 
+def computes_or_communicates(job: Job) -> bool:
+    """Returns True where some time is known as computing or MPI alone."""
+    times = rank_time(job)
+    return times is not None and bool(times[UNTRACED].any())
+
+
 def gaps(job: Job) -> list[tuple[str, str, bool]]:
     """Returns the facts that some logs record and others do not: the fact, the reason, and whether it is
     missing here.
@@ -57,9 +64,14 @@ def gaps(job: Job) -> list[tuple[str, str, bool]]:
     records, private = job.records, job.private
     return [
         (
-            "computation and MPI apart",
-            "the log times I/O alone (iolens run --trace mpi or --sample would tell)",
-            job.nprocs > 1 and rank_time(job) is None,
+            "computing and waiting apart",
+            "the log times I/O alone and has no processor times (iolens run would tell)",
+            rank_time(job) is None,
+        ),
+        (
+            "computing and MPI apart",
+            "MPI calls were not timed (iolens run --trace mpi or --sample would tell)",
+            computes_or_communicates(job),
         ),
         (
             "when bytes moved",

@@ -23,19 +23,20 @@ ranks with threads that share the work."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The rank that computed longest against the mean."""
+    """Returns the rank that computed longest against the mean, in which time that may have been computing counts."""
     if not {"mpi_calls", "samples"} & set(job.private):
         return None
-    from iolens.metrics.processor.time import COMPUTE, TRANSFER, WAITING, rank_time
+    from iolens.metrics.processor.parts import COMPUTE, MPI_PARTS, UNKNOWN
+    from iolens.metrics.processor.time import in_parts, rank_time
 
     times = rank_time(job)
     if times is None or len(times) < 2:
         return None
-    most, mean = float(times[COMPUTE].max()), float(times[COMPUTE].mean())
+    most, mean = float(times[COMPUTE].max()), float((times[COMPUTE] + times[UNKNOWN]).mean())
     if not most or most - mean < limits["imbalance"] * most:
         return None
     longest = int(times["rank"][times[COMPUTE].argmax()])
-    inside = float((times[WAITING] + times[TRANSFER]).mean())
+    inside = float(in_parts(times, MPI_PARTS).mean())
     evidence = (
         f"Rank {longest} computed for {say.seconds(most)}, {say.count(len(times), 'rank')} for "
         f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); a rank spent {say.seconds(inside)} in MPI."

@@ -10,19 +10,23 @@ from iolens.metrics import cost
 from iolens.metrics.grouping import most
 from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor import time
+from iolens.metrics.processor import parts, time
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.balance import exclusive_balance
 from iolens.metrics.processor.counters import WHOLE, counters
 from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
 from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
+from iolens.metrics.processor.usage import working_threads
 
 if TYPE_CHECKING:
     from iolens.log import Job
 
 ALL = 0.0
 """Threshold: every row."""
+
+LEAST = 0.05
+"""Per cent of the time below which a part is not mentioned."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Step:
 def steps(job: Job) -> Records | None:
     """The recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not known).
 
-    None where neither MPI was traced nor the program sampled.
+    None where the log does not know where the time went.
     """
     if time.rank_time(job) is None:
         return None
@@ -58,12 +62,13 @@ def imbalance_step(job: Job) -> Step:
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step("1. balance the load", "n/a: one rank", "load_balance")
-    compute, moved = each[time.COMPUTE], each[time.IO]
+    compute, moved = each[parts.COMPUTE] + each[parts.UNTRACED], time.in_parts(each, parts.IO_PARTS)
     work = compute + moved
     busiest = int(work.argmax())
     lost = 100 * float(work[busiest] - work.mean()) / float(time.whole_time(each).max() or 1)
     by_io = moved[busiest] - moved.mean() > compute[busiest] - compute.mean()
-    does, part = ("is in I/O for", moved) if by_io else ("computes", compute)
+    computes = "computes or is in MPI for" if each[parts.UNTRACED].any() else "computes"
+    does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     said = f"rank {each['rank'][busiest]} {does} {part[busiest]:.3g} s, an average one {part.mean():.3g} s"
     table = exclusive_balance(job, Ask(("function",), ALL))
     uneven = None if table is None else table.where(table["imbalance"] > 0)
@@ -94,13 +99,15 @@ def communication_step(job: Job) -> Step:
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
     shares = parts_of(job)
-    share = sum(shares.get(part, 0.0) for part in (time.WAITING, time.TRANSFER))
+    if shares.get(parts.UNTRACED):
+        return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
+    share = sum(shares.get(part, 0.0) for part in parts.MPI_PARTS)
     calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=ALL)), mpi_nodes(job)
-    said = [f"{shares.get(time.WAITING, 0.0):.1f}% waiting, {shares.get(time.TRANSFER, 0.0):.1f}% transfer"]
+    said = [f"{shares[part]:.1f}% {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
     if calls is None:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
     else:
-        made = calls.where((calls["level"] == "function") & (time.mpi_part(calls["name"]) != time.START))
+        made = calls.where((calls["level"] == "function") & (parts.mpi_part(calls["name"]) != parts.START))
         said += [f"most in {name} ({count:.0f} calls a rank)" for name, count in made.rows("name", "calls")][:1]
     if sent is not None and sent["messages"][0] > 0:
         said.append(f"{sent['bytes_sent'][0] / sent['messages'][0]:.0f} bytes a message")
@@ -111,17 +118,34 @@ def communication_step(job: Job) -> Step:
 
 
 def computation_step(job: Job) -> Step:
-    """4: computing, the line that takes most of it, and what the processor's counters say of the whole run."""
-    share, hot = parts_of(job).get(time.COMPUTE, 0.0), hot_lines(job)
-    said = f"{share:.1f}% computing"
+    """4: computing, the line that takes most of it, and what the processor's counters say of the whole run.
+
+    Where ranks waited outside I/O and MPI for longer than they computed, that comes first.
+    """
+    shares, hot = parts_of(job), hot_lines(job)
+    share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
+    idle = {part: shares.get(part, 0.0) for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)}
+    found = [f"{share:.1f}% {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
+    found += [f"{value:.1f}% {part}" for part, value in idle.items() if value >= LEAST]
+    name, look = "4. compute faster", "hot_lines"
+    if sum(idle.values()) > share:
+        name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
+        found.reverse()
+    said = ", ".join(found)
     if hot is not None:
         first = hot.iloc[0]
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f}%"
         said += " (what the compiler did there: iolens listing)"
     elif profile(job) is not None:
         said += f"; lines n/a: {why_no_lines(job)}"
+    threads = working_threads(job)
+    if threads is not None:
+        said += (
+            f"; {threads.threads} threads of rank {threads.rank}: the busiest on a core for {threads.busiest:.3g} s, "
+            f"the average one for {threads.mean:.3g} s"
+        )
     said += "".join(f"; {one}" for one in told_by_counters(job))
-    return Step("4. compute faster", said, "hot_lines", share)
+    return Step(name, said, look, share)
 
 
 TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f", ("Cycles stalled", "%"): ".1f"}
@@ -141,10 +165,9 @@ def told_by_counters(job: Job) -> list[str]:
 
 def io_step(job: Job) -> Step:
     """5: time in I/O and how much a call moves."""
-    share = parts_of(job).get(time.IO, 0.0)
+    shares = parts_of(job)
+    share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
     said = [f"{share:.1f}% in I/O"]
-    if time.is_of_processors(job):
-        said = [f"{said[0]}, of the processors' time alone, in which no waiting is (time_parts)"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
     said += [f"{one.module} {amount(one.bytes_read + one.bytes_written)}" for one in used]
     return Step("5. write and read at scale", "; ".join(said), "file_output", share)

@@ -1,8 +1,27 @@
-"""One answer first: how much of the time was computing, waiting, moving messages, and I/O; and POP's efficiencies."""
+"""Where the time of each rank went, in parts that add up and that were measured; and POP's efficiencies.
+
+The arithmetic. A rank has its run time T. Calls of MPI and of I/O were timed on the wall clock: W is their sum, and
+X = T - W is the time outside them. The kernel counted for the whole run how long the rank was on a core (P), and how
+long it was ready to run and waited for a core (R). The rest is how long it was asleep or blocked: B = T - P - R. Nobody
+counted P, R and B inside the calls: MPI that polls is on a core, a write to a page cache is too, one to a disk sleeps.
+The time outside the calls is at least what the calls have no room for:
+
+    computing >= P - W,  waiting for a core >= R - W,  asleep or blocked >= B - W,  not on a core >= R + B - W
+
+and computing is at least the processor time outside the kernel, less the time in calls that may compute in user mode
+(MPI, STDIO, MPI-IO): a POSIX call works in the kernel. Nobody measured what these bounds leave of X: it is a part of
+its own, "not told apart". Nothing is shared out by guessing. Where there are no calls, W is 0 and all is certain.
+
+Processor time inside MPI's calls is a part of MPI, and that inside I/O a part of I/O. MPI_Init was read apart: its P
+and R are subtracted exactly. A rank with several threads is described by its busiest one, the first if none is busier
+by a fifth; calls of several threads are added, to the run time at most.
+
+Where the run was sampled by the wall clock and MPI was not traced, samples of that thread say how long it was in MPI,
+in I/O, and asleep outside of them: then only waiting for a core has to be bounded.
+"""
 
 from __future__ import annotations
 
-import re
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -10,110 +29,179 @@ import numpy as np
 
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processes import rank_usage
-from iolens.metrics.processor.groups import MPI, MPIIO, POSIX, STDIO
+from iolens.metrics.processor.groups import MPI, OMP, TOOL
 from iolens.metrics.processor.imbalance import load_balance
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
+from iolens.metrics.processor.parts import (
+    ASLEEP,
+    COMPUTE,
+    IO,
+    IO_PARTS,
+    MPI_PARTS,
+    OFF_CORE,
+    OPENMP,
+    OUTSIDE,
+    PARTS,
+    PROFILER,
+    RUNNABLE,
+    START,
+    SYNC,
+    UNKNOWN,
+    UNTRACED,
+    mpi_part,
+)
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.rank_places import rank_places
 from iolens.metrics.processor.samples import sample_rows
+from iolens.metrics.processor.usage import BUSIER, CoreUse, core_use
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
 
-COMPUTE, WAITING, TRANSFER, START, IO = "compute", "MPI waiting", "MPI transfer", "MPI start and end", "I/O"
-PARTS = (COMPUTE, WAITING, TRANSFER, START, IO)
+Parts = dict[str, np.ndarray]
+"""Seconds of each rank by part."""
 
-WAITS = (
-    r"MPI_(Barrier|Ibarrier|Wait|Waitall|Waitany|Waitsome|Test|Testall|Testany|Testsome|Probe|Iprobe|Mprobe|Improbe"
-    r"|Request_get_status(_all|_any|_some)?|Parrived|Win_wait|Win_test"
-    r"|Buffer_(flush|detach)|(Comm|Session)_(flush|detach)_buffer)"
-)
-STARTS = r"MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)"
-IO_GROUPS = (MPIIO, POSIX, STDIO)
+IN_USER_MODE = (*MPI_PARTS, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
+"""Parts of the time inside calls that may use a core outside the kernel."""
 
 
 @once_per_job
 def rank_time(job: Job) -> Records | None:
-    """Seconds of each `rank` by PARTS; None where neither MPI was traced nor the program sampled.
+    """Returns the seconds of each `rank` by PARTS, which add up to the run time.
 
-    Traced: I/O is the time in POSIX, STDIO and MPI-IO calls; MPI waiting that in barriers, waits, tests and probes, in
-    flushes of buffers, and in the timed barriers before collectives where the run had it; MPI start and end that in
-    MPI_Init and MPI_Finalize, and what the profiler added to MPI_Init; MPI transfer all other MPI time, so waiting
-    inside receives and collectives is in it. Computing is the rest of the run time. Calls of several threads are added;
-    where that is more than the run time, their parts are scaled down to it. I/O that the log knows of all ranks
-    together is spread evenly.
-
-    Sampled: the shares of the samples of each rank's first thread, as parts of the run time, by the same names; sampled
-    by the processor's time, those of all threads, as parts of the time that the rank's processors worked.
+    None for a log that has neither processor times nor timed MPI calls nor samples by the wall clock: it cannot tell
+    computing from waiting.
     """
-    traced = mpi_rows(job)
-    if traced is not None:
-        return from_calls(job.run_time, max(1, job.nprocs), traced, rank_io(job), rank_places(job))
-    rows = sample_rows(job)
-    if rows is None:
+    ranks, use = max(1, job.nprocs), core_use(job)
+    rows = sample_rows(job) if is_sampled(job) else None
+    if is_traced(job) or (rows is None and use is not None):
+        found = from_calls(job, use)
+    elif rows is not None:
+        return from_samples(of_busiest_threads(rows), np.full(ranks, job.run_time), use)
+    else:
         return None
-    if not is_of_processors(job):
-        return from_samples(of_first_threads(rows), np.full(max(1, job.nprocs), job.run_time))
-    used = rank_usage(job)
-    if used is None or len(used) < job.nprocs:
-        return None
-    return from_samples(rows, (used["user_time"] + used["system_time"])[: max(1, job.nprocs)])
+    return Records({"rank": np.arange(ranks), **found})
 
 
+@once_per_job
 def is_traced(job: Job) -> bool:
-    """Whether `rank_time` comes from calls; else from samples."""
+    """Returns True where MPI calls were timed."""
     return mpi_rows(job) is not None
 
 
-def is_of_processors(job: Job) -> bool:
-    """Whether `rank_time` tells of the processors' time alone, in which no waiting is: samples by their clock."""
+@once_per_job
+def is_sampled(job: Job) -> bool:
+    """Returns True where samples tell of all time: those by the processor's clock know no waiting."""
     rows = records(job, "sampling")
-    return not is_traced(job) and rows is not None and bool((rows["timer"] == "cpu").any())
-
-
-def mpi_part(functions: np.ndarray) -> np.ndarray:
-    """For each call, by the name of its MPI function, the part of the time that it belongs to: one of `PARTS`."""
-    parts = {name: part_of(name) for name in set(functions.tolist())}
-    return np.array([parts[name] for name in functions.tolist()], object)
-
-
-def part_of(function: str) -> str:
-    """The part of the time that a call of this MPI function belongs to: its start, waiting, or moving messages."""
-    return START if re.fullmatch(STARTS, function) else WAITING if re.fullmatch(WAITS, function) else TRANSFER
+    return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
 
 
 @once_per_job
 def has_timed_barriers(job: Job) -> bool:
-    """Whether the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
+    """Returns True where the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
     mpi = mpi_rows(job)
     return mpi is not None and "sync_time" in mpi and bool((mpi["sync_time"] > 0).any())
 
 
-def from_calls(run_time: float, ranks: int, mpi: Records, moved: Records | None, places: Records | None) -> Records:
-    """`rank_time` of calls that were timed, `mpi` and those of I/O, `moved`; `places` has the start of MPI. Seconds.
+def has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
+    """Returns True where the program may have spent time in MPI calls that nobody timed."""
+    return not is_traced(job) and (job.nprocs > 1 or (use is not None and bool((use.init > 0).any())))
 
-    Where threads call at the same time, their times may add up to more than the run time: then all parts are scaled so
-    that they fit, and nothing is left for computing.
-    """
-    part = mpi_part(mpi["function"])
-    found = {name: by_rank(mpi.where(part == name), "time", ranks) for name in (WAITING, TRANSFER, START)}
-    if "sync_time" in mpi:
-        found[WAITING] = found[WAITING] + by_rank(mpi, "sync_time", ranks)
-    if places is not None and "begin_time" in places:
-        found[START] = found[START] + by_rank(places, "begin_time", ranks)
-    found[IO] = np.zeros(ranks) if moved is None else by_rank(moved, "time", ranks)
-    spent = sum(found[name] for name in PARTS[1:])
+
+def from_calls(job: Job, use: CoreUse | None) -> Parts:
+    """Returns the parts of each rank from timed calls and from what the kernel counted."""
+    ranks, run_time = max(1, job.nprocs), job.run_time
+    found = {part: np.zeros(ranks) for part in PARTS}
+    found.update(called_io(rank_io(job), ranks))
+    mpi, places = mpi_rows(job), rank_places(job)
+    if mpi is not None:
+        found.update(called_mpi(mpi, ranks))
+    elif use is not None:
+        found[START] = np.nan_to_num(use.init)
+    if mpi is not None and places is not None and "begin_time" in places:
+        found[PROFILER] = by_rank(places, "begin_time", ranks)
+    late = np.zeros(ranks) if use is None else np.nan_to_num(np.maximum(run_time - use.recorded, 0.0))
+    init = np.zeros(ranks) if use is None else np.minimum(np.nan_to_num(use.init), found[START])
+    found[START] = found[START] + late
+    spent = np.asarray(sum(found.values()))
     fits = np.minimum(1.0, run_time / np.maximum(spent, 1e-300))
-    found = {name: fits * values for name, values in found.items()}
-    return Records({"rank": np.arange(ranks), COMPUTE: np.maximum(run_time - spent, 0.0), **found})
+    found = {part: fits * values for part, values in found.items()}
+    outside = np.maximum(run_time - spent, 0.0)
+    inside = np.maximum(run_time - outside - late - init, 0.0)
+    computing = UNTRACED if has_untraced_mpi(job, use) else COMPUTE
+    return found | outside_parts(outside, inside, use, least_computing(found, init + late, use), computing)
+
+
+def called_io(moved: Records | None, ranks: int) -> Parts:
+    """Returns the seconds of each rank in each layer of I/O; what is known of all ranks together is spread evenly."""
+    if moved is None:
+        return {}
+    return {part: by_rank(moved.where(moved["group"] == layer), "time", ranks) for layer, part in IO.items()}
+
+
+def called_mpi(mpi: Records, ranks: int) -> Parts:
+    """Returns the seconds of each rank in MPI calls by kind; timed barriers before collectives are synchronisation."""
+    part = mpi_part(mpi["function"])
+    found = {name: by_rank(mpi.where(part == name), "time", ranks) for name in (*MPI_PARTS, START)}
+    if "sync_time" in mpi:
+        found[SYNC] = found[SYNC] + by_rank(mpi, "sync_time", ranks)
+    return found
+
+
+def least_computing(found: Parts, apart: np.ndarray, use: CoreUse | None) -> np.ndarray:
+    """Returns a lower bound on the seconds of computing: time in user mode that no call has room for.
+
+    `apart`: seconds of `found` in MPI_Init and before the rank began, which the user time is without. The user time is
+    that of all threads, so that nothing is known where there are several.
+    """
+    if use is None:
+        return np.zeros_like(apart)
+    inside = sum(found[part] for part in IN_USER_MODE) - apart
+    return np.where(use.alone, np.nan_to_num(np.maximum(use.user - inside, 0.0)), 0.0)
+
+
+def outside_parts(
+    outside: np.ndarray,
+    inside: np.ndarray,
+    use: CoreUse | None,
+    least: np.ndarray,
+    computing: str = COMPUTE,
+    ran: np.ndarray | None = None,
+) -> Parts:
+    """Returns the parts of the time outside calls: what is certain of each, and the rest as OFF_CORE and UNKNOWN.
+
+    `inside`: seconds in calls of which it is not known whether the rank was on a core. `least`: a lower bound on
+    computing from elsewhere. `computing`: the name of the time on a core. `ran`: seconds outside calls in which the
+    rank was not asleep, from samples.
+    """
+    if use is None:
+        return {UNKNOWN: outside} if ran is None else {computing: ran, OFF_CORE: outside - ran}
+    whole, known = outside + inside, np.isfinite(use.on_core)
+    told = np.isfinite(use.runnable)
+    on_core = np.minimum(np.nan_to_num(use.on_core), whole)
+    off = whole - on_core
+    waited = np.where(told, np.minimum(np.nan_to_num(use.runnable), off), off)
+    asleep = np.where(told, off - waited, 0.0)
+    running, still = (outside, outside) if ran is None else (ran, outside - ran)
+    most = np.minimum(on_core, running)
+    floor = np.zeros_like(outside) if ran is None else ran - waited
+    computed = np.clip(np.maximum(np.maximum(on_core - inside, least), floor), 0.0, most)
+    rested = np.maximum(asleep - inside, 0.0 if ran is None else np.where(told, still - waited, 0.0))
+    rested = np.clip(rested, 0.0, outside - computed)
+    room = outside - most - np.minimum(asleep, still)
+    ready = np.where(told, np.clip(np.maximum(waited - inside, room), 0.0, outside - computed - rested), 0.0)
+    idle = np.maximum(outside - most - rested - ready, 0.0)
+    parts = {computing: computed, RUNNABLE: ready, ASLEEP: rested, OFF_CORE: idle}
+    parts = {part: np.where(known, seconds, 0.0) for part, seconds in parts.items()}
+    parts[UNKNOWN] = np.maximum(outside - sum(parts.values()), 0.0)
+    return parts
 
 
 def by_rank(rows: Records, column: str, ranks: int) -> np.ndarray:
-    """Sums of each rank; what is known of all together (rank -1) is spread evenly."""
+    """Returns the sum of each rank; what is known of all together (rank -1) is spread evenly."""
     values, who = rows[column].astype(float), rows["rank"].astype(np.int64)
     known = (who >= 0) & (who < ranks)
     found = np.bincount(who[known], values[known], minlength=ranks)
@@ -121,30 +209,69 @@ def by_rank(rows: Records, column: str, ranks: int) -> np.ndarray:
 
 
 def of_first_threads(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each rank's first thread."""
+    """Returns the rows of each rank's first thread."""
     first = rows.groupby("rank")["thread"].transform("min")
     return rows[rows["thread"] == first]
 
 
-def from_samples(rows: pd.DataFrame, seconds: np.ndarray) -> Records:
-    """`rank_time` of samples: each rank's `seconds` are shared out to the parts as its samples are."""
+def sampled_part(rows: pd.DataFrame) -> np.ndarray:
+    """Returns the part of each row of samples; those outside calls that did not run are OFF_CORE."""
+    group = rows["group"].to_numpy(dtype=object)
+    found = np.where(rows["state"] == "waiting", OFF_CORE, COMPUTE).astype(object)
+    found[group == TOOL] = PROFILER
+    found[group == OMP] = OPENMP
+    for layer, part in IO.items():
+        found[group == layer] = part
+    calls = group == MPI
+    found[calls] = mpi_part(rows["function"].to_numpy(dtype=object)[calls])
+    return found
+
+
+def of_busiest_threads(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of one thread of each rank: the one that computed most, the first if none did so by a fifth."""
+    computed = rows["samples"].where(sampled_part(rows) == COMPUTE, 0)
+    by_thread = computed.groupby([rows["rank"], rows["thread"]]).sum()
+    chosen = {}
+    for rank, counts in by_thread.groupby(level=0):
+        counts = counts.droplevel(0)
+        first = rows.loc[rows["rank"] == rank, "thread"].min()
+        chosen[rank] = counts.idxmax() if counts.max() > BUSIER * counts[first] else first
+    return rows[rows["thread"] == rows["rank"].map(chosen)]
+
+
+def from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) -> Records:
+    """Returns the parts of each sampled rank: its `seconds` are shared out to the parts as its samples are.
+
+    A sample outside calls tells whether the thread was asleep; whether it had a core is bounded by what the kernel
+    counted.
+    """
     rows = rows[rows["rank"].between(0, len(seconds) - 1)]
-    calls = mpi_part(rows["function"].to_numpy(dtype=object))
-    part = np.where(rows["group"].isin(IO_GROUPS), IO, np.where(rows["group"] == MPI, calls, COMPUTE))
-    known, who = np.unique(rows["rank"], return_inverse=True)
-    counts = [np.bincount(who, rows["samples"] * (part == name), len(known)) for name in PARTS]
-    each = seconds[known] / np.sum(counts, axis=0)
-    return Records({"rank": known, **{name: one * each for name, one in zip(PARTS, counts, strict=True)}})
+    part = sampled_part(rows)
+    known, who = np.unique(rows["rank"].to_numpy(np.int64), return_inverse=True)
+    counts = {name: np.bincount(who, rows["samples"] * (part == name), len(known)) for name in PARTS}
+    each = seconds[known] / np.asarray(sum(counts.values()))
+    found = {name: values * each for name, values in counts.items()}
+    ran, still = found[COMPUTE], found[OFF_CORE]
+    inside = seconds[known] - ran - still
+    parts = outside_parts(
+        ran + still, inside, None if use is None else use.of(known), np.zeros(len(known)), COMPUTE, ran
+    )
+    return Records({"rank": known, **found, OFF_CORE: np.zeros(len(known)), **parts})
 
 
 def whole_time(each: Records) -> np.ndarray:
-    """The sum of all parts of each rank's time, in seconds."""
+    """Returns the sum of all parts of each rank's time, in seconds."""
     return np.asarray(np.sum([each[part] for part in PARTS], axis=0))
+
+
+def in_parts(each: Records, parts: tuple[str, ...]) -> np.ndarray:
+    """Returns the seconds of each rank in all of these parts together."""
+    return np.asarray(np.sum([each[part] for part in parts], axis=0))
 
 
 @once_per_job
 def time_parts(job: Job) -> Records | None:
-    """Of each part: seconds of an average rank, share (per cent), least and most with their ranks. As `rank_time`."""
+    """Returns, for each part, seconds of an average rank, share (per cent), least and most with their ranks."""
     each = rank_time(job)
     if each is None:
         return None
@@ -170,27 +297,41 @@ class Efficiency:
     unknown: str = ""
 
 
+CERTAIN = 0.01
+"""Efficiencies are given where at most this part of the time is not told apart."""
+
+
 @once_per_job
 def efficiencies(job: Job) -> Records | None:
     """POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
 
-    Parallel efficiency = load balance x I/O efficiency x communication efficiency, after the POP Standard Metrics
-    (pop-coe.eu) with I/O as a factor of its own, so that what a rank spends in I/O counts as neither computing nor MPI.
-    c: seconds of computing of a rank, o: of I/O, T: the run time. None for a single process, and where the run time
-    was not measured in parts.
+    Parallel efficiency = load balance x core efficiency x I/O efficiency x communication efficiency, after the POP
+    Standard Metrics (pop-coe.eu). I/O and time outside I/O and MPI without a core (asleep, blocked, waiting for a core,
+    in OpenMP's library) are factors of their own, so that neither counts as computing or as MPI. c: seconds of
+    computing of a rank, w: of waiting outside I/O and MPI, o: of I/O, T: the run time. None for a single process, and
+    where MPI was neither traced nor sampled.
     """
     each = rank_time(job)
-    if each is None or job.nprocs < 2 or job.run_time <= 0 or is_of_processors(job):
+    if each is None or job.nprocs < 2 or job.run_time <= 0 or each[UNTRACED].any():
         return None
-    compute, both, whole = each[COMPUTE], each[COMPUTE] + each[IO], float(whole_time(each).max())
-    busiest = float(both.max())
+    whole = float(whole_time(each).max())
+    compute, moved = each[COMPUTE], in_parts(each, IO_PARTS)
+    idle = in_parts(each, tuple(part for part in OUTSIDE if part != COMPUTE))
+    why = ""
+    if float(each[UNKNOWN].mean()) > CERTAIN * whole:
+        why = "not known: this log cannot tell computing from waiting in all of the time"
+    busy, present = float((compute + idle).max()), float((compute + idle + moved).max())
     found = (
-        Efficiency("parallel efficiency", float(compute.mean()) / whole, "avg(c) / T; the product of the next three"),
-        Efficiency("load balance", load_balance(float(compute.max()), float(compute.mean())), "avg(c) / max(c)"),
+        Efficiency("parallel efficiency", known(float(compute.mean()) / whole, why), PRODUCT, why),
         Efficiency(
-            "I/O efficiency", float(compute.max()) / busiest if busiest else float("nan"), "max(c) / max(c + o)"
+            "load balance",
+            known(load_balance(float(compute.max()), float(compute.mean())), why),
+            "avg(c) / max(c)",
+            why,
         ),
-        Efficiency("communication efficiency", busiest / whole, "max(c + o) / T"),
+        Efficiency("core efficiency", known(quotient(float(compute.max()), busy), why), "max(c) / max(c + w)", why),
+        Efficiency("I/O efficiency", quotient(busy, present), "max(c + w) / max(c + w + o)"),
+        Efficiency("communication efficiency", present / whole, "max(c + w + o) / T"),
         Efficiency(
             "serialisation and transfer",
             float("nan"),
@@ -205,3 +346,16 @@ def efficiencies(job: Job) -> Records | None:
         ),
     )
     return Records.of([one.name for one in fields(Efficiency)], map(astuple, found))
+
+
+PRODUCT = "avg(c) / T; the product of the next four"
+
+
+def known(value: float, why_not: str) -> float:
+    """Returns the value; NaN where there is a reason why it is not known."""
+    return float("nan") if why_not else value
+
+
+def quotient(part: float, whole: float) -> float:
+    """Returns part / whole; NaN where the whole is 0."""
+    return part / whole if whole else float("nan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import inclusive, profile_time, steps, time
+from iolens.metrics.processor import inclusive, parts, profile_time, steps, time
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-SOURCE = "iolens run --trace mpi, or --sample"
+SOURCE = "iolens run"
 
 
 def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -26,29 +26,40 @@ def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     times = time.rank_time(job)
     if times is not None:
         each = times.frame().set_index("rank")
-        yield FigureBlock(
-            total_time_bar(each, time.is_of_processors(job)), title="Where the time of an average rank went"
-        )
+        yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
         if len(each) > 1:
             yield FigureBlock(rank_time_bars(each), title="And of each rank")
 
 
 def how(job: Job) -> str:
-    """Returns the origin of the numbers."""
-    if time.is_of_processors(job):
-        return (
-            "From samples by the processor's clock: parts of the time that a rank's processors worked. Waiting, in MPI "
-            "or in I/O, is in none of them: --timer wall tells of it."
-        )
-    if not time.is_traced(job):
-        return "From samples: shares of each rank's first thread, as parts of the run time."
-    waiting = "in receives" if time.has_timed_barriers(job) else "inside receives and collectives"
-    before = "the timed barriers before collectives, " if time.has_timed_barriers(job) else ""
-    return (
-        f"From timed calls. MPI waiting: {before}barriers, waits, tests and probes; waiting {waiting} is in MPI "
-        "transfer. MPI start and end: with what the profiler adds to MPI_Init. Computing: the rest of the run "
-        "time. Calls of several threads at once are added, to the run time at most."
-    )
+    """Returns where the numbers come from, and what each part holds."""
+    each = time.rank_time(job)
+    if each is None:
+        return ""
+    said = [
+        "On a core, waiting for a core and asleep: as the kernel counts them, of each rank's busiest thread, outside "
+        "I/O and MPI. Processor time inside MPI and I/O belongs to these."
+    ]
+    if time.is_sampled(job) and not time.is_traced(job):
+        said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
+    if time.has_timed_barriers(job):
+        said.append("MPI synchronisation: with the timed barriers before collectives.")
+    said += [meaning for part, meaning in MEANINGS.items() if each[part].any()]
+    if time.is_traced(job):
+        said.append("Calls of several threads at once are added, to the run time at most.")
+    return " ".join(said)
+
+
+MEANINGS = {
+    parts.UNTRACED: "Computing or MPI: on a core, MPI calls were not timed (iolens run --trace mpi).",
+    parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
+    parts.POINT: "MPI point-to-point: with waits for requests.",
+    parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
+    parts.UNKNOWN: "Not told apart: outside I/O and MPI; nobody measured whether the rank was on a core meanwhile.",
+    parts.START: "Start and end: MPI_Init and MPI_Finalize.",
+    parts.PROFILER: "The profiler: what it added to MPI_Init, and samples taken in it.",
+}
+"""What a part holds, said where it has any time."""
 
 
 TIME_PARTS: Exhibit[Job] = Exhibit(
@@ -84,8 +95,8 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
         Column("value", ("value", "unknown"), value),
         Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
     ],
-    note="c: computing, o: I/O, of a rank; T: the run time. 1 is best. I/O is a factor of its own here; POP counts it "
-    "as computing.",
+    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and I/O "
+    "are factors of their own here; POP counts them as computing.",
     source=SOURCE,
 )
 

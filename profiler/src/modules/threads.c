@@ -1,0 +1,93 @@
+/* The threads that each process started: how long they were on a core, and waited for one. */
+#include <math.h>
+
+#include "../memory/area.h"
+#include "../runtime/context.h"
+#include "../sampling/lives.h"
+#include "../tables/process_table.h"
+
+enum { SEVERAL = -1 };
+
+struct row {
+    int64_t rank;
+    int32_t thread;
+    int64_t threads;
+    double begin, seconds, on_core, runnable;
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
+    MERGED(thread, "<i4", "thread",
+           "number of the thread on this rank, from 1 in the order of their starts; the first thread is in "
+           "`process`; -1: several",
+           COLUMN_KEY),
+    MERGED(threads, "<i8", "threads", "how many threads the row is the sum of", COLUMN_SUM),
+    MERGED(begin, "<f8", "s", "when the thread began since the job began", COLUMN_SMALLEST),
+    MERGED(seconds, "<f8", "s", "how long it lived, until the end of recording at most", COLUMN_SUM),
+    MERGED(on_core, "<f8", "s", "its processor time", COLUMN_SUM),
+    MERGED(runnable, "<f8", "s",
+           "time in which it was ready to run and waited for a core; NaN: the kernel does not count it",
+           COLUMN_SUM),
+};
+
+static bool validate(const void *state, const struct area *area)
+{
+    const struct lives *lives = state;
+    (void)area;
+    return lives->started >= 0;
+}
+
+static int64_t known(const struct lives *lives)
+{
+    return !lives ? 0 : lives->started < LIVES_MOST ? lives->started : LIVES_MOST;
+}
+
+/* A thread that had not ended is read now. In the spool of a killed process it is not known what it used. */
+static void put(struct buffer *rows, const struct life *life, int32_t number, int rank)
+{
+    double end = life->end;
+    struct row row = {.rank = rank, .thread = number, .threads = 1, .begin = life->begin};
+    if (life->kernel_id == 0 || (end == 0 && iolens.lost))
+        return;
+    struct usage used = end > 0 ? life->usage : usage_of_thread(life->kernel_id);
+    row.seconds = (end > 0 ? end : clock_now(&iolens.clock)) - life->begin;
+    row.on_core = used.on_core;
+    row.runnable = used.runnable;
+    if (is_measured_time(row.begin) && is_measured_time(row.seconds) && is_measured_time(row.on_core))
+        buffer_put(rows, &row, sizeof row);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct lives *lives = table_state_known(TABLE_threads);
+    for (int64_t i = 0; i < known(lives); i++)
+        put(rows, &lives->thread[i], (int32_t)i + 1, transport->rank);
+}
+
+static int64_t most_rows(void) { return known(table_state_known(TABLE_threads)); }
+
+static int64_t weight(const void *row) { return (int64_t)(1e6 * ((const struct row *)row)->on_core); }
+
+static size_t rest(void *row)
+{
+    ((struct row *)row)->rank = -1;
+    ((struct row *)row)->thread = SEVERAL;
+    return 0;
+}
+
+const struct process_table table_threads = {
+    .name = "threads",
+    .meaning = "A thread that a process started, of the first 256 of each; threads that the program makes "
+               "without the C library are not seen. When all ranks together have more rows than "
+               "IOLENS_FILE_RANKS, those with the least processor time are one row",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct lives),
+    .validate = validate,
+    .start = lives_start,
+    .reset = lives_reset,
+    .collect = collect,
+    .weight = weight,
+    .rest = rest,
+    .rest_slots = 1,
+    .most_rows = most_rows,
+};

@@ -1,0 +1,40 @@
+/* The threads that the process started: how long each lived, and its use of the cores. */
+#ifndef IOLENS_LIVES_H
+#define IOLENS_LIVES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../system/usage.h"
+
+enum { LIVES_MOST = 256 };
+
+/* `kernel_id` is 0 before the thread has begun; `end` is 0 until it has ended. Times are in seconds since
+ * recording began. */
+struct life {
+    _Atomic int32_t kernel_id;
+    double begin;
+    _Atomic double end;
+    struct usage usage; /* at its end */
+};
+
+/* The state of the table `threads`. Threads beyond the last place are counted, and not recorded. */
+struct lives {
+    _Atomic int64_t started;
+    struct life thread[LIVES_MOST];
+};
+
+/* Recording begins. Under ThreadSanitizer no thread is recorded: new threads cannot free memory there. */
+void lives_start(void);
+
+/* True where a thread that the calling one starts now is to be recorded. */
+bool lives_wanted(void);
+
+/* The calling thread, which was just started, is recorded until it ends. */
+void lives_begin(void);
+
+/* In a child of fork: the only thread there is none of those that the parent started. */
+void lives_reset(void);
+
+#endif

@@ -1,0 +1,37 @@
+#include "usage.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "slurp.h"
+#include "system_call.h"
+
+enum { PATH_ROOM = 64, TEXT_ROOM = 96 };
+
+/* From the kernel's <linux/posix-timers.h>: ~id in the upper bits, "of a thread" and "as scheduled" below. */
+clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
+
+/* The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds ready to
+ * run without a core, and how often it was given a core. All are 0 where the kernel counts none of them. */
+static double runnable(int32_t kernel_id)
+{
+    char path[PATH_ROOM], text[TEXT_ROOM];
+    unsigned long long on_core, waited, times;
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)kernel_id);
+    if (slurp(path, text, sizeof text) == 0 ||
+        sscanf(text, "%llu %llu %llu", &on_core, &waited, &times) != 3 || times == 0)
+        return (double)NAN;
+    return 1e-9 * (double)waited;
+}
+
+struct usage usage_of_thread(int32_t kernel_id)
+{
+    struct timespec now = {0, 0};
+    system_call(SYS_clock_gettime, usage_clock(kernel_id), &now);
+    return (struct usage){(double)now.tv_sec + 1e-9 * (double)now.tv_nsec, runnable(kernel_id)};
+}
+
+struct usage usage_between(struct usage begin, struct usage end)
+{
+    return (struct usage){end.on_core - begin.on_core, end.runnable - begin.runnable};
+}

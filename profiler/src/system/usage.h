@@ -1,0 +1,23 @@
+/* Processor time of the threads of this process, and how long they waited for a core, as the kernel counts
+ * both. */
+#ifndef IOLENS_USAGE_H
+#define IOLENS_USAGE_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Seconds since the thread began. `runnable`: it was ready to run and had no core; NaN: the kernel does not
+ * count that. */
+struct usage {
+    double on_core, runnable;
+};
+
+struct usage usage_of_thread(int32_t kernel_id);
+
+/* Returns the seconds between two readings of the same thread. */
+struct usage usage_between(struct usage begin, struct usage end);
+
+/* Returns the clock of the thread's processor time, which any thread of the process can read. */
+clockid_t usage_clock(int32_t kernel_id);
+
+#endif

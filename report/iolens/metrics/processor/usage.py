@@ -1,0 +1,149 @@
+"""What each rank's threads used of the cores: processor time, waiting for a core, and how evenly threads worked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import stacked
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processes import rank_usage
+from iolens.metrics.processor.private import records
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+BUSIER = 1.2
+"""A thread stands for its rank in place of the first one when it used the cores by this factor more."""
+
+
+@dataclass(frozen=True)
+class CoreUse:
+    """Seconds of each rank, of the thread that stands for it; NaN where the log does not know them.
+
+    `on_core`: processor time; `runnable`: ready to run without a core. Both are without MPI_Init. `init`: the time in
+    MPI_Init. `recorded`: how long the process was recorded. `user`: processor time of all threads outside the kernel
+    and MPI_Init, at least. `thread`: the number of the thread. `alone`: no other thread was started.
+    """
+
+    on_core: np.ndarray
+    runnable: np.ndarray
+    init: np.ndarray
+    recorded: np.ndarray
+    user: np.ndarray
+    thread: np.ndarray
+    alone: np.ndarray
+
+    def of(self, ranks: np.ndarray) -> CoreUse:
+        """Returns the values of some ranks."""
+        return CoreUse(*(getattr(self, one.name)[ranks] for one in fields(self)))
+
+
+@once_per_job
+def core_use(job: Job) -> CoreUse | None:
+    """Returns what the busiest thread of each rank used of the cores; None where the log has no processor time.
+
+    Logs of versions that recorded no threads have the processor time of all threads together: it stands for that of
+    one thread, and waiting for a core is not known.
+    """
+    used = rank_usage(job)
+    if used is None:
+        return None
+    ranks = max(job.nprocs, 1)
+    used = used.where(used["rank"] < ranks)
+    rank = used["rank"].astype(np.int64)
+    if "first_on_core" not in used:
+        whole = placed(rank, used["user_time"] + used["system_time"], ranks)
+        nothing, unknown = np.zeros(ranks), np.full(ranks, np.nan)
+        return CoreUse(whole, unknown, nothing, unknown, nothing, np.zeros(ranks, np.int64), np.zeros(ranks, bool))
+    first = placed(rank, used["first_on_core"] - used["init_on_core"], ranks)
+    waited = placed(rank, used["first_runnable"] - used["init_runnable"], ranks)
+    user = placed(rank, used["user_time"] - used["earlier_user"] - used["init_on_core"], ranks)
+    thread, others = np.zeros(ranks, np.int64), started(job, ranks)
+    alone = np.ones(ranks, bool)
+    for who, number, on_core, runnable in others.rows("rank", "thread", "on_core", "runnable"):
+        alone[who] = False
+        if on_core + zero_if_unknown(runnable) > BUSIER * (first[who] + zero_if_unknown(waited[who])):
+            first[who], waited[who], thread[who] = on_core, runnable, number
+    init, recorded = (placed(rank, used[name], ranks) for name in ("init_seconds", "seconds"))
+    return CoreUse(first, waited, init, recorded, np.maximum(user, 0.0), thread, alone)
+
+
+def zero_if_unknown(seconds: float) -> float:
+    """Returns the seconds; 0 for NaN."""
+    return seconds if seconds == seconds else 0.0
+
+
+def placed(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:
+    """Returns the values by rank; NaN for ranks that have none."""
+    found = np.full(ranks, np.nan)
+    found[rank] = values
+    return found
+
+
+def started(job: Job, ranks: int) -> Records:
+    """Returns the rows of single threads other than the first of each rank."""
+    columns = ("rank", "thread", "seconds", "on_core", "runnable")
+    rows = records(job, "threads")
+    if rows is None:
+        return Records({name: np.zeros(0, np.int64 if name in ("rank", "thread") else float) for name in columns})
+    return rows.where((rows["rank"] >= 0) & (rows["rank"] < ranks)).take(*columns)
+
+
+@once_per_job
+def threads(job: Job) -> Records | None:
+    """Returns a row per thread: rank, thread, seconds (of its life), on_core, runnable, asleep (the rest of its life).
+
+    None for programs with one thread a rank, and for logs that do not know threads.
+    """
+    used = rank_usage(job)
+    others = started(job, max(job.nprocs, 1))
+    if used is None or "first_on_core" not in used or not len(others):
+        return None
+    having = used.where(np.isin(used["rank"], others["rank"]))
+    first = Records(
+        {
+            "rank": having["rank"],
+            "thread": np.zeros(len(having), np.int64),
+            "seconds": having["seconds"],
+            "on_core": having["first_on_core"],
+            "runnable": having["first_runnable"],
+        }
+    )
+    rows = stacked([first, others])
+    asleep = rows["seconds"] - rows["on_core"] - np.nan_to_num(rows["runnable"])
+    rows = rows.beside({"asleep": np.maximum(asleep, 0.0)})
+    return rows.where(np.lexsort((rows["thread"], rows["rank"])))
+
+
+@dataclass(frozen=True)
+class UnevenThreads:
+    """The threads of the rank whose busiest thread exceeds the mean most: their number, seconds on a core of the
+    busiest and of the average one."""
+
+    rank: int
+    threads: int
+    busiest: float
+    mean: float
+
+
+IDLE = 0.05
+"""A thread that used less of a core than this part of the busiest one is a helper, and left out of averages."""
+
+
+@once_per_job
+def working_threads(job: Job) -> UnevenThreads | None:
+    """Returns the most uneven rank's threads, helpers left out; None where no rank has two that work."""
+    rows = threads(job)
+    if rows is None:
+        return None
+    found = []
+    for rank in np.unique(rows["rank"]).tolist():
+        times = rows["on_core"][rows["rank"] == rank]
+        times = times[times >= IDLE * times.max(initial=0.0)]
+        if len(times) > 1 and times.max() > 0:
+            found.append(UnevenThreads(rank, len(times), float(times.max()), float(times.mean())))
+    return max(found, key=lambda one: one.busiest - one.mean, default=None)
