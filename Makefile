@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz harm model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -119,6 +119,9 @@ check: ## style, types and the compiler's warnings, no program started
 format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 	@.venv/bin/ruff format -q report tests packaging docs
+
+harm: build ## programs of fifty kinds bare and under the profiler in every way; WORDS="perl git" chooses kinds
+	@.venv/bin/python tests/harm/compare.py $(WORDS)
 
 fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
 	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)

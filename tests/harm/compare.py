@@ -1,0 +1,122 @@
+"""Run kinds of programs bare and under the profiler in every way, and print what differs: python tests/harm/compare.py
+[WORD ...]; a word chooses the kinds whose name contains it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from kinds import KINDS, Kind
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = ROOT / "build/lib"
+SECONDS = 900.0
+GROUPS = "blas fftw functions hdf5 heap lapack lustre math netcdf omp pnetcdf pthreads system".split()
+SOURCES = {"traced_pairs": ("-Wl,--no-as-needed", "-lm")}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to run a program under the profiler: traced groups and settings."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+DXT, SAMPLE = ("IOLENS_DXT", "1"), ("IOLENS_SAMPLE", "1000")
+ALL = (DXT, SAMPLE, ("IOLENS_HWPC", "0"), ("IOLENS_TIMELINE", "1000"), ("IOLENS_IO_CALLERS", "4"))
+WAYS = (
+    Way("plain"),
+    Way("dxt", settings=(DXT,)),
+    Way("sample", settings=(SAMPLE,)),
+    *(Way(group, (group,)) for group in GROUPS),
+    Way("together", tuple(GROUPS), ALL),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a program leaves: exit code, output and the files of its folder with their contents."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+    files: tuple[tuple[str, str], ...]
+
+    def difference(self, other: Outcome) -> str:
+        """Returns the names of the parts that differ, separated by commas; empty if none does."""
+        parts = ("code", "stdout", "stderr", "files")
+        return ",".join(part for part in parts if getattr(self, part) != getattr(other, part))
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink() or not path.is_file():
+        return os.readlink(path) if path.is_symlink() else "no file"
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _built(source: str, folder: Path) -> str:
+    program = folder / source
+    command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-w", "-o", program, ROOT / f"tests/c/{source}.c"]
+    if source and not program.exists():
+        subprocess.run([*command, *SOURCES.get(source, ()), "-lpthread"], check=True)
+    return str(program)
+
+
+def outcome(kind: Kind, environment: Mapping[str, str], scratch: Path) -> Outcome:
+    """Runs the program in an empty folder. All runs use a folder of one name, which programs may print."""
+    surroundings = {**os.environ, **environment, "PROGRAM": _built(kind.source, scratch)}
+    with tempfile.TemporaryDirectory(dir=scratch) as parent:
+        folder = Path(parent) / "work"
+        folder.mkdir()
+        command = ["/bin/sh", "-c", kind.command]
+        done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, timeout=SECONDS, check=False)
+        names = sorted(path for path in folder.rglob("*"))
+        # A compiler's results differ from run to run by themselves.
+        names = [path for path in names if path.name not in ("program", "p", "s")]
+        files = tuple((str(path.relative_to(folder)), _digest(path)) for path in names)
+    return Outcome(done.returncode, done.stdout, done.stderr, files)
+
+
+def profiled(way: Way, logs: Path) -> dict[str, str]:
+    """The environment that puts a program under the profiler in this way."""
+    libraries = [*(LIBRARIES / f"libiolens-trace-{group}.so" for group in way.groups), LIBRARIES / "libiolens.so"]
+    preload = ":".join(map(str, libraries))
+    return {"LD_PRELOAD": preload, "IOLENS_LOGPATH": str(logs), "IOLENS_SPOOL": str(logs), **dict(way.settings)}
+
+
+def differences(kinds: Sequence[Kind], ways: Sequence[Way], scratch: Path) -> Iterator[tuple[Kind, list[str]]]:
+    """Yields each kind with what differs in each way, or with the reason why it did not run."""
+    logs = scratch / "logs"
+    logs.mkdir(exist_ok=True)
+    for kind in kinds:
+        if kind.missing():
+            yield kind, [f"skipped: no {kind.missing()}"]
+            continue
+        bare = outcome(kind, {}, scratch)
+        yield kind, [outcome(kind, profiled(way, logs), scratch).difference(bare) for way in ways]
+
+
+def main(words: Sequence[str]) -> int:
+    """Prints a row for each kind: a dot where nothing differs. Returns 1 if anything does."""
+    kinds = [kind for kind in KINDS if not words or any(word in kind.name for word in words)]
+    failed = False
+    print(f"{len(kinds)} kinds x {len(WAYS)} ways: {' '.join(way.name for way in WAYS)}")
+    with tempfile.TemporaryDirectory() as scratch:
+        for kind, cells in differences(kinds, WAYS, Path(scratch)):
+            ran = len(cells) == len(WAYS)
+            failed |= ran and any(cells)
+            print(f"{kind.name:28} {' '.join(cell or '.' for cell in cells)}", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
