@@ -129,7 +129,7 @@ def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) 
         def __getattr__(self, name: str) -> object:
             return lambda *_: -1
 
-    monkeypatch.setattr(single_copy.ctypes, "CDLL", lambda *_, **__: Refusing())
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: Refusing())
     assert single_copy.try_it() is False
 
 

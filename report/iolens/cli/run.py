@@ -6,7 +6,6 @@ import argparse
 import os
 import subprocess
 import sys
-import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,18 +14,14 @@ from typing import Any
 from iolens.errors import UsageError
 from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
-from iolens.lab.run import apa, mpi, preload
+from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import command_name, take_apart
-from iolens.lab.run.container import ANY, program_of
-from iolens.lab.run.container_runtimes import RUNTIMES
+from iolens.lab.run.container_runtimes import ANY, RUNTIMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
 from iolens.lab.run.groups import KNOWN, listing
-from iolens.lab.run.judged import refuse_unknown
 from iolens.lab.run.log_place import log_place, named
-from iolens.lab.run.lustre_driver import under_driver
 from iolens.lab.say import say
-from iolens.lab.storage.emulated import EMULATED
 
 DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
@@ -223,6 +218,8 @@ def run(args: argparse.Namespace) -> int:
         refuse_beside_container(args)
     settings: Mapping[str, str] = {}
     if args.io_component == LUSTRE:
+        from iolens.lab.run.lustre_driver import under_driver
+
         words, settings = under_driver(words)
     place = log_place(args.output, os.environ)
     with place.made():
@@ -239,9 +236,17 @@ def run(args: argparse.Namespace) -> int:
             write_single(args.output, outcome, setup)
         except OSError as error:
             say(f"{args.output / 'run.json'} cannot be written: {error.strerror}")
-    inside = program_of(words, args.container) if args.container else take_apart(words).application
-    tell(outcome, args, inside or words[0])
+    tell(outcome, args, program_name(words, args.container))
     return outcome.exit_code
+
+
+def program_name(words: list[str], container: str | None) -> str:
+    """Returns the program of a command, in a container as well; the command's first word where none is known."""
+    if container is None:
+        return take_apart(words).application or words[0]
+    from iolens.lab.run.container import program_of
+
+    return program_of(words, container) or words[0]
 
 
 def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:
@@ -262,9 +267,12 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
         application |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
     if args.timeline:
         application["IOLENS_TIMELINE"] = str(args.timeline)
-    storage = EMULATED if args.storage_mount else None
-    if storage:
-        application |= storage.environment(args.storage_mount, f"job-{uuid.uuid4().hex[:12]}")
+    storage = None
+    if args.storage_mount:
+        from iolens.lab.storage.emulated import EMULATED
+
+        storage = EMULATED
+        application |= storage.environment(args.storage_mount, f"job-{os.urandom(6).hex()}")
         if args.io_component == LUSTRE:
             application |= storage.as_lustre or {}
     component = mpi.component_of(words[0], args.io_component)
@@ -278,9 +286,11 @@ def refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
         for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
             if getattr(args, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} goes with the profiler iolens alone")
-    counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv={apa.COUNTERS[0]}"
+    counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv=PAT_RT_HWPC"
     for name, needed in without_effect(args, settings):
         raise UsageError(f"{name} does nothing without {needed}")
+    from iolens.lab.run.judged import refuse_unknown
+
     refuse_unknown(settings, {**OPTION_OF, "IOLENS_HWPC": counted})
 
 
@@ -311,6 +321,8 @@ def refuse_beside_container(args: argparse.Namespace) -> None:
 
 def analysis(file: Path, program: str) -> dict[str, str]:
     """What a file of `iolens apa` asks for; says which functions of the program cannot be traced."""
+    from iolens.lab.run import apa
+
     asked = apa.read_apa(file)
     found = apa.find_functions(asked.functions, program)
     for sentence in apa.untraced(found.reasons):

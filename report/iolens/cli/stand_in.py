@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -25,7 +24,7 @@ class StandIn(ModuleType):
         return getattr(loaded(self.__name__), name)
 
 
-class StandIns(MetaPathFinder, Loader):
+class StandIns:
     """Lets the first import of each of these modules find a stand-in with the names given for it."""
 
     def __init__(self, given: Mapping[str, Mapping[str, Any]]) -> None:
@@ -33,7 +32,7 @@ class StandIns(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Where the stand-in is from; None for other modules."""
-        return ModuleSpec(name, self) if name in self.given else None
+        return ModuleSpec(name, self) if name in self.given else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The stand-in; the next import that looks for this module finds the module."""

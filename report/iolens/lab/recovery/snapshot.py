@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +51,9 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
     """Writes the job's records so far as a log in `folder`; the job continues undisturbed. Raises if the job has ended
     in the meantime, or if nothing is recorded yet.
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".iolens-") as aside:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(dir=folder, prefix=".iolens-") as aside:
         words = [str(recover.program()), "merge", "-s", "-o", aside, *(one.spool for one in job)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -65,7 +66,9 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
 
 def look(job: Sequence[Spool]) -> Job:
     """Returns the job's records so far in the form of `take`, and leaves no log behind."""
+    from tempfile import TemporaryDirectory
+
     from iolens.log import read_log
 
-    with tempfile.TemporaryDirectory(prefix="iolens-") as aside:
+    with TemporaryDirectory(prefix="iolens-") as aside:
         return read_log(take(job, Path(aside)))

@@ -15,11 +15,8 @@ from iolens.lab.recovery.recover import default_folders
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command, take_apart, with_environment
 from iolens.lab.run.container_inside import LIBRARIES, SCRIPT, Inside, look_inside, missing_libraries, refusal
-from iolens.lab.run.container_runtimes import RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
+from iolens.lab.run.container_runtimes import ANY, RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
 from iolens.lab.say import say
-
-ANY = "any"
-"""A runtime that is to be recognised by its name in the command."""
 
 LOGS, SPOOL = "/iolens/logs", "/iolens/spool"
 """Where the folders of logs and of spools are bound."""

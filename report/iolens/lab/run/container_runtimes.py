@@ -9,6 +9,9 @@ from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 
+ANY = "any"
+"""A runtime that is to be recognised by its name in the command."""
+
 
 @dataclass(frozen=True)
 class Runtime:

@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library
@@ -21,12 +20,13 @@ from iolens.lab.recovery.rescue import rescue
 from iolens.lab.recovery.snapshot import MARK, running_jobs, take
 from iolens.lab.run import groups, preload, reach, site_darshan
 from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
-from iolens.lab.run.container import contained, remove_spool_folder
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import machine
 from iolens.lab.run.stopping import end
 from iolens.lab.say import say
-from iolens.lab.storage.backend import Backend
+
+if TYPE_CHECKING:
+    from iolens.lab.storage.backend import Backend
 
 APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
 """What is said where ranks get no adapter of their MPI, since some of them cannot be recorded."""
@@ -88,6 +88,8 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
         settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
     traced = groups.libraries(settings["IOLENS_TRACE"].split(",")) if "IOLENS_TRACE" in settings else []
     if setup.container:
+        from iolens.lab.run.container import contained
+
         return contained(words, setup.container, settings, setup.logs, traced), command
     beyond = reach.beyond_reach(command)
     for index, why in beyond.items():
@@ -109,7 +111,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
     """Run the command until it ends or its time is over; the exit code is the program's own. Output goes to the files
     when given."""
-    run = uuid.uuid4().hex
+    run = os.urandom(16).hex()
     with snapshots_on_request(run, setup):
         return run_to_end(run, words, setup, stdout, stderr)
 
@@ -140,6 +142,8 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
     leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
+        from iolens.lab.run.container import remove_spool_folder
+
         remove_spool_folder(run)
     code = status if status >= 0 else 128 - status
     return Outcome(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +56,8 @@ def state(group: Group) -> str:
         return group.part
     if find_library(f"libiolens-trace-{group.name}.so") is None:
         return f"does not work: libiolens-trace-{group.name}.so was not found; {how_to_get_libraries()}"
+    import ctypes.util
+
     found = [name for name in group.libraries if ctypes.util.find_library(name)]
     if found or not group.libraries:
         return f"works here{f' (lib{found[0]})' if found else ''}"

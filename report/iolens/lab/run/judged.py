@@ -40,7 +40,8 @@ def refuse_unknown(settings: Mapping[str, str], asked: Mapping[str, str]) -> Non
     the user wrote it in."""
     if settings.get("IOLENS_HWPC") == "list":
         raise UsageError(f"{asked.get('IOLENS_HWPC', 'IOLENS_HWPC')}: list is no group; --list-hwpc prints them")
-    done = under_profiler({name: value for name, value in settings.items() if name.startswith(OURS)})
+    judged = {name: value for name, value in settings.items() if name.startswith(OURS)}
+    done = under_profiler(judged) if judged else None
     for line in done.stderr.splitlines() if done else ():
         if line.startswith(SAID):
             sentence = line.removeprefix("iolens: ")

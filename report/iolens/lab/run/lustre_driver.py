@@ -50,7 +50,7 @@ class Build:
 
 def libraries_of(program: Path) -> list[Path]:
     """The libraries of its MPI that a dynamic program loads."""
-    return [Path(path) for path in re.findall(r"\blibmpi\w*\.so\S* => (\S.*) \(", mpi.output_of("ldd", str(program)))]
+    return [Path(path) for path in re.findall(r"\blibmpi\w*\.so\S* => (\S.*) \(", mpi.listed_libraries(program))]
 
 
 def holds_driver(library: Path) -> bool:

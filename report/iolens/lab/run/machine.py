@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,14 @@ MODEL = re.compile(r"^(?:model name|cpu model|Processor)\s*:\s*(.+)$", re.MULTIL
 
 def machine() -> dict[str, Any]:
     """What run.json has under `machine` (report/RUN.md), of the host of the launcher; what cannot be read is None."""
-    memory = meminfo()
+    memory, system = meminfo(), os.uname()
     model = MODEL.search(text_of("/proc/cpuinfo"))
     return {
-        "host": socket.gethostname(),
-        "cpu": model[1].strip() if model else platform.machine() or None,
+        "host": system.nodename,
+        "cpu": model[1].strip() if model else system.machine or None,
         "cpus": len(os.sched_getaffinity(0)),
         "memory": memory.get("MemTotal"),
-        "kernel": f"{platform.system()} {platform.release()}",
+        "kernel": f"{system.sysname} {system.release}",
         "cached": memory.get("Cached"),
         "dirty": memory.get("Dirty"),
     }

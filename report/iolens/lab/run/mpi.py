@@ -27,6 +27,12 @@ SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi_abi\.so\.\d"), "mpiabi"),
 )
 
+HEAD = 4096
+"""Bytes of an ELF file with its header and the name of its loader."""
+
+LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
+"""The path of a loader of glibc."""
+
 SINGLE_COPY = "OMPI_MCA_btl_vader_single_copy_mechanism"
 """How Open MPI's ranks of one node send large messages; where the system forbids it, each send prints an error."""
 
@@ -52,9 +58,24 @@ def output_of(*words: str) -> str:
     return done.stdout
 
 
+def listed_libraries(path: Path) -> str:
+    """Returns what ldd prints of an executable."""
+    info = path.stat() if path.exists() else None
+    return asked_loader(path, info and (info.st_ino, info.st_mtime_ns, info.st_size))
+
+
+@cache
+def asked_loader(path: Path, _stamp: object) -> str:
+    """Returns what ldd prints of an executable in this state of its file. The executable's own loader is asked, which
+    is one process; the script ldd starts eight, and is asked where no loader of glibc is named."""
+    loader = LOADER.search(head_of(path, HEAD)) if path.is_file() else None
+    listed = output_of(loader[1].decode(), "--list", str(path.absolute())) if loader else ""
+    return listed if "=>" in listed else output_of("ldd", str(path))
+
+
 def flavour_of_program(path: Path) -> Flavour | None:
     """The MPI that a dynamic executable links, directly or through its libraries; None when it links none."""
-    return flavour_of_libraries(output_of("ldd", str(path)))
+    return flavour_of_libraries(listed_libraries(path))
 
 
 def flavour_of_libraries(listed: str) -> Flavour | None:
@@ -64,7 +85,7 @@ def flavour_of_libraries(listed: str) -> Flavour | None:
 
 def libraries_of(path: Path) -> list[Path]:
     """The libraries that the loader finds for a dynamic executable, in its order."""
-    return [Path(found) for found in re.findall(r"=> (/.+?) \(0x", output_of("ldd", str(path)))]
+    return [Path(found) for found in re.findall(r"=> (/.+?) \(0x", listed_libraries(path))]
 
 
 def head_of(program: Path, size: int) -> bytes:
@@ -78,8 +99,11 @@ def head_of(program: Path, size: int) -> bytes:
 
 def is_static(path: Path) -> bool:
     """True for an executable that no preload library can reach; False where it cannot be read."""
-    return head_of(path, 4) == b"\x7fELF" and bool(
-        re.search(r"not a dynamic executable|statically linked", output_of("ldd", str(path)))
+    head = head_of(path, HEAD)
+    return (
+        head[:4] == b"\x7fELF"
+        and LOADER.search(head) is None
+        and bool(re.search(r"not a dynamic executable|statically linked", listed_libraries(path)))
     )
 
 
@@ -115,9 +139,11 @@ def find_launcher(flavour: Flavour | None) -> str:
 @cache
 def component_of(launcher: str, component: str | None) -> str | None:
     """The MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
+    if component != "romio321":
+        return component
     version = re.search(r"Open ?MPI\)? v?(\d+)\.", output_of(launcher, "--version"))
     newer = version is not None and int(version[1]) >= 5
-    return "romio341" if newer and component == "romio321" else component
+    return "romio341" if newer else component
 
 
 def environment(

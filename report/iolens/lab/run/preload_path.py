@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -21,8 +20,10 @@ def as_preloaded(library: Path) -> str:
     """
     if not READ_BY_THE_LOADER & set(str(library)):
         return str(library)
+    from hashlib import sha256
+
     target = library.parent.resolve()
-    link = own_folder() / hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
+    link = own_folder() / sha256(os.fsencode(target)).hexdigest()[:16]
     if not (link.is_symlink() and link.readlink() == target):
         fresh = link.with_name(f"{link.name}-{os.getpid()}")
         fresh.unlink(missing_ok=True)

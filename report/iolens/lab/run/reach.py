@@ -17,8 +17,6 @@ CLEARS = ("-", "-i", "--ignore-environment")
 """Options of env that leave nothing of the environment."""
 FOLLOWED = ("-u", "--unset", "-C", "--chdir")
 """Options of env that another word follows."""
-HEAD = 4096
-"""Bytes of an ELF file with its header and the name of its loader."""
 
 
 def beyond_reach(command: Command) -> dict[int, str]:
@@ -61,10 +59,10 @@ def behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
 def foreign(program: Path) -> str | None:
     """Why a program cannot be of the kind that our library is; None for scripts, and where there is no library."""
     library = find_library("libiolens.so")
-    head = mpi.head_of(program, HEAD)
+    head = mpi.head_of(program, mpi.HEAD)
     if library is None or head[:4] != b"\x7fELF":
         return None
-    ours = mpi.head_of(library, HEAD)
+    ours = mpi.head_of(library, mpi.HEAD)
     if (head[4:6], head[18:20]) != (ours[4:6], ours[18:20]):
         return "is built for another kind of processor"
     return "is built for another C library (musl)" if b"/ld-musl-" in head else None

@@ -7,29 +7,22 @@ first with process_vm_readv(2). Containers without the right to trace refuse it,
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
 from functools import cache
 
-PR_SET_PTRACER, ANYONE = 0x59616D61, ctypes.c_ulong(-1).value
+PR_SET_PTRACER = 0x59616D61
 """prctl(2): let any process of this user read; Open MPI's ranks say so themselves."""
 
 TEXT = b"single copy"
-
-
-class Part(ctypes.Structure):
-    """struct iovec."""
-
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
 @cache
 def single_copy_works() -> bool:
     """True when one process of this user may read another's memory here; tried once, in processes of its own."""
     try:
-        done = subprocess.run([sys.executable, "-m", __name__], capture_output=True, timeout=20, check=False)
+        done = subprocess.run([sys.executable, "-I", "-S", __file__], capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
@@ -37,13 +30,20 @@ def single_copy_works() -> bool:
 
 def try_it() -> bool:
     """Let one child read the text from the memory of another."""
-    library = ctypes.CDLL(None, use_errno=True)
+    import ctypes
+
+    class Part(ctypes.Structure):
+        """struct iovec."""
+
+        _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+    library, anyone = ctypes.CDLL(None, use_errno=True), ctypes.c_ulong(-1).value
     text = ctypes.create_string_buffer(TEXT)
     (ready, told), (waiting, end) = os.pipe(), os.pipe()
     owner = os.fork()
     if owner == 0:
         os.close(end)
-        library.prctl(PR_SET_PTRACER, ANYONE, 0, 0, 0)
+        library.prctl(PR_SET_PTRACER, anyone, 0, 0, 0)
         os.write(told, b"x")
         os.read(waiting, 1)
         os._exit(0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -53,7 +52,9 @@ def staging(logs: Path) -> Iterator[Path]:
     zone of the program.
     """
     logs.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".darshan-", dir=logs))
+    from tempfile import mkdtemp
+
+    folder = Path(mkdtemp(prefix=".darshan-", dir=logs))
     try:
         for day in (date.today() + timedelta(days=days) for days in range(-1, 3)):
             (folder / str(day.year) / str(day.month) / str(day.day)).mkdir(parents=True)
