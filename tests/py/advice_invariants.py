@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from iolens.advise import Diagnosis, Finding
 from iolens.advise.table import RULES
 from iolens.log import Job
-from iolens.metrics.share import io_share
+from iolens.metrics.ranks import io_span_share
 from iolens.metrics.striping import file_stripes, striped_files
 from iolens.pages.job_advice import all_findings, first_findings, spoken
 
@@ -56,7 +56,7 @@ def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
 
 def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields shares larger than what they are a part of, and bounds that are printed too small."""
-    share = io_share(job)
+    share = io_span_share(job)
     for one in found.findings:
         if one.gain is None:
             continue

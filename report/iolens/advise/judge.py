@@ -9,7 +9,7 @@ from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
 from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing, upper_bound
 from iolens.advise.table import RULES
-from iolens.metrics.share import io_seconds, io_share
+from iolens.metrics.ranks import io_span_seconds, io_span_share
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -35,7 +35,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     `found`: the findings of this job; `outside`: the gauges that no finding explains and that lie outside their
     bounds, in words.
     """
-    share, spent = io_share(job), io_seconds(job)
+    share, spent = io_span_share(job), io_span_seconds(job)
     elsewhere = beside_io(job, limits, share)
     if elsewhere is not None:
         return elsewhere

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.metrics.share import io_seconds, io_share
+from iolens.metrics.ranks import io_span_seconds, io_span_share
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -30,7 +30,7 @@ CLOSE = 1.25
 
 def standing(job: Job, limits: Limits) -> str:
     """Returns how far the I/O of this job can be judged: one of the words above."""
-    share, spent = io_share(job), io_seconds(job)
+    share, spent = io_span_share(job), io_span_seconds(job)
     if share is None or spent is None:
         return UNKNOWN
     if job.coarse:

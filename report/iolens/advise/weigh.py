@@ -10,7 +10,7 @@ from iolens.advise.agree import agreed
 from iolens.advise.finding import Finding
 from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, upper_bound
 from iolens.advise.table import RULES
-from iolens.metrics.share import io_seconds
+from iolens.metrics.ranks import io_span_seconds
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -47,7 +47,7 @@ class _Weighed(NamedTuple):
 def _is_judged(job: Job, limits: Limits) -> bool:
     """Returns whether there is enough I/O, on a clock that is good enough, to advise on it."""
     judged = standing(job, limits) not in (UNKNOWN, WHOLE_SECONDS)
-    return judged and (io_seconds(job) or 0.0) >= limits["least_seconds"]
+    return judged and (io_span_seconds(job) or 0.0) >= limits["least_seconds"]
 
 
 def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
@@ -66,7 +66,7 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
         return None, True
     if seen.seconds is None or job.run_time <= 0:
         return None, rule.note
-    most = job.run_time if rule.beside_io else (io_seconds(job) or 0.0)
+    most = job.run_time if rule.beside_io else (io_span_seconds(job) or 0.0)
     gain = min(max(0.0, seen.seconds), most, job.run_time) / job.run_time
     return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
 

@@ -12,7 +12,8 @@ from iolens.metrics.grouping import Groups, without_repeats
 from iolens.metrics.layers import LAYERS, total
 from iolens.metrics.once import once_per_job
 from iolens.metrics.ost import moved_by_target, moving_records, stripe_records
-from iolens.metrics.share import io_mean_seconds, io_seconds, io_share
+from iolens.metrics.ranks import io_span_share
+from iolens.metrics.share import io_mean_seconds, io_seconds
 from iolens.metrics.use import among
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ def gauges(job: Job) -> Records:
     """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known), source (of
     the bound), reason (why the value is not known).
 
-    share: `io_share`, good up to 0.2; not known of short runs on a clock of whole seconds. balance: mean over ranks of
-    I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on. size: mean bytes of a read or
-    write that reaches the file system, good from 1 MiB on. stripes: `targets_in_use`, good from as many as there are
-    ranks that move bytes; where the log names fewer targets and all of them are in use, it is not known whether there
-    were more.
+    share: `io_span_share`, good up to 0.2; not known of short runs on a clock of whole seconds.
+    balance: mean over ranks of I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on.
+    size: mean bytes of a read or write that reaches the file system, good from 1 MiB on.
+    stripes: `targets_in_use`, good from as many as there are ranks that move bytes; where the log names fewer targets
+    and all of them are in use, it is not known whether there were more.
     """
-    share = None if job.coarse else io_share(job)
+    share = None if job.coarse else io_span_share(job)
     rows = [
         ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, no_share(job)),
         ("balance", *at_least(balance(job), EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),

@@ -14,6 +14,7 @@ from iolens.metrics.layers import io_time
 from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.ost import clearly_slow
+from iolens.metrics.share import io_seconds
 from iolens.metrics.use import among
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def merged_files(job: Job) -> np.ndarray:
 def target_speed(job: Job) -> Records | None:
     """Returns the speed of each storage target, from similar files that lie on one target and were used by one rank.
 
-    Columns: ost, speed (bytes per second of reads and writes, the median over its files). Files are similar if their
-    bytes are within a fifth of the median. Targets with a single such file are left out, because their speed may be
-    that of its rank. Returns None if fewer than two targets are left.
+    Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files).
+    Alike: with bytes within a fifth of the median. Targets with a single such file are left out: their speed may be its
+    rank's. None where fewer than two targets are left.
     """
     layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
     if layout is None or posix is None or not len(layout):
@@ -83,7 +84,9 @@ def target_speed(job: Job) -> Records | None:
     known = known[files > 1]
     if len(known) < 2:
         return None
-    return Records({"ost": known, "speed": np.array([np.median(speed[ost == each]) for each in known])})
+    each = [speed[ost == target] for target in known]
+    medians, largest = np.array([np.median(one) for one in each]), np.array([one.max() for one in each])
+    return Records({"ost": known, "speed": medians, "fastest": largest})
 
 
 @once_per_job
@@ -95,7 +98,8 @@ def slow_targets(job: Job, factor: float) -> Records | None:
     found = target_speed(job)
     if found is None or len(found) < 4:
         return None
-    slow = found.where(clearly_slow(found["speed"], factor))
+    late = found["fastest"] * factor <= np.median(found["speed"])  # all its files, or it is one of its ranks
+    slow = found.where(clearly_slow(found["speed"], factor) & late)
     return slow if 0 < len(slow) <= len(found) / 4 else None
 
 
@@ -148,6 +152,22 @@ def write_turns(job: Job) -> tuple[int, float, float] | None:
     covered = float((end - begin).sum() - np.maximum(0, np.minimum(reached[:-1], end[1:]) - begin[1:]).sum())
     total, longest = float((end - begin).sum()), float((end - begin).max())
     return (len(begin), covered, longest) if total <= 1.2 * covered and covered > longest else None
+
+
+@once_per_job
+def io_span_seconds(job: Job) -> float | None:
+    """Returns the seconds of the run that I/O can have taken: those of the slowest rank or, where ranks write one after
+    the other, those of all turns. None for a log without such records.
+    """
+    slowest, turns = io_seconds(job), write_turns(job)
+    return slowest if slowest is None or turns is None else min(job.run_time, max(slowest, turns[1]))
+
+
+@once_per_job
+def io_span_share(job: Job) -> float | None:
+    """Returns `io_span_seconds` as a part of the run time; None where either is unknown."""
+    spent = io_span_seconds(job)
+    return spent / job.run_time if spent is not None and job.run_time > 0 else None
 
 
 def write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
