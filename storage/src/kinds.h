@@ -96,6 +96,7 @@
 
 /* calls that move no data, and those whose data is charged when its stream is flushed */
 #define ON_FILENO(...)
+#define ON_TMPFILE(...)
 #define ON_CLOSEDIR(...)
 #define ON_STAT(...)
 #define ON_FSTAT(...)

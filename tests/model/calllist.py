@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,12 +29,11 @@ ENTRY = np.dtype(
         ("extra2", "<i8"),
     ]
 )
-MODES = re.compile(r"^(thread|rank) (\S+)")
 
 
 @dataclass
 class Program:
-    """One program of a call list: its lines as written, `thread` and `rank` lines among them."""
+    """One program of a call list: its lines as written, `thread`, `rank` and `child` lines among them."""
 
     number: int
     lines: list[str] = field(default_factory=list)
@@ -46,7 +44,7 @@ class Program:
     def calls(self) -> list[list[str]]:
         """The words of each call, numbered as the interpreter numbers them."""
         words = (line.split("#")[0].split() for line in self.lines)
-        return [w for w in words if w and w[0] not in ("thread", "rank")]
+        return [w for w in words if w and w[0] not in ("thread", "rank", "child")]
 
 
 def read_programs(text: str) -> list[Program]:

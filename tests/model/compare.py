@@ -55,7 +55,8 @@ class Comparison:
         self.errors.append(Error(*self.where, counter, want, got))
 
     def run(self) -> list[Error]:
-        self.module("POSIX", self.process.posix.files, self.posix)
+        posix = {name: file for name, file in self.process.posix.files.items() if file.is_recorded()}
+        self.module("POSIX", posix, self.posix)
         self.module("STDIO", self.process.stdio.files, self.stdio)
         self.clock()
         if self.process.posix.rules.ours("heat map"):  # Darshan rounds in each bin
@@ -247,7 +248,8 @@ class Comparison:
     def striping(self, layout: Layout) -> None:
         """The layout of each file that was opened, and what was moved to and from each of its stripes."""
         posix, stdio = self.process.posix.files, self.process.stdio.files
-        opened = {name for files in (posix, stdio) for name, file in files.items() if file.ints.get("OPENS")}
+        opened = {name for name, file in posix.items() if file.held}
+        opened |= {name for name, file in stdio.items() if file.ints.get("OPENS") and name.startswith("/")}
         found = {self.log.names.get(s.id, ""): s for s in self.log.striping}
         rows = {(self.log.names.get(r["file"], ""), r["stripe"]): r for r in self.log.tables.get("ost_bytes", [])}
         for name in opened | found.keys():

@@ -24,6 +24,7 @@ POSITIONAL = ["pread", "pwrite", "pread64", "pwrite64"]
 PARTS_AT = ["preadv", "pwritev", "preadv64", "pwritev64"]
 PARTS_FLAGS = ["preadv2", "pwritev2", "preadv64v2", "pwritev64v2"]
 THREADED = 0.05  # share of programs that have threads
+SPAWNING = 0.03  # share of programs with descriptors that start another process
 LEFT_OPEN = 0.3  # share of programs with streams that are left open until the process ends
 AIO = ["aio_read", "aio_write", "lio_read", "lio_write"]
 
@@ -114,7 +115,8 @@ class Writer:
         elif which < 0.85:
             self.put(self.random.choice(["creat", "creat64"]), self.new_fd(), self.name(), "0640")
         elif which < 0.95:
-            self.put("openat", self.new_fd(), -1, self.name(), self.random.choice(CREATE), "0644")
+            op = self.random.choice(["openat", "openat", "openat2"])
+            self.put(op, self.new_fd(), -1, self.name(), self.random.choice(CREATE), "0644")
         else:
             self.put(self.random.choice(["mkstemp", "mkostemps"]), self.new_fd(), "@t")
 
@@ -125,7 +127,9 @@ class Writer:
             self.folders.append(self.next_fd)
             self.put("open", self.next_fd, "@d", "O_RDONLY|O_DIRECTORY")
         folder = self.folders[0]
-        op = self.random.choice(["openat", "openat64", "statx", "fstatat", "unlinkat", "mkdirat", "renameat"])
+        op = self.random.choice(
+            ["openat", "openat64", "openat2", "statx", "fstatat", "unlinkat", "mkdirat", "renameat"]
+        )
         name = self.random.choice(["@-a", "@-b", "@-./a"])
         if op.startswith("openat"):
             self.put(op, self.new_fd(), folder, name, self.random.choice(CREATE), "0644")
@@ -233,6 +237,19 @@ class Writer:
             else:
                 self.put(self.random.choice(["unlink", "stat"]), one)
 
+    def printing(self) -> None:
+        """The standard output becomes a file and back, while descriptors of that file are used beside it."""
+        for _ in range(self.random.randrange(1, 4)):
+            self.put("print", self.random.choice([0, 1, 10, 500]))
+            self.put("stdout_to", self.fd())
+            for _ in range(self.random.randrange(0, 6)):
+                work = self.random.choice([self.transfer, self.transfer, self.seek])
+                printing = [("print", self.random.choice([0, 1, 10, 500])), ("print_flush",)]
+                self.put(*self.random.choice(printing)) if self.random.random() < 0.5 else work()
+            if self.random.random() < 0.7:
+                self.put("print_flush")
+                self.put("stdout_back")
+
     def between(self) -> None:
         if self.random.random() < 0.5:
             self.put("sendfile", self.fd(), self.fd(), self.random.choice([-1, 0, 100]), self.some_size())
@@ -249,6 +266,9 @@ class Writer:
     def fopen(self) -> None:
         self.next_stream = (self.next_stream + 1) % 20
         self.streams.append(self.next_stream)
+        if self.random.random() < 0.05:
+            self.put(self.random.choice(["tmpfile", "tmpfile64"]), self.next_stream)
+            return
         op = self.random.choice(["fopen", "fopen", "fopen64"])
         self.put(op, self.next_stream, self.name(), self.random.choice(STREAM_MODES))
 
@@ -394,6 +414,7 @@ class Writer:
             (self.between, 0.4),
             (self.other, 0.5),
             (self.below_folder, 0.3),
+            (self.printing, 0.1),
         ]
         streams: list[tuple[Callable[[], None], float]] = [
             (self.fopen, 1),
@@ -450,6 +471,39 @@ class ThreadWriter(Writer):
         return self.lines
 
 
+class ChildWriter(Writer):
+    """What a process does that has what another one opened; it takes no name away, by which the kernel calls them."""
+
+    def __init__(self, seed: str, fds: list[int], next_fd: int) -> None:
+        super().__init__(seed)
+        self.fds, self.next_fd = fds, next_fd
+
+    def fdopen(self) -> None:
+        """Without appending, which other descriptors of one open file would have to do from then on, too."""
+        super().fdopen()
+        if self.lines[-1].split()[-1] in ("a", "a+"):
+            self.lines[-1] = self.lines[-1].rsplit(" ", 1)[0] + " r+"
+
+    def part(self) -> list[str]:
+        """A few calls."""
+        works = [self.transfer] * 12 + [self.seek, self.seek, self.duplicate, self.look, self.other, self.open]
+        works += [self.between, self.close, self.fdopen, self.stream_transfer, self.stream_other, self.printing]
+        for work in self.random.choices(works, k=self.random.choice([1, 2, 4, 8, 20])):
+            work()
+        return self.lines
+
+
+def with_child(writer: Writer, seed: str) -> None:
+    """A program that starts another process in its midst."""
+    ends = [writer.random.choice([-1, *writer.fds]) for _ in range(2)]
+    given = [slot for slot, end in zip((62, 63), ends, strict=True) if end >= 0]
+    child = ChildWriter(seed, list(dict.fromkeys(writer.fds)) + given * 3, writer.next_fd)
+    writer.lines += [f"{writer.random.choice(['spawn', 'spawn_by_fork'])} 1 {ends[0]} {ends[1]}"]
+    for _ in range(writer.random.choice([0, 2, 6])):
+        writer.random.choice([writer.transfer, writer.seek, writer.close, writer.open])()
+    writer.lines += ["child 1", *child.part()]
+
+
 WHOLE = [
     *(Writer.read_to_the_end, Writer.append_log, Writer.strided, Writer.text_file, Writer.many_sizes),
     *(Writer.held_bytes, Writer.linked_folders),
@@ -470,6 +524,8 @@ def make_program(number: int, seed: int) -> Program:
             writer.chaos()
     else:
         writer.chaos()
-    if writer.streams and writer.random.random() < LEFT_OPEN:
+    if writer.fds and writer.random.random() < SPAWNING:
+        with_child(writer, f"{seed}:{number}:child")
+    elif writer.streams and writer.random.random() < LEFT_OPEN:
         writer.put("leave")
     return Program(number, writer.lines)

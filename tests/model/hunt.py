@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calllist import Program, operation_names, read_journal, read_programs
@@ -32,6 +32,18 @@ from ranks import compare_job
 from rules import Rules
 
 HERE = Path(__file__).resolve().parent
+NOT_UNDER_DARSHAN = (
+    "freopen",  # Darshan keeps what a stream was before, and finds it in later programs
+    *(
+        "openat2",
+        "tmpfile",
+        "print",
+        "stdout_to",
+        "spawn",
+        "leave",
+        "fflush_all",
+    ),  # it sees them otherwise or not at all
+)
 BATCH = 500
 PATIENCE = 900  # seconds for a batch
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
@@ -110,6 +122,15 @@ def some_layout(number: int) -> Layout:
     return Layout(chance.choice([1000, 4096, 65536, 1 << 20]), tuple(targets))
 
 
+def child_errors(journal: Path, child: Process) -> list[Error]:
+    """What is wrong in the log of a process that a program started. One that recorded nothing leaves none."""
+    program, log = int(journal.name.split(".")[-2]), Path(f"{journal}.log")
+    if not log.exists():
+        recorded = [*child.stdio.files, *(file for file in child.posix.files.values() if file.is_recorded())]
+        return [Error(program, "child", "", "log", "one", "none")] if recorded else []
+    return [replace(error, program=program) for error in Comparison(read_log(log), child).run()]
+
+
 def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> list[Error]:
     """What is wrong in the log of one process that ran these programs one after another."""
     with tempfile.TemporaryDirectory(prefix="iolens-model-", dir=scratch()) as top:
@@ -138,7 +159,15 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
             for call in read_journal(path, names, programs):
                 process.see(call)
         found = read_log(log)
-        return compare_job(found, processes) if setting.ranks > 1 else Comparison(found, processes[0]).run()
+        if setting.ranks > 1:
+            return compare_job(found, processes)
+        errors = Comparison(found, processes[0]).run()
+        for path in sorted(journal.parent.glob(f"{journal.name}.child.*[0-9]")):
+            child = Process(str(folder), Rules(setting.recorder), block_size, 1, layout)
+            for call in read_journal(path, names, programs):
+                child.see(call)
+            errors += child_errors(path, child)
+        return errors
 
 
 def shortened(setting: Setting, programs: list[Program], names: list[str], counter: tuple[str, str]) -> Program:
@@ -165,8 +194,8 @@ def shortened(setting: Setting, programs: list[Program], names: list[str], count
 def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[str]) -> list[tuple[Error, str]]:
     numbers = range(first, first + count)
     programs = [make_job(i, seed, setting.ranks) if setting.ranks else make_program(i, seed) for i in numbers]
-    if setting.recorder == "darshan":  # keeps what a stream was before freopen, and finds it in later programs
-        programs = [p for p in programs if not any(line.startswith("freopen") for line in p.lines)]
+    if setting.recorder == "darshan":
+        programs = [p for p in programs if not any(line.startswith(NOT_UNDER_DARSHAN) for line in p.lines)]
     texts = {p.number: p.text() for p in programs}
     return [(e, texts.get(e.program, "")) for e in run_batch(setting, programs, names)]
 

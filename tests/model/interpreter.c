@@ -1,5 +1,6 @@
 /*
  * interpreter CALLS JOURNAL      executes the programs in CALLS one after another, writes their journal
+ * interpreter CALLS JOURNAL PROGRAM CHILD SLOT=DESCRIPTOR...   executes one child's part of one program
  * interpreter --ops              names the operations, one a line
  *
  * Files lie in the working directory. What it does for itself goes past the C library, so that no profiler
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,6 +34,7 @@ struct line {
     const struct operation *operation;
     int32_t op;
     int32_t thread;
+    int child; /* 0: of the process that all begin in */
     struct arg args[MAX_ARGS];
 };
 
@@ -113,7 +116,8 @@ static int64_t journal_room;
 static _Atomic int64_t journal_length;
 static char *memory;
 static char folder[4096];
-static int rank, ranks = 1;
+static int rank, ranks = 1, own_child;
+static char *const *arguments;
 
 _Noreturn static void fail(const char *what, const char *which)
 {
@@ -207,13 +211,13 @@ static int is_my_rank(const char *range)
     return rank >= first && rank <= last;
 }
 
-static void add_line(struct program *p, int32_t thread, char *word, char **rest)
+static void add_line(struct program *p, int32_t thread, int child, char *word, char **rest)
 {
     p->line = realloc(p->line, sizeof *p->line * (size_t)(p->lines + 1));
     if (!p->line)
         fail("out of memory", word);
     struct line *line = &p->line[p->lines];
-    *line = (struct line){.op = operation_named(word), .thread = thread};
+    *line = (struct line){.op = operation_named(word), .thread = thread, .child = child};
     line->operation = operations[line->op];
     for (int i = 0; (word = strtok_r(NULL, " \n", rest)) && *word != '#'; i++) {
         if (i == MAX_ARGS)
@@ -227,7 +231,7 @@ static struct program *parse(char *text, int *count)
 {
     struct program *programs = NULL, *p = NULL;
     int32_t thread = 0;
-    int mine = 1;
+    int mine = 1, child = 0;
     for (char *next, *line = text; *line; line = next) {
         char *end = strchrnul(line, '\n'), *rest;
         next = *end ? end + 1 : end;
@@ -241,7 +245,7 @@ static struct program *parse(char *text, int *count)
                 fail("out of memory", word);
             p = &programs[(*count)++];
             *p = (struct program){.id = atoi(strtok_r(NULL, " ", &rest))};
-            thread = 0;
+            thread = child = 0;
             mine = 1;
         } else if (!p) {
             fail("a call before the first program", word);
@@ -252,8 +256,10 @@ static struct program *parse(char *text, int *count)
             p->threads = thread > p->threads ? thread : p->threads;
         } else if (!strcmp(word, "rank")) {
             mine = is_my_rank(strtok_r(NULL, " ", &rest));
+        } else if (!strcmp(word, "child")) {
+            child = atoi(strtok_r(NULL, " ", &rest));
         } else {
-            add_line(p, thread, word, &rest);
+            add_line(p, thread, child, word, &rest);
             if (!mine)
                 p->line[p->lines].operation = NULL;
             p->lines++;
@@ -381,16 +387,39 @@ static void *run_thread(void *argument)
     struct thread_part *part = argument;
     for (int i = 0; i < part->program->lines; i++) {
         const struct line *line = &part->program->line[i];
-        if (line->operation && line->thread == part->thread)
+        if (line->operation && line->thread == part->thread && line->child == own_child)
             run_line(part->state, line, i);
     }
     return NULL;
 }
 
+void ask_positions(struct state *s)
+{
+    struct line line = {.op = operation_named("lseek")};
+    line.operation = operations[line.op];
+    for (int slot = 0; slot < SLOTS; slot++) {
+        line.args[0].number = slot;
+        line.args[2].number = SEEK_CUR;
+        if (s->fds[slot] >= 0 && !stream_holds(s, s->fds[slot]))
+            run_line(s, &line, -1);
+    }
+}
+
 /* What a program leaves open is closed by calls like any other, so that the next one begins afresh. */
+static void run_named(struct state *s, const char *operation)
+{
+    struct line line = {.op = operation_named(operation)};
+    line.operation = operations[line.op];
+    run_line(s, &line, -1);
+}
+
 static void close_rest(struct state *s)
 {
     static int32_t op_close = -1, op_fclose, op_mpi_close = -1;
+    if (s->output >= 0) {
+        run_named(s, "print_flush");
+        run_named(s, "stdout_back");
+    }
     if (op_close < 0) {
         op_close = operation_named("close");
         op_fclose = operation_named("fclose");
@@ -417,11 +446,24 @@ static void close_rest(struct state *s)
     }
 }
 
+/* What was open in the process above is in the same slots. */
+static void inherit(struct state *s)
+{
+    for (int i = 5; own_child && arguments[i]; i++) {
+        int slot = atoi(arguments[i]);
+        struct line line = {.op = operation_named("inherits"), .args = {{.number = slot}}};
+        s->fds[slot] = atoi(strchr(arguments[i], '=') + 1);
+        line.operation = operations[line.op];
+        run_line(s, &line, -1);
+    }
+}
+
 static void run_program(struct program *p)
 {
-    struct state state = {.program = p->id};
+    struct state state = {.program = p->id, .output = -1};
     for (int i = 0; i < SLOTS; i++)
         state.fds[i] = -1;
+    inherit(&state);
     struct thread_part parts[MAX_THREADS];
     pthread_t threads[MAX_THREADS];
     for (int t = 0; t <= p->threads; t++) {
@@ -433,6 +475,79 @@ static void run_program(struct program *p)
     for (int t = 1; t <= p->threads; t++)
         pthread_join(threads[t], NULL);
     close_rest(&state);
+}
+
+/* ------------------------------------------------------------------ other processes */
+
+enum { HANDED_MOST = 64, CHILD_INPUT = 62, CHILD_OUTPUT = 63, CHILD_ARGUMENTS = 5 };
+
+extern char **environ;
+
+static void hand_slot(char **words, int *n, int slot, int fd)
+{
+    if (asprintf(&words[(*n)++], "%d=%d", slot, fd) < 0)
+        abort();
+}
+
+/* SLOT=DESCRIPTOR of what a child has, lowest first: descriptors below 64 that exec does not close, and no
+ * stream moves. */
+static void hand_over(const struct state *s, char **words, int input, int output)
+{
+    int n = 0;
+    if (input >= 0)
+        hand_slot(words, &n, CHILD_INPUT, STDIN_FILENO);
+    if (output >= 0)
+        hand_slot(words, &n, CHILD_OUTPUT, STDOUT_FILENO);
+    for (int fd = STDERR_FILENO + 1; fd < HANDED_MOST; fd++)
+        for (int i = 0; i < CHILD_INPUT; i++)
+            if (s->fds[i] == fd && !stream_holds(s, fd) && syscall(SYS_fcntl, fd, F_GETFD) == 0)
+                hand_slot(words, &n, i, fd);
+}
+
+static int start(char **words, int input, int output, int by_fork)
+{
+    int child = -1;
+    if (by_fork) {
+        child = fork();
+        if (child == 0) {
+            if ((input < 0 || dup2(input, STDIN_FILENO) >= 0) &&
+                (output < 0 || dup2(output, STDOUT_FILENO) >= 0))
+                execv("/proc/self/exe", words);
+            _exit(127);
+        }
+        return child;
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (input >= 0)
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    if (output >= 0)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    int failed = posix_spawn(&child, "/proc/self/exe", &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed ? -1 : child;
+}
+
+/* The child has a journal and a log of its own. */
+int run_child(const struct state *s, int64_t number, int input, int output, int by_fork)
+{
+    char journal_name[5000], log_name[5100], program[16], child[16];
+    char *words[CHILD_ARGUMENTS + SLOTS + 1] = {arguments[0], arguments[1], journal_name, program, child};
+    snprintf(journal_name, sizeof journal_name, "%s.child.%d.%d", arguments[2], s->program, (int)number);
+    snprintf(log_name, sizeof log_name, "%s.log", journal_name);
+    snprintf(program, sizeof program, "%d", s->program);
+    snprintf(child, sizeof child, "%d", (int)number);
+    hand_over(s, words + CHILD_ARGUMENTS, input, output);
+    const char *before = getenv("IOLENS_LOGFILE");
+    char *own = before ? strdup(before) : NULL;
+    setenv("IOLENS_LOGFILE", log_name, 1);
+    int pid = own_child ? -1 : start(words, input, output, by_fork), status = -1;
+    if (own)
+        setenv("IOLENS_LOGFILE", own, 1);
+    free(own);
+    if (pid > 0)
+        syscall(SYS_wait4, pid, &status, 0L, NULL);
+    return status;
 }
 
 /* ------------------------------------------------------------------ files of its own */
@@ -503,13 +618,15 @@ int main(int argc, char **argv)
             printf("%s\n", operations[i]->name);
         return 0;
     }
-    if (argc != 3)
+    if (argc != 3 && argc < 5)
         fail("usage", "interpreter CALLS JOURNAL | interpreter --ops");
 #ifdef WITH_MPI
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 #endif
+    arguments = argv;
+    own_child = argc > 4 ? atoi(argv[4]) : 0;
     if (!getcwd(folder, sizeof folder))
         fail("getcwd", strerror(errno));
     struct rlimit files;
@@ -523,7 +640,8 @@ int main(int argc, char **argv)
         journal_room += (programs[i].lines + 2 * SLOTS) * (1 + SLOTS);
     journal = reserve((size_t)journal_room * sizeof *journal);
     for (int i = 0; i < count; i++)
-        run_program(&programs[i]);
+        if (!own_child || programs[i].id == atoi(argv[3]))
+            run_program(&programs[i]);
     if (left_count > 0)
         write_journal_at_exit(argv[2]);
     else

@@ -49,6 +49,7 @@ struct state {
     FILE *streams[SLOTS];
     enum way ways[SLOTS]; /* of each stream: what was done last */
     void *handles[SLOTS]; /* of whatever else an interface opens, such as MPI files */
+    int output;           /* the standard output, while descriptor 1 is another file; else -1 */
     int leaves;           /* its streams stay open until the process ends */
 };
 
@@ -75,6 +76,14 @@ int64_t size_of(int64_t fd);
 
 /* Whether a stream stands on this descriptor: to take it away, or give it to a second one, is left out. */
 int stream_holds(const struct state *s, int fd);
+
+/* Start the process that executes the lines behind `child NUMBER`, with these two slots' descriptors as its
+ * standard input and output (-1: as here), by posix_spawn or by fork and exec. Returns its exit status, -1 if
+ * it did not start. */
+int run_child(const struct state *s, int64_t number, int input, int output, int by_fork);
+
+/* Ask for the position of every descriptor, by calls like any other: a child may have moved them. */
+void ask_positions(struct state *s);
 
 /* Note each stream that holds bytes, of this program (NULL: of none) and of those that left theirs open, with
  * how many; and behind the call that flushed them, where they stand. */

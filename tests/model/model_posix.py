@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 from dataclasses import dataclass, field
 
 from calllist import Call
@@ -63,11 +64,15 @@ class PosixFile:
     asked: int = 0
     last_was_write: bool | None = None
     last_byte: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
+    held: bool = False  # some call on a descriptor of it was counted
     offset: int = 0  # where Darshan believes that the file is, whatever descriptor moves
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
 
     def add(self, counter: str, n: int = 1) -> None:
         self.ints[counter] = self.ints.get(counter, 0) + n
+
+    def is_recorded(self) -> bool:
+        return bool(self.ints) or self.closed.start is not None
 
     def forget_last_bytes(self) -> None:
         self.last_byte = {False: 0, True: 0}
@@ -116,6 +121,10 @@ class PosixModel:
             "mkostemps": self.made,
             "openat": self.openat,
             "openat64": self.openat,
+            "openat2": self.openat,
+            "inherits": self.inherits,
+            "stdout_to": self.stdout_to,
+            "stdout_back": self.stdout_back,
             "dup": self.dup,
             "dup2": self.dup,
             "dup3": self.dup,
@@ -241,6 +250,7 @@ class PosixModel:
         self.add_open(call, int(call.result), OpenFile(file, append))
 
     def add_open(self, call: Call, fd: int, opened: OpenFile) -> None:
+        opened.file.held = True
         opened.file.add("OPENS")
         opened.file.opened.add(call.begin, call.end)
         opened.file.asked += call.end - call.begin
@@ -281,11 +291,30 @@ class PosixModel:
             opened.file.add("DUPS")
             self.add_open(call, call.result, opened)
 
+    def inherits(self, call: Call) -> None:
+        """Its file is named as the kernel names it; one without a name is not recorded."""
+        name = struct.pack("<3q", *call.extra).split(b"\0")[0].decode()
+        if name:
+            file = self.file(f"{self.folder}/{name}")
+            own = OpenFile(file, append=bool(call.result & os.O_APPEND))
+            self.put(call.fd, self.open_file(call.before) or own)
+
+    def stdout_to(self, call: Call) -> None:
+        opened = self.open_file(call.fd)
+        if opened:
+            opened.streamed = True
+        self.dup(call)
+
+    def stdout_back(self, call: Call) -> None:
+        if call.result >= 0:
+            self.gone(call.result)
+
     def close(self, call: Call) -> None:
         opened = self.open_file(call.fd)
         if not opened or call.result < 0 or (call.name == "close_range" and not self.rules.ours("close_range")):
             return
         self.drop(call.fd)
+        opened.file.held = True
         opened.file.forget_last_bytes()
         opened.file.closed.add(call.begin, call.end)
         opened.file.asked += call.end - call.begin
@@ -338,6 +367,7 @@ class PosixModel:
 
     def moves(self, call: Call, file: PosixFile, write: bool, offset: int, size: int, aligned: bool = True) -> None:
         end = offset + size - 1
+        file.held = True
         file.transfers.append((write, offset, size, call.begin, call.end))
         kind, kinds, past = ("WRITE", "WRITES", "WRITTEN") if write else ("READ", "READS", "READ")
         last = file.last_byte[write]
@@ -386,6 +416,7 @@ class PosixModel:
         opened = self.open_file(call.fd)
         if call.result >= 0 and opened:
             self.meta(call, opened.file, "SEEKS")
+            opened.file.held = True
             opened.file.offset = call.result
             opened.moved_here = True
 
@@ -404,17 +435,20 @@ class PosixModel:
         opened = self.open_file(call.fd)
         if call.result == 0 and stat.S_ISREG(call.extra[0]) and opened and self.rules.ours("stat"):
             self.meta(call, opened.file, "STATS")
+            opened.file.held = True
 
     def sync(self, call: Call) -> None:
         opened = self.open_file(call.fd)
         if call.result == 0 and opened:
             opened.file.add("FSYNCS" if call.name == "fsync" else "FDSYNCS")
+            opened.file.held = True
             opened.file.synced += call.end - call.begin
 
     def mmap(self, call: Call) -> None:
         opened = self.open_file(call.fd)
         if call.result == 0 and opened and self.rules.ours("mmap"):
             opened.file.add("MMAPS")
+            opened.file.held = True
 
     def rename(self, call: Call) -> None:
         self.renames(call, call.args[0], call.args[1], None, None)
@@ -435,7 +469,7 @@ class PosixModel:
         if name in self.links:
             self.links[new_name] = self.links.pop(name)
             return
-        if name not in self.files:
+        if name not in self.files or not self.files[name].is_recorded():
             return
         self.meta(call, self.files[name], "RENAME_SOURCES")
         new = self.file(new_name)
@@ -455,7 +489,7 @@ class PosixModel:
         """Every counter whose value the calls decide; the largest times and the most common values are held apart."""
         want = dict(file.ints)
         want["MEM_ALIGNMENT"] = MEMORY_ALIGNMENT
-        want["FILE_ALIGNMENT"] = self.alignment if file.ints.get("OPENS") else self.block_size
+        want["FILE_ALIGNMENT"] = self.alignment if file.held else self.block_size
         return want
 
     def counted_sizes(self, file: PosixFile) -> dict[int, int]:

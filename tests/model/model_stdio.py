@@ -17,7 +17,7 @@ GOT_TEXT = {"fgets", "fgets_unlocked", "getline", "getdelim"}
 PUT_TEXT = {"fputs", "fputs_unlocked"}
 PRINTED = {"fprintf", "vfprintf"}
 UNCOUNTED = {"fileno", "ftell", "clearerr", "setvbuf"}
-OPENING = {"fopen", "fopen64", "fdopen"}  # a stream that is not there before
+OPENING = {"fopen", "fopen64", "tmpfile", "tmpfile64", "fdopen"}  # a stream that is not there before
 SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
 EMPTYING = {"exit", "flushed"}  # by a flush of all streams: what the stream held stands right before its position
 UNSEEN = {  # by Darshan
@@ -64,6 +64,10 @@ class StdioModel:
         self.handlers = {
             "fopen": self.fopen,
             "fopen64": self.fopen,
+            "tmpfile": self.tmpfile,
+            "tmpfile64": self.tmpfile,
+            "print": self.printed_out,
+            "print_flush": self.printed_out,
             "freopen": self.freopen,
             "fdopen": self.fdopen,
             "fclose": self.fclose,
@@ -119,6 +123,27 @@ class StdioModel:
             file = self.file(name)
             file.offset = 0
             self.add_open(call, int(call.args[0]), Stream(file, call.args[2].startswith("a")))
+
+    def tmpfile(self, call: Call) -> None:
+        """Files without a name share the record of their folder."""
+        if call.result:
+            self.add_open(call, int(call.args[0]), Stream(self.file("/tmp"), False))
+
+    def printed_out(self, call: Call) -> None:
+        """What is printed is the standard output's, whatever file its descriptor stands for."""
+        file = self.file("<STDOUT>")
+        if call.result < 0:
+            return
+        size = call.extra[0]
+        file.ints["OPENS"] = 1
+        file.add("WRITES" if call.name == "print" else "FLUSHES")
+        file.add("BYTES_WRITTEN", size)
+        file.offset += size
+        file.moved[True].add(call.begin, call.end)
+        transfer = (True, file.offset - size, size, call.begin, call.end)
+        if call.name == "print":
+            file.transfers.append(transfer)
+        self.place(file, transfer, "FLUSHES")
 
     def freopen(self, call: Call) -> None:
         self.streams.pop((call.program, call.slot), None)

@@ -4,6 +4,7 @@
 #include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,6 +52,15 @@ RUN_OPEN(creat64, creat64(a[1].text, (mode_t)a[2].number))
 /* openat SLOT FOLDER-SLOT|-1 PATH FLAGS MODE */
 RUN_OPEN(openat, openat(fd_in(s, a[1]), a[2].text, (int)a[3].number, (mode_t)a[4].number))
 RUN_OPEN(openat64, openat64(fd_in(s, a[1]), a[2].text, (int)a[3].number, (mode_t)a[4].number))
+/* openat2 SLOT FOLDER-SLOT|-1 PATH FLAGS MODE: by its number, for the C library has no function */
+static long by_number(int folder, const char *path, int64_t flags, int64_t mode)
+{
+    struct {
+        uint64_t flags, mode, resolve;
+    } how = {(uint64_t)flags, flags & O_CREAT ? (uint64_t)mode : 0, 0};
+    return syscall(437, folder, path, &how, sizeof how);
+}
+RUN_OPEN(openat2, by_number(fd_in(s, a[1]), a[2].text, a[3].number, a[4].number))
 /* dup NEW-SLOT SLOT */
 RUN_OPEN(dup, dup(fd_in(s, a[1])))
 /* fcntl_dupfd NEW-SLOT SLOT LEAST */
@@ -82,6 +92,69 @@ RUN(dup3)
         return;
     TIMED(e, dup3(fd_in(s, a[1]), target, O_CLOEXEC));
     put_fd(s, a[0], e);
+}
+
+/* stdout_to SLOT: dup2 onto the standard output, which stdout_back undoes; result 1 or -1 */
+RUN(stdout_to)
+{
+    if (s->output < 0)
+        s->output = (int)syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD_CLOEXEC, 900);
+    TIMED(e, dup2(fd_in(s, a[0]), STDOUT_FILENO));
+}
+RUN(stdout_back)
+{
+    (void)a;
+    e->result = -1;
+    if (s->output < 0)
+        return;
+    TIMED(e, dup2(s->output, STDOUT_FILENO));
+    syscall(SYS_close, s->output);
+    s->output = -1;
+}
+
+/* spawn CHILD IN-SLOT|-1 OUT-SLOT|-1; spawn_by_fork …: runs the lines behind `child CHILD` in a process of
+ * their own, and waits for it. It has what is open here in the same slots, its standard input in slot 62 and
+ * output in slot 63. */
+static int handed(const struct state *s, struct arg a)
+{
+    int fd = a.number < 0 ? -1 : fd_in(s, a);
+    return stream_holds(s, fd) ? -1 : fd;
+}
+RUN(spawn)
+{
+    TIMED(e, run_child(s, a[0].number, handed(s, a[1]), handed(s, a[2]), 0));
+    ask_positions(s);
+}
+RUN(spawn_by_fork)
+{
+    TIMED(e, run_child(s, a[0].number, handed(s, a[1]), handed(s, a[2]), 1));
+    ask_positions(s);
+}
+/* inherits SLOT, of a child: result are the descriptor's flags; extra is its file's path below the working
+ * directory, nothing where it has none; before is a lower
+ * descriptor of the same open file, -1 for none */
+static int64_t shared_with(int fd)
+{
+    enum { SAME_OPEN_FILE = 0 };
+    int pid = getpid();
+    for (int other = 0; other < fd; other++)
+        if (syscall(SYS_kcmp, pid, pid, SAME_OPEN_FILE, (long)fd, (long)other) == 0)
+            return other;
+    return -1;
+}
+RUN(inherits)
+{
+    char link[64], path[4096] = "", folder[4096];
+    struct stat st;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd_in(s, a[0]));
+    TIMED(e, syscall(SYS_fcntl, fd_in(s, a[0]), F_GETFL));
+    e->before = shared_with(fd_in(s, a[0]));
+    long length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+    size_t above = (size_t)syscall(SYS_getcwd, folder, sizeof folder);
+    bool is_file = syscall(SYS_fstat, fd_in(s, a[0]), &st) == 0 && S_ISREG(st.st_mode);
+    if (is_file && length > (long)above && !strstr(path, " (deleted)") &&
+        strlen(path + above) < sizeof e->extra)
+        strcpy((char *)e->extra, path + above);
 }
 
 /* mkstemp SLOT PATH: PATH gets XXXXXX, and a suffix of 2 letters for mkstemps; extra: the six letters that it
@@ -316,6 +389,7 @@ const struct operation posix_operations[] = {
     ROW(creat64, ON_NOTHING, 0),
     ROW(openat, ON_NOTHING, 0),
     ROW(openat64, ON_NOTHING, 0),
+    ROW(openat2, ON_NOTHING, 0),
     ROW(mkstemp, ON_NOTHING, 0),
     ROW(mkostemps, ON_NOTHING, 0),
     ROW(dup, ON_FD, 1),
@@ -323,6 +397,11 @@ const struct operation posix_operations[] = {
     ROW(dup3, ON_FD, 1),
     ROW(fcntl_dupfd, ON_FD, 1),
     ROW(fcntl_dupfd_cloexec, ON_FD, 1),
+    ROW(spawn, ON_NOTHING, 0),
+    ROW(spawn_by_fork, ON_NOTHING, 0),
+    ROW(inherits, ON_FD, 0),
+    ROW(stdout_to, ON_FD, 0),
+    ROW(stdout_back, ON_NOTHING, 0),
     ROW(close, ON_FD, 0),
     ROW(close_range, ON_FD, 0),
     ROW(read, ON_FD, 0),

@@ -11,7 +11,8 @@ from model_stripes import Layout
 from rules import Rules
 
 FILLS_SLOT = set(
-    "open open64 creat creat64 openat openat64 mkstemp mkostemps dup dup2 dup3 fcntl_dupfd fcntl_dupfd_cloexec".split()
+    "open open64 creat creat64 openat openat64 openat2 mkstemp mkostemps "
+    "dup dup2 dup3 fcntl_dupfd fcntl_dupfd_cloexec".split()
 )
 
 
@@ -46,12 +47,14 @@ class Process:
                 self.slots[program, int(call.args[0])] = call.result
         elif name == "fileno":
             self.slots[program, int(call.args[1])] = call.result
+        elif name == "inherits":
+            self.slots[program, call.slot] = call.fd
         elif name in ("close", "close_range") and call.begin:
             self.slots.pop((program, call.slot), None)
         elif name in ("fclose", "freopen", "fdopen"):
             for slot in [s for s, fd in self.slots.items() if s[0] == program and fd == call.fd]:
                 del self.slots[slot]
-        if name in ("fopen", "fopen64", "freopen", "fdopen", "fclose"):
+        if name in ("fopen", "fopen64", "tmpfile", "tmpfile64", "freopen", "fdopen", "fclose"):
             stream = (program, int(call.args[0]))
             opened = self.stdio.streams.get(stream)
             self.stream_names.pop(stream, None)

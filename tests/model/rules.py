@@ -45,8 +45,6 @@ NOT_MODELLED = {
     **dict.fromkeys(
         [
             "libaio (`io_submit`)",
-            "`<STDIN>`, `<STDOUT>`, `<STDERR>`",
-            "descriptors that a program was given, as by `program > file`",
             "descriptors in a child of `fork`",
             "programs without MPI",
             "`dprintf`, `vdprintf`",
@@ -60,6 +58,14 @@ NOT_MODELLED = {
             "sizes above 2 GiB in one call",
         ],
         "the generator makes no such program",
+    ),
+    **dict.fromkeys(
+        [
+            "`<STDIN>`, `<STDOUT>`, `<STDERR>`",
+            "descriptors that a program was given, as by `program > file`",
+            "`tmpfile`, `openat2` by its number",
+        ],
+        "programs that show it are left out under Darshan",
     ),
     **dict.fromkeys(
         [

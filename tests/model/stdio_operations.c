@@ -49,6 +49,39 @@ RUN(fopen64)
     TIMED(e, (f = fopen64(a[1].text, a[2].text)) != NULL);
     put_stream(s, a[0], e, f);
 }
+/* tmpfile STREAM */
+RUN(tmpfile)
+{
+    FILE *f;
+    if (s->streams[a[0].number])
+        return;
+    TIMED(e, (f = tmpfile()) != NULL);
+    put_stream(s, a[0], e, f);
+}
+RUN(tmpfile64)
+{
+    FILE *f;
+    if (s->streams[a[0].number])
+        return;
+    TIMED(e, (f = tmpfile64()) != NULL);
+    put_stream(s, a[0], e, f);
+}
+/* print LETTERS: into stdout's buffer; print_flush: and out of it. What waits there goes with the rest before
+ * the program ends. */
+RUN(print)
+{
+    (void)s;
+    char letters[4096] = {0};
+    memset(letters, 'p', (size_t)(a[0].number % 2048));
+    TIMED(e, fputs(letters, stdout));
+    e->extra[0] = a[0].number % 2048;
+}
+RUN(print_flush)
+{
+    (void)s;
+    (void)a;
+    TIMED(e, fflush(stdout));
+}
 RUN(fdopen)
 {
     FILE *f;
@@ -254,6 +287,10 @@ const struct operation stdio_operations[] = {
     {"fopen", run_fopen, ON_NOTHING, 0, STAYS},
     {"fopen64", run_fopen64, ON_NOTHING, 0, STAYS},
     {"fdopen", run_fdopen, ON_FD, 1, STAYS},
+    {"tmpfile", run_tmpfile, ON_NOTHING, 0, STAYS},
+    {"tmpfile64", run_tmpfile64, ON_NOTHING, 0, STAYS},
+    {"print", run_print, ON_NOTHING, 0, STAYS},
+    {"print_flush", run_print_flush, ON_NOTHING, 0, STAYS},
     {"leave", run_leave, ON_NOTHING, 0, STAYS},
     {"fflush_all", run_fflush_all, ON_NOTHING, 0, STAYS},
     ROW(exit, STAYS),

@@ -15,6 +15,13 @@ struct fds iolens_fds;
 
 enum { INHERITED_MOST = 64 };
 
+/* When the kernel is asked for the position of what a descriptor stands for. */
+static uint8_t asks_of(int fd, bool append)
+{
+    bool streamed = fd < (int)(8 * sizeof iolens_fds.streamed) && iolens_fds.streamed >> fd & 1;
+    return append || streamed ? FDS_ALWAYS : 0;
+}
+
 static bool in_range(int fd) { return fd >= 0 && fd < FDS_MAX; }
 
 /* The calls below with "locked" in their name expect fds.lock to be held. */
@@ -56,7 +63,7 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     if (!iolens_fds.table)
         iolens_fds.table = pages_alloc(FDS_MAX * sizeof *iolens_fds.table);
     if (iolens_fds.table && (open = new_open_locked())) {
-        *open = (struct open_file){.file = file, .append = append, .asks = append ? FDS_ALWAYS : 0};
+        *open = (struct open_file){.file = file, .append = append, .asks = asks_of(fd, append)};
         set_locked(fd, open);
     }
     spin_unlock(&iolens_fds.lock);
@@ -70,7 +77,7 @@ void fds_start(void)
     uint64_t open = 0;
     for (int fd = 0; fd < INHERITED_MOST; fd++)
         open |= (uint64_t)(system_call(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
-    iolens_fds.inherited = open;
+    iolens_fds.given = iolens_fds.inherited = open;
 }
 
 void fds_learn_kind(int fd)
@@ -92,6 +99,18 @@ static struct file *named_file(int fd)
     return file;
 }
 
+/* True if the program was given another descriptor of the same file, as by `program >out 2>&1`: both may
+ * stand for one open file, and move one position. */
+static bool is_given_twice(int fd, const struct stat *info)
+{
+    struct stat other;
+    for (int i = 0; i < INHERITED_MOST; i++)
+        if (i != fd && iolens_fds.given >> i & 1 && file_info_fd(i, &other) == 0 &&
+            other.st_ino == info->st_ino && other.st_dev == info->st_dev)
+            return true;
+    return false;
+}
+
 /* Nobody knows how it was opened, but the kernel tells whether it appends. Its position is asked for at the
  * first transfer: this may be called behind it. */
 struct open_file *fds_inherited(int fd)
@@ -107,8 +126,18 @@ struct open_file *fds_inherited(int fd)
     long flags = system_call(SYS_fcntl, fd, F_GETFL);
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
     if (open)
-        open->asks |= FDS_ONCE;
+        open->asks |= is_given_twice(fd, &info) ? FDS_ALWAYS : FDS_ONCE;
     return open;
+}
+
+void fds_stream(int fd)
+{
+    if (fd < 0 || fd >= (int)(8 * sizeof iolens_fds.streamed))
+        return;
+    iolens_fds.streamed |= UINT64_C(1) << fd;
+    struct open_file *open = iolens_fds.table ? iolens_fds.table[fd] : NULL;
+    if (open)
+        open->asks |= FDS_ALWAYS;
 }
 
 void fds_duplicate(int copy, struct open_file *open)
@@ -118,6 +147,7 @@ void fds_duplicate(int copy, struct open_file *open)
     spin_lock(&iolens_fds.lock);
     if (iolens_fds.table[copy] != open)
         set_locked(copy, open);
+    open->asks |= asks_of(copy, false);
     spin_unlock(&iolens_fds.lock);
 }
 

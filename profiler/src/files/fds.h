@@ -29,7 +29,9 @@ struct fds {
     _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
     _Atomic int used;                   /* above the highest descriptor in the table */
     struct open_file *free;
-    _Atomic uint64_t inherited; /* bit fd: it was open when the program began, and has not been asked for */
+    _Atomic uint64_t streamed;  /* bit fd: a standard stream moves it, whatever file it stands for */
+    uint64_t given;             /* bit fd: it was open when the program began */
+    _Atomic uint64_t inherited; /* … and has not been asked for */
 };
 
 enum { FDS_MAX = 1 << 20 };
@@ -52,6 +54,9 @@ struct open_file *fds_inherited(int fd);
 
 /* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */
 struct open_file *fds_open(int fd, struct file *file, bool append);
+
+/* A standard stream uses this descriptor from now on. */
+void fds_stream(int fd);
 
 /* Make `copy` stand for the open file of `fd`. */
 void fds_duplicate(int copy, struct open_file *open);

@@ -1,11 +1,14 @@
-/* The wrapped functions of async.def, and the calls by number that start what cannot be followed. */
+/* The wrapped functions of async.def, and the calls by number: openat2, which has no other form, and those
+ * that start what cannot be followed. */
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../lifecycle/confined.h"
 #include "../../sampling/held.h"
 #include "async.h"
+#include "posix.h"
 #include "calls/row.h"
 #include "unfollowed.h"
 
@@ -43,9 +46,9 @@ struct io_uring_params;
 
 #if defined(__x86_64__)
 
-/* Everything but the five calls goes on to the real function as if it had been called: C would open a frame,
+/* Everything but the six calls goes on to the real function as if it had been called: C would open a frame,
  * which a call that makes a thread or a process may not come back to. */
-enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426 };
+enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, OPENAT2 = 437 };
 
 _Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
 
@@ -79,9 +82,32 @@ static long enter_ring(long ring, long submitted, long wanted, long flags, long 
     return ret;
 }
 
+/* struct open_how, which older headers lack. */
+struct opening {
+    uint64_t flags, mode, resolve;
+};
+
+enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT: the folder stands for the root as well */
+
+static long open_by_number(const void *caller, long dirfd, const char *path, const struct opening *how,
+                           long bytes)
+{
+    struct call c = {.function = "openat2", .caller = caller, .t0 = clock_now(&iolens.clock)};
+    long fd = iolens_real_syscall(OPENAT2, dirfd, path, how, bytes);
+    c.t1 = clock_now(&iolens.clock);
+    if (fd >= 0)
+        RECORDER(posix_on_open(&c, (int)fd, (int)dirfd,
+                               path + (how->resolve & IN_ROOT ? strspn(path, "/") : 0), (int)how->flags,
+                               (mode_t)how->mode));
+    return fd;
+}
+
 HIDDEN long iolens_noted_syscall(long number, long first, long second, long third, long fourth, long fifth,
                                  long sixth)
 {
+    if (number == OPENAT2 && iolens_active())
+        return open_by_number(__builtin_return_address(0), first, (const char *)second,
+                              (const struct opening *)third, fourth);
     if (number == SYS_prctl)
         confined_prctl(first, second, third);
     if (number == SYS_seccomp)
@@ -109,6 +135,8 @@ __asm__(".pushsection .text\n"
         "    cmpq $157, %rdi\n" /* prctl */
         "    je iolens_noted_syscall\n"
         "    cmpq $317, %rdi\n" /* seccomp */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $437, %rdi\n" /* openat2 */
         "    je iolens_noted_syscall\n"
         "    jmp *iolens_real_syscall(%rip)\n"
         ".size syscall, . - syscall\n"

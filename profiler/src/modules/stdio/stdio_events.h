@@ -8,6 +8,7 @@
 #include "../../runtime/wrap.h"
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode);
+void stdio_on_tmpfile(const struct call *c, FILE *stream);
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode);
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);

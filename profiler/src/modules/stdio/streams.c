@@ -64,6 +64,7 @@ struct stream *streams_find(FILE *handle)
     if (name && handle) {
         struct file *file = registry_file(name);
         stream = file ? streams_open(handle, file, 0) : NULL;
+        fds_stream(fileno_unlocked(handle));
     }
     return stream;
 }
