@@ -12,7 +12,7 @@ void stdio_on_tmpfile(const struct call *c, FILE *stream);
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode);
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
-void stdio_on_text(const struct call *c, FILE *stream, const char *text);
+void stdio_on_text(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_flush(const struct call *c, FILE *stream); /* NULL: of all streams */
 
 /* `done` of the items that were asked for; part of another may have moved the position. */

@@ -18,7 +18,7 @@
 #define ON_FPUTC(...)    FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stream, 1))
 #define ON_PUTCHAR(...)  FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stdout, 1))
 #define ON_PUTW(...)     FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stream, sizeof(int)))
-#define ON_FPUTS(...)    FN(__VA_ARGS__, if (ret >= 0) stdio_on_text(&c, stream, text))
+#define ON_FPUTS(...)    FN(__VA_ARGS__, if (ret >= 0) stdio_on_text(&c, stream, (int64_t)strlen(text)))
 #define ON_PUTS(...)     FN(__VA_ARGS__, if (ret >= 0) stdio_on_write(&c, stdout, (int64_t)strlen(text) + 1))
 #define ON_VFPRINTF(...) FN(__VA_ARGS__, if (ret > 0) stdio_on_write(&c, stream, ret))
 #define ON_VPRINTF(...)  FN(__VA_ARGS__, if (ret > 0) stdio_on_write(&c, stdout, ret))

@@ -94,9 +94,8 @@ void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes)
     on_transfer(c, stream, STDIO_WRITES, bytes);
 }
 
-void stdio_on_text(const struct call *c, FILE *stream, const char *text)
+void stdio_on_text(const struct call *c, FILE *stream, int64_t bytes)
 {
-    int64_t bytes = (int64_t)strlen(text);
     if (__builtin_expect(bytes > 0, 1))
         on_transfer(c, stream, STDIO_WRITES, bytes);
     else
