@@ -28,6 +28,7 @@ from iolens.exports.stacks import stacks
 from iolens.log import Job, read_log
 from iolens.metrics.processor import profile_time, samples, time
 from iolens.metrics.processor.ask import Ask, levels
+from iolens.metrics.processor.parts import OUTSIDE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job import write_job
 from mpi_libraries import ROOT, library
@@ -113,17 +114,19 @@ def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     parts = found.set_index("part")["seconds"]
     assert parts.sum() == pytest.approx(job.run_time, rel=0.02)
     groups = shares.set_index("name")["samples"] / HZ
-    mpi_time = parts[[name for name in parts.index if name.startswith("MPI")]].sum()
+    mpi_time = parts[[name for name in parts.index if name.startswith("MPI")]].sum() + parts["start and end"]
     assert mpi_time == pytest.approx(groups["MPI"], abs=0.15 * job.run_time)
-    assert parts["I/O"] == pytest.approx(groups.reindex(["MPI-IO", "POSIX"]).sum(), abs=0.15 * job.run_time)
+    moved = parts[[name for name in parts.index if name.startswith("I/O")]].sum()
+    assert moved == pytest.approx(groups.reindex(["MPI-IO", "POSIX"]).sum(), abs=0.15 * job.run_time)
     record = job.frames["MPI-IO"].iloc[0]
     within = sum(record[f"MPIIO_F_{kind}_TIME"] for kind in ("READ", "WRITE", "META"))
-    assert parts["I/O"] * RANKS >= 0.99 * within
+    assert moved * RANKS >= 0.99 * within
     begin = job.private["rank_places"]["begin_time"]
     calls = job.private["mpi_calls"].groupby("function")["time"].sum()
     assert (begin > 0).all()
-    started = calls[["MPI_Init", "MPI_Finalize"]].sum() + begin.sum()
-    assert parts["MPI start and end"] * RANKS == pytest.approx(started)
+    started = calls[["MPI_Init", "MPI_Finalize"]].sum()
+    assert parts["start and end"] * RANKS == pytest.approx(started, abs=0.5)  # ranks begin one after the other
+    assert parts["the profiler"] * RANKS == pytest.approx(begin.sum())
 
 
 def test_the_profile_by_time_adds_up_and_has_the_sums_of_the_raw_tables(
@@ -140,8 +143,9 @@ def test_the_profile_by_time_adds_up_and_has_the_sums_of_the_raw_tables(
     assert functions.loc["MPI_Isend", "calls"] == run[1][0]
     parts = time.time_parts(job).frame().set_index("part")["seconds"]
     moved = groups["time"].reindex(["POSIX", "STDIO", "MPI-IO"]).sum()
-    assert moved == pytest.approx(parts["I/O"])
-    assert groups.loc["USER", "time"] == pytest.approx(parts["compute"])
+    assert moved == pytest.approx(parts[[name for name in parts.index if name.startswith("I/O")]].sum())
+    outside = parts[[name for name in parts.index if name in OUTSIDE]].sum()
+    assert groups.loc["USER", "time"] == pytest.approx(outside, abs=0.05 * job.run_time)
     assert groups.loc["IOLENS", "time"] * RANKS == pytest.approx(job.private["rank_places"]["begin_time"].sum())
     first = profile_time.profile_time(job, Ask(levels("pe=all"), 0.0)).frame()
     assert first["time"][1:].sum() == pytest.approx(RANKS * first["time"][0])
