@@ -1,0 +1,51 @@
+"""Ranks that sleep, and ranks on fewer cores than they need: both are named for what they are, MPI traced or not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from iolens.log import read_log
+from iolens.metrics.processor import time
+from iolens.metrics.processor.largest import largest_part
+from mpi_libraries import ROOT, library
+from patience import PATIENCE
+
+RANKS = 4
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("options", [(), ("--trace", "mpi")], ids=["plain", "traced"])
+@pytest.mark.parametrize(("mode", "kind"), [("sleeps", "blocked"), ("works", "cores")])
+def test_ranks_are_named_for_what_they_do(mode: str, kind: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    mpi = library("usual")
+    subprocess.run([mpi.mpicc, "-w", ROOT / "tests/c/time_ranks.c", "-o", "ranks"], cwd=tmp_path, check=True)
+    iolens = [sys.executable, "-m", "iolens.cli.main", "run", *options, "--output", "out", "--"]
+    cores = {min(os.sched_getaffinity(0))} if mode == "works" else os.sched_getaffinity(0)
+    launcher = [mpi.mpirun, "--bind-to", "none", "-np", str(RANKS), "./ranks", mode, "1.0"]
+    environment = {**os.environ, **mpi.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    environment |= {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    done = subprocess.run(
+        [*iolens, *launcher],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        preexec_fn=lambda: os.sched_setaffinity(0, cores),
+    )
+    assert done.returncode == 0, done.stderr
+    (log,) = (tmp_path / "out").glob("*.darshan")
+    job = read_log(log)
+    assert time.whole_time(time.rank_time(job)).tolist() == pytest.approx([job.run_time] * RANKS)
+    assert largest_part(job).kind == kind
+    if mode == "works":
+        lines = (tmp_path / "out/stdout.txt").read_text().splitlines()
+        waited = {int(words[1]): float(words[3]) for words in map(str.split, lines) if words[:1] == ["rank"]}
+        counted = dict(zip(job.private["process"]["rank"], job.private["process"]["first_runnable"], strict=True))
+        assert all(counted[rank] >= 0.5 * waited[rank] for rank in waited)
