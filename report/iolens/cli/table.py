@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
 function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
---filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. Rows
-with less than 0.95 % of the total are left out unless --no-threshold is given."""
+--filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. In
+a terminal rows with less than 0.95 % of the total are left out unless --no-threshold is given, and long lists have
+their first rows alone; how many rows are hidden stands below. --csv and --json have every row."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +88,8 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     """The exhibit as the options ask for it; UsageError for what it does not know."""
     from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
 
-    ask = Ask(levels(args.by), 0.0 if args.no_threshold else THRESHOLD, conditions(args.filter))
+    complete = args.no_threshold or (exhibit.asked and (args.csv or args.json))
+    ask = Ask(levels(args.by), 0.0 if complete else THRESHOLD, conditions(args.filter))
     if ask == Ask():
         return exhibit
     if not exhibit.asked:
@@ -104,7 +106,7 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
         found: pd.DataFrame | None = metric(job, ask)
         return found
 
-    return replace(exhibit, metric=answer)
+    return replace(exhibit, metric=answer, asked=False)
 
 
 def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
@@ -112,9 +114,22 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     from iolens.pages.tabular import drilled, flat
 
     table = exhibit.table(job) or numbers(exhibit.title, frame)
+    table = replace(table, note=" ".join(filter(None, (table.note, how_to_see_all(exhibit, frame, job)))))
     if not exhibit.drilled:
         return flat(table)
     return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"])
+
+
+def how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
+    """Returns how many rows of a list are hidden, and the option that shows what is left out; "" for a whole table."""
+    from iolens.pages.exhibit import rows_left_out
+
+    rows = exhibit.rows(job)
+    if rows is not None and rows_left_out(rows):
+        return "--no-threshold shows them."
+    every = exhibit.every(job) if exhibit.whole else None
+    hidden = 0 if every is None else len(every) - len(frame)
+    return f"{hidden} more row{'s' if hidden != 1 else ''}: --csv and --json have them all." if hidden > 0 else ""
 
 
 def numbers(title: str, frame: pd.DataFrame) -> Table:

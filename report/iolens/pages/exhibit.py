@@ -98,6 +98,11 @@ class Exhibit(Generic[S]):
     def every(self, subject: S) -> pd.DataFrame | None:
         """Returns all rows, for an export; None if there is nothing to show."""
         shown = self.rows(subject)
+        if shown is not None and self.asked:
+            from iolens.metrics.processor.ask import Ask
+
+            metric: Callable[..., Rows | None] = self.metric
+            return as_frame(metric(subject, Ask(threshold=0.0)))
         return as_frame(shown if shown is None or self.whole is None else self.whole(subject))
 
     def table(self, subject: S) -> Table | None:
@@ -154,11 +159,18 @@ def as_frame(rows: Rows | None) -> pd.DataFrame | None:
 
 def left_out(rows: Rows) -> str:
     """Returns how many rows a metric left out for being small, in words."""
-    from iolens.metrics.processor.ask import LEFT_OUT, THRESHOLD
+    from iolens.metrics.processor.ask import THRESHOLD
 
-    number = rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0)
+    number = rows_left_out(rows)
     said = f"{number} row{'s' if number != 1 else ''}"
     return f"Left out: {said} with less than {THRESHOLD} % of the total." if number else ""
+
+
+def rows_left_out(rows: Rows) -> int:
+    """Returns how many rows a metric left out for being small."""
+    from iolens.metrics.processor.ask import LEFT_OUT
+
+    return int(rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0))
 
 
 def in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
