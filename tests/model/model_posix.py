@@ -303,6 +303,8 @@ class PosixModel:
         opened = self.open_file(call.fd)
         if opened:
             opened.streamed = True
+        elif call.result >= 0:
+            self.gone(call.result)
         self.dup(call)
 
     def stdout_back(self, call: Call) -> None:
