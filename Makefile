@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball test check format fuzz harm model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test check types format fuzz harm model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -46,13 +46,16 @@ help: ## list the targets
 setup: ## install what is missing on this machine
 	@./setup.sh
 
+setup-test: ## the same and what tests and checks need
+	@./setup.sh test
+
 # Python compiles a module when it is first imported, but keeps that only where it may write, and not under
 # PYTHONDONTWRITEBYTECODE: then every command would compile all that it imports.
 build: $(PARTS) ## build the workloads and the libraries into build/
 	@.venv/bin/python -m compileall -q report/iolens
 
 $(PARTS): setup
-	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all
+	@+./packaging/build-part.sh $@ build/obj/$@ $(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all
 
 lustre-driver: build ## install Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi, and build for it
 	@./setup.sh lustre
@@ -101,13 +104,11 @@ course-tarball: ## what students need: build/iolens-course.tar.gz, without tests
 	    tar -czf build/iolens-course.tar.gz --null -T - --transform 's,^,iolens-course/,'
 	@echo build/iolens-course.tar.gz
 
-test: build ## every test: C, Python, whole system
-	@./setup.sh test
+test: setup-test build ## every test: C, Python, whole system (TESTS=tests/py: those)
 	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver
-	@$(MAKE) check
 	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-check: ## style, types and the compiler's warnings, no program started
+check: setup-test ## style, types and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
 	@.venv/bin/ruff check -q report tests packaging docs
 	@.venv/bin/ruff format -q --check report tests packaging docs
@@ -115,6 +116,9 @@ check: ## style, types and the compiler's warnings, no program started
 	@if command -v clang-format >/dev/null; then \
 	    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; \
 	 else echo "check: clang-format is not installed, C formatting not checked"; fi
+
+types: setup-test ## the types with the oldest and the newest NumPy and pandas that are allowed
+	@bash tests/types.sh
 
 format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -167,7 +171,7 @@ deb: setup ## the Debian package, into dist/; as root, with debootstrap
 package-test: deb ## that package, installed in a Debian made for it; as root
 	@bash packaging/try-roads.sh deb
 
-roads: build ## every way to install (ROADS="clone prefix wheel deb modules aarch64"), each in a Debian made for it; as root
+roads: build ## README's commands and every way to install (ROADS="readme clone prefix wheel deb modules aarch64"), each in a Debian made for it; as root
 	@bash packaging/try-roads.sh $(ROADS)
 
 release: setup ## VERSION=1.2.3: commit, tag and archive it, with the wheel (WHEEL=no: without) and the notes, into dist/

@@ -5,12 +5,15 @@
 #   docs     adds what only `make docs` needs
 #   lustre   only Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi
 # SETUP_PATIENCE: seconds to wait while another program installs packages, as a machine does that has just started (600).
+# SETUP_PERIOD: seconds between two lines that say what is still under way (30).
 set -euo pipefail
 cd "$(dirname "$0")"
 
 VENV=.venv
 extra=${1:-run}
 patience=${SETUP_PATIENCE:-600}
+period=${SETUP_PERIOD:-30}
+exec 3>&1 # where progress is reported while the output of a command is kept
 case $extra in run | test | docs | lustre) ;; *)
     echo "setup.sh: unknown argument '$extra' (nothing, or: test, docs, lustre)" >&2
     exit 2
@@ -18,9 +21,9 @@ case $extra in run | test | docs | lustre) ;; *)
 esac
 
 # Without these nothing runs; the others widen what can be built and are named when they cannot be had.
-needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev zlib1g-dev python3 python3-venv)
+needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
-[ "$extra" = test ] && optional+=(strace poppler-utils clang-format git gfortran libaio-dev liburing-dev groff zsh fish)
+[ "$extra" = test ] && optional+=(zlib1g-dev strace poppler-utils clang-format git gfortran libaio-dev liburing-dev groff zsh fish)
 # Commands that a machine may have from elsewhere: what loads modulefiles, opens HTML reports, reads profiles.
 for pair in tclsh=tcl chromium=chromium go=golang-go; do
     [ "$extra" != test ] || command -v "${pair%=*}" >/dev/null || optional+=("${pair#*=}")
@@ -42,9 +45,45 @@ fi
 
 say() { echo "setup: $*"; }
 fail() {
+    local full
+    full=$(full_disk)
+    [ -z "$full" ] || set -- "$full; make room and run the same command again"
     echo "setup: $*" >&2
     exit 1
 }
+
+# Prints which disk had no room for what was to be installed; nothing if there was room.
+full_disk() {
+    local folder
+    for folder in "$PWD" "${TMPDIR:-/tmp}" /usr /var; do
+        df --output=avail,target -m "$folder" 2>/dev/null |
+            awk -v here="$folder" 'NR == 2 && $1 < 20 { print "the disk of " here " is full: " $1 " MB are free on " $2 }' |
+            grep . && return
+    done
+    grep -qE 'No space left on device|Errno 28|Disk quota exceeded' <<<"$said" || return 0
+    df --output=avail,target -m "$PWD" | awk 'NR == 2 { print "no space was left on a disk (" $1 " MB are free on " $2 " now)" }'
+}
+
+# attended WHAT COMMAND...: run the command; from time to time a line says that it is still at work.
+attended() {
+    local what=$1 begin=$SECONDS status=0 watch
+    shift
+    while timeout "$period" tail --pid=$$ -f /dev/null >/dev/null 2>&1 3>&-; [ $? = 124 ]; do
+        say "still $what, for $((SECONDS - begin)) s" >&3
+    done &
+    watch=$!
+    "$@" || status=$?
+    kill "$watch" 2>/dev/null || true
+    wait "$watch" 2>/dev/null || true
+    return $status
+}
+
+# pip WHAT COMMAND ARGUMENT...: what pip says is in `said` afterwards, not in a file, since the disk may be full.
+said=
+pip() {
+    said=$(attended "$1" $VENV/bin/python -m pip "$2" -q --disable-pip-version-check "${@:3}" 2>&1)
+}
+pip_error() { { grep -E '^ *ERROR' <<<"$said" || grep -v '^ *$' <<<"$said"; } | tail -n 1; }
 
 if [ "$(id -u)" = 0 ]; then
     as_root=(env)
@@ -69,7 +108,8 @@ absent() {
 apt_get() {
     local output=$1 since=$SECONDS told=
     shift
-    until "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq -y --no-install-recommends "$@" >"$output" 2>&1; do
+    until attended "installing system packages" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
+        apt-get -qq -y --no-install-recommends "$@" >"$output" 2>&1; do
         grep -qE 'Could not get lock|Unable to (lock|acquire)' "$output" || return 1
         [ $((SECONDS - since)) -lt "$patience" ] ||
             fail "another program has been installing packages for $patience s; run make setup again when it is done: $(grep -m 1 lock "$output")"
@@ -130,11 +170,12 @@ make_venv() {
     python=$(find_python) || fail "Python 3.10 or newer is needed and was not found; install python3 and run make setup again"
     [ -x $VENV/bin/python ] && $VENV/bin/python -m pip --version >/dev/null 2>&1 && return 0
     rm -rf $VENV
-    if ! "$python" -m venv $VENV >/dev/null 2>&1; then
+    if ! said=$("$python" -m venv $VENV 2>&1); then
         # Debian splits ensurepip off; the system's pip can fill an environment as well.
+        [ -z "$(full_disk)" ] || fail
         rm -rf $VENV
-        "$python" -m venv --without-pip $VENV || fail "$python cannot make a virtual environment; install python3-venv"
-        "$python" -m pip --python $VENV/bin/python install -q pip ||
+        said=$("$python" -m venv --without-pip $VENV 2>&1) || fail "$python cannot make a virtual environment; install python3-venv"
+        said=$("$python" -m pip --python $VENV/bin/python install -q pip 2>&1) ||
             fail "no pip for $VENV: install python3-venv (or python3-pip) and run make setup again"
     fi
 }
@@ -143,8 +184,8 @@ make_venv() {
 install_other_mpis() {
     local folder
     for folder in mpich openmpi5; do
-        if ! $VENV/bin/python -m pip install -q --disable-pip-version-check --prefix $VENV/$folder "${other_mpi[$folder]}" 2>$VENV/pip.log; then
-            say "left out, so its tests will be skipped: ${other_mpi[$folder]}: $(tail -n 1 $VENV/pip.log)"
+        if ! pip "installing ${other_mpi[$folder]} for tests" install --prefix $VENV/$folder "${other_mpi[$folder]}"; then
+            say "left out, so its tests will be skipped: ${other_mpi[$folder]}: $(pip_error)"
         fi
     done
     local why
@@ -171,8 +212,8 @@ install_intel_mpi() {
     fi
     say "installing Intel MPI for ROMIO's Lustre driver: impi-rt and impi-devel, a download of 130 MB, 330 MB in $VENV/impi;" \
         "Intel Simplified Software License, $VENV/impi/share/doc/mpi/licensing/license.txt" >&2
-    if ! $VENV/bin/python -m pip install -q --disable-pip-version-check --retries 1 --prefix $VENV/impi "${intel_mpi[@]}" 2>$VENV/pip.log; then
-        grep -v '^ *$' $VENV/pip.log | tail -n 1
+    if ! pip "installing Intel MPI" install --retries 1 --prefix $VENV/impi "${intel_mpi[@]}"; then
+        full_disk | grep . || pip_error
         return 1
     fi
     write_mpicc
@@ -198,13 +239,12 @@ install_python_packages() {
     local what=.
     case $extra in test | docs) what=".[$extra]" ;; esac
     say "installing Python packages into $VENV"
-    $VENV/bin/python -m pip install -q --disable-pip-version-check -e "$what" ||
-        fail "pip could not install the Python packages; is a package index reachable?"
+    pip "installing Python packages" install -e "$what" || fail "pip could not install the Python packages: $(pip_error)"
     [ "$extra" = test ] && install_other_mpis
     if ! command -v mpicc >/dev/null; then
         say "no mpicc on this machine: taking MPICH from PyPI into $VENV"
-        $VENV/bin/python -m pip install -q --disable-pip-version-check 'mpich>=4.1,<6' ||
-            fail "no MPI could be installed; load your site's MPI module, or install Open MPI, and run make setup again"
+        pip "installing MPICH" install 'mpich>=4.1,<6' ||
+            fail "no MPI could be installed ($(pip_error)); load your site's MPI module, or install Open MPI, and run make setup again"
     fi
     case $PWD in *' '*) quote_compilers ;; esac
 }
@@ -220,4 +260,5 @@ make_venv
 install_python_packages
 install_plotting
 fingerprint >"$stamp"
+[ "$extra" = run ] || fingerprint >$VENV/.setup-run # which is a part of the others
 say "done"

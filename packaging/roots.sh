@@ -1,15 +1,27 @@
 # Debian roots to try installations in; sourced, in the project's folder. Needs root, debootstrap and overlayfs.
 
-mirror=${MIRROR:-http://deb.debian.org/debian}
 suite=${SUITE:-trixie}
+roots=${ROOTS:-$PWD/build/roots}
+
+# Prints the Debian mirror that this machine's own package sources name; MIRROR names another.
+mirror() {
+    local found
+    found=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed -n 's/^Debian //p' | head -n 1)}
+    [ -n "$found" ] || {
+        echo "no Debian mirror in the package sources of this machine; run apt-get update, or set MIRROR to the address of one" >&2
+        return 1
+    }
+    echo "${found%/}"
+}
 
 # base SUITE: the folder of a Debian with nothing but what it takes to install packages, made when it is not there.
 base() {
-    local folder=$PWD/build/roots/base-$1
+    local folder=$roots/base-$1 from
     if [ ! -f "$folder/.made" ]; then
+        from=$(mirror) || exit 1
         rm -rf "$folder"
         mkdir -p "$folder"
-        debootstrap --variant=minbase --include=ca-certificates "$1" "$folder" "$mirror" >"$folder.log" 2>&1 || {
+        debootstrap --variant=minbase --include=ca-certificates "$1" "$folder" "$from" >"$folder.log" 2>&1 || {
             echo "debootstrap $1 failed: $(tail -n 1 "$folder.log")" >&2
             exit 1
         }
@@ -20,34 +32,41 @@ base() {
 
 # fresh NAME SUITE FILE...: a root over that Debian, with these files in /try and changes of its own in build/roots/NAME.
 fresh() {
-    local folder=$PWD/build/roots/$1 below certificates
-    below=$(base "$2")
+    local folder=$roots/$1 below certificates
+    below=$(base "$2") || exit 1
     shift 2
     rm -rf "$folder"
     mkdir -p "$folder"/{upper,work,root} "$folder/upper"/{try,etc/ssl/certs}
     [ $# = 0 ] || cp -a "$@" "$folder/upper/try"
     ln -s "$below" "$folder/below"
-    cp /etc/resolv.conf "$folder/upper/etc/resolv.conf"
+    cp -L /etc/resolv.conf /etc/hosts "$folder/upper/etc"
     [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$folder/upper/etc/pip.conf"
     certificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
-    [ ! -f "$certificates" ] || cp -L "$certificates" "$folder/upper/try/certificates"
+    [ ! -f "$certificates" ] || cp -L "$certificates" "$folder/upper/etc/ssl/certs/ca-certificates.crt"
 }
 
-# inside NAME COMMAND: a shell command in /try of that root, from which nothing of this machine is to be seen.
-inside() {
+# enter NAME PERSON COMMAND: a shell command in that root as this person, whose environment is that of a fresh login.
+# Nothing of this machine is to be seen there but its network, processors and kernel; what the command leaves running ends.
+enter() {
     # shellcheck disable=SC2016 # expanded by the inner shell
-    unshare --mount -- bash -euc '
-        root=$1/root
+    unshare --mount --pid --fork --kill-child -- bash -euc '
+        root=$1/root person=$2 command=$3
         mount -t overlay overlay -o "lowerdir=$(readlink "$1/below"),upperdir=$1/upper,workdir=$1/work" "$root"
         mount -t proc proc "$root/proc"
-        mkdir -p "$root/dev/shm"
+        mount -t sysfs -o ro sysfs "$root/sys"
+        mkdir -p "$root/dev/shm" "$root/dev/pts"
         mount -t tmpfs tmpfs "$root/dev/shm"
-        exec chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-            PIP_CERT=/try/certificates DEBIAN_FRONTEND=noninteractive bash -euc "cd /try; $2"' inside "$PWD/build/roots/$1" "$2"
+        mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$root/dev/pts"
+        home=$(chroot "$root" getent passwd "$person" | cut -d: -f6)
+        exec chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" USER="$person" \
+            setpriv --reuid "$person" --regid "$person" --init-groups bash -euc "$command"' enter "$roots/$1" "$2" "$3"
 }
 
+# inside NAME COMMAND: a shell command in /try of that root, as root.
+inside() { enter "$1" root "cd /try; $2"; }
+
 # apt PACKAGE...: a command to be given to `inside`.
-apt() { echo "apt-get -qq update && apt-get -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install $* >/dev/null;"; }
+apt() { echo "export DEBIAN_FRONTEND=noninteractive; apt-get -qq update && apt-get -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install $* >/dev/null;"; }
 
 # newest PATTERN COMMAND: the newest file of that pattern; ends the script when there is none, which COMMAND makes.
 newest() {

@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
-# Install iolens by each road named (clone, prefix, wheel, deb), each in a fresh Debian that has nothing else, and run
-# smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
+# Do what README says in Debian 12 and 13, as root and as a user (try-readme.sh); then install iolens by each road named
+# (clone, prefix, wheel, deb), each in a fresh Debian that has nothing else, and run smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
 # with debootstrap; some minutes a road. SUITE names the Debian (trixie).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/roots.sh
 
-ways='clone prefix wheel deb modules aarch64'
+ways='readme clone prefix wheel deb modules aarch64'
 need_root
 
 # sources ROAD: what git knows of this folder, in /try/iolens of the road's root.
 sources() {
     fresh "$1" "$suite" packaging/smoke.sh build/bin/alignment
-    mkdir "build/roots/$1/upper/try/iolens"
-    git ls-files -z | tar --null -T - -c | tar -x -C "build/roots/$1/upper/try/iolens"
+    mkdir "$roots/$1/upper/try/iolens"
+    git ls-files -z | tar --null -T - -c | tar -x -C "$roots/$1/upper/try/iolens"
+}
+
+try_readme() {
+    local release person
+    for release in bookworm trixie; do
+        for person in root user; do bash packaging/try-readme.sh "$release" "$person"; done
+    done
 }
 
 try_clone() {
@@ -62,7 +69,7 @@ try_aarch64() {
     wheel=$(newest "dist/iolens-*-manylinux_2_28_aarch64.whl" "make wheel ARCH=aarch64")
     fresh aarch64 "$suite" packaging/try-aarch64.sh "$wheel"
     inside aarch64 "$(apt qemu-user unzip) ./try-aarch64.sh"
-    .venv/bin/iolens table costly_files build/roots/aarch64/upper/try/*.darshan --csv | grep -q /try/data
+    .venv/bin/iolens table costly_files $roots/aarch64/upper/try/*.darshan --csv | grep -q /try/data
 }
 
 main() {
@@ -75,7 +82,7 @@ main() {
             ;;
         esac
         "try_$road"
-        echo "try-roads: $road in Debian $suite: good"
+        [ "$road" = readme ] || echo "try-roads: $road in Debian $suite: good"
     done
 }
 

@@ -51,8 +51,7 @@ processor_half() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1
+eval "$(.venv/bin/python tests/mpi_environment.py)"
 
 echo "sanitize: MPI statistics, sampling, regions, counters"
 processor_half asan "$(library asan):$(library ubsan)" "$asan" IOLENS_SAMPLE=500
@@ -81,7 +80,7 @@ done
 echo "sanitize: workloads and the storage model"
 make -s -C storage "BUILD=$asan" "CFLAGS=$flags" "LDFLAGS=$flags"
 make -s -C workloads "BUILD=$asan" OPT=-O1 "CFLAGS=$flags" "LDFLAGS=$flags"
-export OMPI_MCA_io=romio321
+eval "$(.venv/bin/python tests/mpi_environment.py romio321)"
 cd "$work"
 run() {
     local ranks=4

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from iolens.lab.run import openmpi
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -93,7 +94,7 @@ def words_of(run: dict[str, Any]) -> list[str]:
 
 def iolens(work: Path, *words: str, environment: dict[str, str] | None = None, good: bool = True) -> None:
     """Call iolens in the working folder."""
-    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_io": "romio321"}
+    as_root = {**openmpi.variables(["as root"], None), "OMPI_MCA_io": "romio321"}
     more = {key: value.replace("DIR", str(work / "data")) for key, value in (environment or {}).items()}
     done = subprocess.run([IOLENS, *words], cwd=work, env=os.environ | as_root | more, capture_output=True, text=True)
     if good and done.returncode:

@@ -3,8 +3,7 @@
 # CLASSES="S W A" RANKS="1 4" REPEAT=3
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+eval "$(.venv/bin/python tests/mpi_environment.py)"
 
 printf '%-8s%-8s%14s\n' class ranks "Mop/s total"
 for class in ${CLASSES:-S W A}; do

@@ -5,8 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ -n "${BTIO:-}" ] || { echo "btio_pnetcdf: skipped, BTIO names no program to compare with"; exit 0; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_io="${OMPI_MCA_io:-romio321}"
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+eval "$(.venv/bin/python tests/mpi_environment.py "${OMPI_MCA_io:-romio321}")"
 ours=$PWD/build/bin/btio
 python=$PWD/.venv/bin/python
 scratch=$(mktemp -d "${WHERE:-/dev/shm}/btio.XXXXXX")

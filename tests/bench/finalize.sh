@@ -4,9 +4,7 @@
 # RANKS="64 128 256" FILES=1000 REPEAT=3 DIR=/dev/shm   (on two idle cores some minutes; loads the whole machine)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_btl_vader_single_copy_mechanism=none
+eval "$(.venv/bin/python tests/mpi_environment.py)"
 where=$(mktemp -d "${DIR:-/dev/shm}/finalize.XXXXXX")
 trap 'rm -rf "$where"' EXIT
 files=${FILES:-1000}

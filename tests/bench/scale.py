@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from iolens.lab.run import openmpi
 from iolens.log import read_log
 from iolens.log.container import open_container
 from iolens.log.private import entries_of
@@ -30,13 +31,7 @@ SMALL = 0.5  # bytes a rank
 LEAST = 4  # below, ranks have fewer than the four neighbours that they have on every larger grid
 BEYOND = (10**4, 10**5, 10**6)
 MOST_ROWS = 10**6
-MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-}
+MPI = openmpi.variables(["as root", "oversubscribed", "yielding", "unbound"], None)
 
 
 @dataclass(frozen=True)

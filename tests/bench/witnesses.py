@@ -37,6 +37,7 @@ from pathlib import Path
 
 import pandas as pd
 from iolens.cli.main import main as command
+from iolens.lab.run import openmpi
 from iolens.log import Job, read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,12 +52,7 @@ ROW, FIRST = 5 * 6, 5
 """Vectors that a pencil passes on its way forward and back."""
 
 EXPORTS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
-SETTINGS = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
+SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
 MONITORING = "pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename seen"
 DARSHAN = """
 import json, sys, darshan

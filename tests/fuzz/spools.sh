@@ -48,7 +48,7 @@ compile gcc traced_calls -lm
 keep traced "${processor[@]}" LD_PRELOAD="$traced:$lib/libiolens.so" "$folder/bin/traced_calls"
 
 adapter=$(find "$lib" -name 'libiolens-*.so' ! -name 'libiolens-trace*' | head -n 1)
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_io=romio321
+eval "$("$here/.venv/bin/python" "$here/tests/mpi_environment.py" romio321)"
 if [ -e "$adapter" ] && command -v mpicc >/dev/null; then
     compile mpicc mpi_calls
     keep mpi mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_calls" .

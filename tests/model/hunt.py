@@ -24,6 +24,7 @@ from pathlib import Path
 from calllist import Program, operation_names, read_journal, read_programs
 from compare import Comparison, Error
 from generator import make_program
+from iolens.lab.run import mpi, openmpi
 from logfile import read_log
 from model_stripes import Layout
 from process import Process
@@ -47,13 +48,8 @@ NOT_UNDER_DARSHAN = (
 BATCH = 500
 PATIENCE = 900  # seconds for a batch
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
-    "OMPI_MCA_io": "romio321",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_io": mpi.component_of("mpirun", "romio321") or "",
+    **openmpi.variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
     "HOME": os.environ.get("HOME", "/"),
 }
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from batches import common_accesses, hunt, show, wrong_accesses, wrong_ints
+from iolens.lab.run import openmpi
 from logfile import Record
 from meaning import BUCKETS
 from model_hdf5 import DIMENSIONS, Hdf5Record
@@ -55,7 +56,7 @@ def run_batch(build: Path, first: int, count: int, seed: int) -> list[str]:
         words += [f"IOLENS_INCLUDE={folder}", sys.executable]
         return [*words, HERE / "pnetcdf_programs.py", journal, first, count, seed]
 
-    found = show(model, command, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    found = show(model, command, **openmpi.variables(["as root"], None))
     if isinstance(found, str):
         return [found]
     got = {

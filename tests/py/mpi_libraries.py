@@ -37,7 +37,8 @@ class MpiLibrary:
         return f"{self.adapter}:{find_library('libiolens.so')}"
 
     def environment(self, component: str | None) -> Mapping[str, str]:
-        return mpi.environment(self.flavour, 64, mpi.component_of(str(self.mpirun), component))
+        launcher = str(self.mpirun)
+        return mpi.environment(self.flavour, 64, mpi.component_of(launcher, component), launcher=launcher)
 
     def compile(self, source: Path, target: Path, *flags: str) -> Path:
         """Compile a test program of one file."""

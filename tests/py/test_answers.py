@@ -17,6 +17,7 @@ from iolens.lab.storage.backend import Health
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.sweep.answers import SAME, against
 from iolens.lab.sweep.asked import asked_of
+from iolens.lab.sweep.collect import complaint as complaint_of_run
 from iolens.lab.sweep.collect import judge
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
@@ -242,8 +243,35 @@ def test_a_run_whose_own_verification_fails_says_so(tmp_path: Path) -> None:
     why = "exit code 1: verification unsuccessful: the answer is wrong"
     assert judge(tmp_path, outcome, Health("ext4"), {}, None, wrong) == ("failed", why)
     assert judge(tmp_path, outcome, Health("ext4"), {}, None, {})[1] == (
-        "exit code 1: Primary job terminated normally, but 1 process returned"
+        f"exit code 1: Primary job terminated normally, but 1 process returned (all of it: {tmp_path / 'stderr.txt'})"
     )
+
+
+RULE = "-" * 74
+NO_SLOTS = f"""{RULE}
+There are not enough slots available in the system to satisfy the 4
+slots that were requested by the application:
+
+  build/bin/btio
+
+Either request fewer procs for your application, or make more slots
+available for use.
+
+A "slot" is the PRRTE term for an allocatable unit where we can
+launch a process.
+{RULE}
+"""
+
+
+def test_a_launchers_message_is_given_whole(tmp_path: Path) -> None:
+    (tmp_path / "stderr.txt").write_text(NO_SLOTS)
+    assert complaint_of_run(tmp_path / "stderr.txt") == (
+        "There are not enough slots available in the system to satisfy the 4 slots that were requested by the "
+        "application: build/bin/btio Either request fewer procs for your application, or make more slots available "
+        f"for use. (all of it: {tmp_path / 'stderr.txt'})"
+    )
+    (tmp_path / "stderr.txt").write_text(f"{RULE}\n\n")
+    assert complaint_of_run(tmp_path / "stderr.txt") == "no message"
 
 
 def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,9 +12,11 @@ import pytest
 from iolens.lab.run import mpi, single_copy
 from iolens.lab.run.allocation import Allocation, Node, allocation, expand, own_cores, repeated
 from iolens.lab.run.hosts import hosts_of
+from mpi_libraries import library
 
 CROWDED = {"OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_hwloc_base_binding_policy"}
 BEYOND = "OMPI_MCA_rmaps_base_oversubscribe"
+SINGLE_COPY = "OMPI_MCA_btl_vader_single_copy_mechanism"
 
 TWO_NODES = {
     "SLURM_JOB_NODELIST": "node[07-08]",
@@ -102,14 +106,14 @@ def test_a_job_is_crowded_by_its_own_nodes_and_not_by_this_one(
     assert (BEYOND in told) is beyond
     assert set(told) >= CROWDED if crowded else not CROWDED & set(told)
     assert told["OMPI_MCA_io"] == "romio321"
-    assert mpi.SINGLE_COPY not in told
+    assert SINGLE_COPY not in told
 
 
 def test_what_the_person_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi, "single_copy_works", lambda: False)
-    mine = {mpi.SINGLE_COPY: "emulated", "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_io": "ompio"}
+    mine = {SINGLE_COPY: "emulated", "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_io": "ompio"}
     told = mpi.environment("openmpi", 10_000, "romio321", given=mine)
-    assert not {mpi.SINGLE_COPY, "OMPI_MCA_mpi_yield_when_idle"} & set(told)
+    assert not {SINGLE_COPY, "OMPI_MCA_mpi_yield_when_idle"} & set(told)
     assert told["OMPI_MCA_io"] == "romio321"
 
 
@@ -117,7 +121,7 @@ def test_single_copy_is_switched_off_where_it_fails_and_nowhere_else(monkeypatch
     told = []
     for works in (True, False):
         monkeypatch.setattr(mpi, "single_copy_works", lambda works=works: works)
-        told.append(mpi.environment("openmpi", 1, None, given={}).get(mpi.SINGLE_COPY))
+        told.append(mpi.environment("openmpi", 1, None, given={}).get(SINGLE_COPY))
     assert told == [None, "none"]
 
 
@@ -146,3 +150,46 @@ def test_the_hosts_are_those_that_the_logs_name() -> None:
     assert named
     assert platform.node() not in named
     assert len(set(named)) == len(named)
+
+
+NEW_NAMES = {
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_smsc": "^cma",
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [("mpirun (Open MPI) 4.1.4", 4), ("mpirun (Open MPI) 5.0.7", 5), ("HYDRA build details", None)],
+)
+def test_the_variables_are_those_of_the_launchers_version(
+    monkeypatch: pytest.MonkeyPatch, said: str, version: int | None
+) -> None:
+    monkeypatch.setattr(mpi, "single_copy_works", lambda: False)
+    monkeypatch.setattr(mpi, "output_of", lambda *_: said)
+    mpi.version_of_launcher.cache_clear()
+    told = mpi.environment("openmpi", own_cores() + 1, None, given={}, launcher="mpirun")
+    mpi.version_of_launcher.cache_clear()
+    assert (NEW_NAMES.items() <= told.items()) is (version != 4)
+    assert ({BEYOND, SINGLE_COPY} <= set(told)) is (version != 5)
+
+
+@pytest.mark.parametrize("name", ["usual", "openmpi5"])
+def test_a_launcher_starts_more_ranks_than_cores_with_these_variables_alone(name: str) -> None:
+    """The launchers themselves are the witness, as root where the test is root."""
+    its = library(name)
+    surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_", "PRTE_"))}
+    ranks = own_cores() + 2
+    told = mpi.environment(its.flavour, ranks, None, given=surroundings, launcher=str(its.mpirun))
+    done = subprocess.run(
+        [its.mpirun, "-np", str(ranks), "grep", "Cpus_allowed_list", "/proc/self/status"],
+        env={**surroundings, **told},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    mine = next(line for line in Path("/proc/self/status").read_text().splitlines() if "Cpus_allowed_list" in line)
+    assert done.stdout.splitlines() == [mine] * ranks  # bound to none

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import profiler_harness as harness
 import pytest
+from iolens.lab.run import openmpi
 from patience import PATIENCE
 
 RANKS = 4
@@ -34,7 +35,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = harness.ROOT / "tests/c/posix_ranks.c"
     subprocess.run(["mpicc", "-D_GNU_SOURCE", "-w", "-o", program, source], check=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_"))}
-    env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    env |= openmpi.variables(["as root"], None)
     env |= {"OMPI_MCA_mpi_yield_when_idle": "1", "IOLENS_INCLUDE": str(folder)}
     command = ["mpirun", "--oversubscribe", "-np", str(RANKS), "-x", f"LD_PRELOAD={adapters[0]}:{harness.LIBRARY}"]
     result = subprocess.run(

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.cli.rank_order import cores_of
+from iolens.lab.run import openmpi
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.processor import rank_order
@@ -106,7 +107,7 @@ def test_files() -> None:
 def test_mpirun_takes_the_rankfile(tmp_path: Path) -> None:
     text = rankfile((0, 0, 0, 0), ["localhost"], min(2, os.cpu_count() or 1), "four ranks of one node")
     (tmp_path / "rankfile").write_text(text)
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **openmpi.variables(["as root"], None)}
     command = ["mpirun", "--oversubscribe", "--rankfile", str(tmp_path / "rankfile"), "-np", "4"]
     command += ["sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)

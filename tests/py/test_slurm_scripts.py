@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iolens.lab.run import openmpi
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "slurm").glob("*.sh"))
@@ -44,8 +45,7 @@ def test_a_job_sets_stripes_profiles_reports_and_cleans_up(tmp_path: Path) -> No
         "IOLENS_HOME": str(ROOT),
         "STRIPES": "10",
         "CLASS": "S",
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        **openmpi.variables(["as root"], None),
     }
     done = subprocess.run(
         ["bash", ROOT / "slurm" / "run_btio-B.sh"], env=environment, capture_output=True, text=True, check=False

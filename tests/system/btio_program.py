@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from iolens.lab.run import mpi, openmpi
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,12 +49,7 @@ class Outcome:
         return [[float(number) for number in NUMBER.findall(line)] for line in lines]
 
 
-MPI_SETTINGS = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
+MPI_SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
 
 
 def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321") -> Outcome:
@@ -61,7 +57,7 @@ def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321"
     done = subprocess.run(
         ["mpirun", "-np", str(ranks), *command],
         cwd=where,
-        env=os.environ | MPI_SETTINGS | {"OMPI_MCA_io": io},
+        env=os.environ | MPI_SETTINGS | {"OMPI_MCA_io": mpi.component_of("mpirun", io) or io},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

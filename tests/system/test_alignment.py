@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from btio_program import BTIO, launch, result
+from iolens.lab.run import openmpi
 from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
 from iolens.lab.storage.layout import Layout
@@ -85,7 +86,7 @@ class Emulated:
 
 def alone(where: Path, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """One rank without a launcher, which would take seconds to see the program fail."""
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    root = openmpi.variables(["as root"], None)
     command = [program, *arguments]
     return subprocess.run(command, cwd=where, env=os.environ | root, capture_output=True, text=True, check=False)
 

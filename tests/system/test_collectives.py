@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from btio_program import ROOT, Outcome, launch, result
+from iolens.lab.run import openmpi
 
 pytestmark = pytest.mark.mpi
 PROGRAM = ROOT / "build" / "bin" / "collectives"
@@ -179,7 +180,7 @@ def test_eager_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_bad_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
-    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    as_root = openmpi.variables(["as root"], None)
     command, surroundings = [str(PROGRAM), *arguments], os.environ | as_root
     done = subprocess.run(command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from btio_program import ROOT, Outcome, launch, result
+from iolens.lab.run import openmpi
 from mpi_libraries import library
 from own_words import own_words
 
@@ -37,7 +38,7 @@ def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[Outcome, dic
 
 def alone(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """One rank without a launcher, for runs that must fail."""
-    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    as_root = openmpi.variables(["as root"], None)
     command, surroundings = [str(PROGRAM), *arguments], os.environ | as_root
     return subprocess.run(command, cwd=where, env=surroundings, capture_output=True, text=True, check=False)
 

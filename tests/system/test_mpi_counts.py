@@ -58,7 +58,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Under the profiler, in `folder`, with MPI traced."""
     its, chain = library(name), chain or library(adapter or name).preload
-    environment = {**os.environ, **its.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    environment = {**os.environ, **its.environment(None)}
     environment |= settings
     inner = ["env", f"LD_PRELOAD={chain}", f"IOLENS_LOGPATH={folder}", f"IOLENS_TRACE={trace}"]
     command = [its.mpirun, "-np", str(ranks), *inner, program, *words]

@@ -20,7 +20,7 @@ LIMITS = {"usual": "btl_vader_eager_limit", "openmpi5": "btl_sm_eager_limit"}
 def start(its: MpiLibrary, folder: Path, *parts: tuple[int, dict[str, str]], **settings: str) -> Job:
     """The log of a job of so many ranks in each part, with an environment of its own."""
     program = its.compile(ROOT / "tests/c/mpi_paused.c", folder / "mpi_paused", "-O1")
-    environment = {**os.environ, **its.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    environment = {**os.environ, **its.environment(None)}
     fixed = {"LD_PRELOAD": its.preload, "IOLENS_LOGPATH": str(folder), "IOLENS_TRACE": "mpi", **settings}
     command: list[str | Path] = [its.mpirun]
     for number, (ranks, own) in enumerate(parts):

@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
     subprocess.run([compiler, "-g", "-O2", *sources, "-o", "halo", "-ldl"], cwd=folder, check=True)
     iolens = [sys.executable, "-m", "iolens.cli.main", "run", "--trace", "mpi,io", "--sample", str(HZ)]
     command = [*iolens, "--", mpi.mpirun, "-np", str(RANKS), "./halo", folder / "data", str(ROUNDS)]
-    environment = {**os.environ, **mpi.environment(None), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    environment = {**os.environ, **mpi.environment(None)}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
     )

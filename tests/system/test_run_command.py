@@ -38,6 +38,14 @@ def test_a_plain_program_is_recorded_and_keeps_its_exit_code(tmp_path: Path) -> 
     assert any(name.endswith("out.txt") for name in read_log(logs[0]).names.values())
 
 
+def test_a_program_is_started_once_and_not_asked_for_its_version(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\necho "$*" >>starts\n', encoding="utf-8")
+    program.chmod(0o755)
+    assert iolens("run", "--", program, "one", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "starts").read_text(encoding="utf-8") == "one\n"
+
+
 def test_the_launcher_is_not_preloaded(tmp_path: Path) -> None:
     launcher = tmp_path / "mpirun"
     launcher.write_text('#!/bin/sh\necho "launcher:$LD_PRELOAD"\nshift 2\nexec "$@"\n', encoding="utf-8")

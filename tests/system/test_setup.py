@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from mpi_libraries import library
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ["/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend"]
@@ -95,6 +97,86 @@ def test_an_mpich_of_its_own_compiles_in_a_folder_with_a_space(machine: Path) ->
     program = machine / "nothing"
     subprocess.run([venv / "bin/mpicc", "-o", program, ROOT / "tests/c/mpi_nothing.c"], check=True)
     assert subprocess.run([program], check=False).returncode == 0
+
+
+def play_pip(place: Path, install: str) -> None:
+    """Put a program in the place of Python there: its pip is found, and installs by this line of shell."""
+    replace(place / ".venv/bin/python", f'case "$*" in *" --version"*) exit 0 ;; esac\n{install}')
+
+
+def test_a_full_disk_is_named(machine: Path) -> None:
+    said = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
+    play_pip(machine, f"echo '{said}' >&2; exit 1")
+    done = set_up(machine)
+    assert done.returncode == 1
+    named = r"^setup: no space was left on a disk \(\d+ MB are free on /\S* now\); make room and run the"
+    assert re.search(named, done.stderr), done.stderr
+
+
+def test_a_disk_without_room_is_named_with_what_is_left(machine: Path, small_disk: Path) -> None:
+    """pip fails on a disk of 10 MB, whatever pip says of that."""
+    place = small_disk / "clone"
+    shutil.copytree(machine, place, symlinks=True)
+    play_pip(place, "exit 1")
+    done = set_up(place)
+    assert done.returncode == 1
+    assert f"setup: the disk of {place} is full: " in done.stderr
+    assert f" MB are free on {small_disk}; make room" in done.stderr
+
+
+def test_pips_own_words_are_given_for_any_other_failure(machine: Path) -> None:
+    play_pip(machine, "echo 'ERROR: No matching distribution found for numpy' >&2; exit 1")
+    done = set_up(machine)
+    assert done.returncode == 1
+    assert "pip could not install the Python packages: ERROR: No matching distribution found for numpy" in done.stderr
+
+
+def test_what_takes_long_is_said_to_be_under_way(machine: Path) -> None:
+    """pip goes on until a line of progress was printed."""
+    out, wait = machine / "out", "/bin/sleep 0.2"
+    play_pip(machine, f"until grep -q 'still installing Python packages' '{out}'; do {wait}; done")
+    environment = {**os.environ, "SETUP_PERIOD": "1", "PATH": f"{machine / 'bin'}:{os.environ['PATH']}"}
+    with out.open("w") as file:
+        done = subprocess.run(["./setup.sh"], cwd=machine, env=environment, stdout=file, check=False, timeout=PATIENCE)
+    assert done.returncode == 0
+    assert re.search(r"^setup: still installing Python packages, for \d+ s$", out.read_text(), re.MULTILINE)
+
+
+def test_a_part_that_takes_long_to_build_says_how_far_it_is(tmp_path: Path) -> None:
+    script, out = ROOT / "packaging/build-part.sh", tmp_path / "out"
+    wait = f"touch {tmp_path}/a.o; until grep -q 'still compiling core, 1 files done' {out}; do sleep 0.2; done; exit 3"
+    with out.open("w") as file:
+        command = ["bash", script, "core", tmp_path, "sh", "-c", wait]
+        surroundings = {**os.environ, "BUILD_PERIOD": "1"}
+        done = subprocess.run(command, stdout=file, env=surroundings, check=False, timeout=PATIENCE)
+    assert done.returncode == 3
+    assert out.read_text().startswith("build: compiling core\n")
+
+
+def test_set_up_for_tests_covers_set_up_to_run(machine: Path) -> None:
+    """`make setup-test; make build`: the second does not install again."""
+    replace(machine / ".venv/bin/python", 'echo "$*" >>calls')
+    replace(machine / ".venv/bin/iolens", "")
+    assert set_up(machine, "test").returncode == 0
+    calls = (machine / "calls").read_text(encoding="utf-8")
+    assert set_up(machine).stdout == ""
+    assert (machine / "calls").read_text(encoding="utf-8") == calls
+
+
+def test_the_commands_of_contributing_can_be_run_in_their_order() -> None:
+    """The tools that they start come with the first of them, and their targets, scripts and tests are there."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    commands = [line.partition("#")[0].strip() for block in blocks for line in block.splitlines()]
+    assert commands[0] == "make setup-test"
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?<!\S)make ([a-z-]+)(?=[ `$\n]|$)", " ; ".join(commands)))
+    assert {"build", "check", "test"} <= named - {"-C"} <= targets | {"-"}
+    tools = set(re.findall(r"python -m (\w+)", " ".join(commands)))
+    extra = re.search(r"^test = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)
+    assert extra
+    assert tools | {"mypy", "ruff"} <= set(re.findall(r'"([\w-]+)', extra[1]))
+    assert all((ROOT / path).exists() for path in re.findall(r"tests/\S+\.py", " ".join(commands)))
 
 
 def replace(program: Path, text: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run import openmpi
 from iolens.lab.run.hosts import hosts_of
 from iolens.log import read_log
 from mpi_libraries import library
@@ -278,7 +278,7 @@ def test_a_site_records_every_job_unasked_and_those_that_are_killed(
 ) -> None:
     """A job that ends, and one on two nodes that is cancelled, of which each node's epilog finds a part."""
     (folder / "whole").mkdir()
-    surroundings = cluster | mpi.AS_ROOT
+    surroundings = cluster | openmpi.variables(["as root"], None)
     for name, nodes, ranks in (("whole", 1, 2), ("wait", 2, 4)):
         place = folder / "whole" if name == "whole" else folder
         script = f"#!/bin/sh\nmpirun -np {ranks} --map-by node --wdir {place} {program()} {name}\n"

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run import mpi, openmpi
 from mpi_library import FLAVOUR
 from patience import PATIENCE
 from recovery_program import program, wait_until
@@ -92,7 +92,12 @@ source {ROOT}/slurm/common.sh
 in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && echo whole || echo wait)"
 """
     (tmp_path / "again.sh").write_text(script)
-    surroundings = {**cluster, **mpi.AS_ROOT, "IOLENS_HOME": str(ROOT), "IOLENS_INCLUDE": str(scratch)}
+    surroundings = {
+        **cluster,
+        **openmpi.variables(["as root"], None),
+        "IOLENS_HOME": str(ROOT),
+        "IOLENS_INCLUDE": str(scratch),
+    }
     command = ["sbatch", "--parsable", "--ntasks=2", "--output=out.txt", "--open-mode=append", "again.sh"]
     done = subprocess.run(command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=True)
     job = done.stdout.strip()

@@ -275,8 +275,10 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
         application |= storage.environment(args.storage_mount, f"job-{os.urandom(6).hex()}")
         if args.io_component == LUSTRE:
             application |= storage.as_lustre or {}
-    component = mpi.component_of(words[0], args.io_component)
-    launcher = mpi.environment(preload.flavour_of(take_apart(words)), ranks=1, io_component=component)
+    command = take_apart(words)
+    starter = words[0] if command.launcher else None  # a program that is no launcher is not asked for its version
+    component = mpi.component_of(starter, args.io_component)
+    launcher = mpi.environment(preload.flavour_of(command), ranks=1, io_component=component)
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, None, args.container, args.apart)
 
 

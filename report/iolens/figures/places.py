@@ -30,7 +30,7 @@ def place_map(
         if not cells.any():
             continue
         axes.imshow(
-            np.ma.masked_where(~cells, np.ones(cells.shape)),
+            np.where(cells, 1.0, np.nan),
             aspect="auto",
             origin="lower",
             interpolation="none",

@@ -42,7 +42,8 @@ def is_one_job(forest: Forest) -> bool:
 def order_of(forest: Forest) -> np.ndarray:
     """Returns processes as they stand in the tree: by group, then by begin."""
     tree = tree_of(forest)
-    return np.lexsort((tree.start, tree.group))
+    order: np.ndarray = np.lexsort((tree.start, tree.group))
+    return order
 
 
 def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:

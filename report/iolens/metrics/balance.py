@@ -24,7 +24,8 @@ def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
         return None
     modules = heat["module"]
     lowest = lowest_of(set(modules.tolist()))
-    chosen = np.any([modules == name for name in lowest], axis=0) & (heat["rank"] >= 0) if lowest else []
+    nothing = np.zeros(len(modules), bool)
+    chosen = np.any([modules == name for name in lowest], axis=0) & (heat["rank"] >= 0) if lowest else nothing
     ranks = heat["rank"][chosen]
     found = {what: np.zeros(max(job.nprocs, 1), "i8") for what in ("read", "written")}
     for what, moved in found.items():

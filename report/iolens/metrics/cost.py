@@ -107,7 +107,8 @@ def by_file(job: Job, name: str) -> dict[int, int]:
     """Returns bytes read and written of each file by one layer."""
     records, prefix = job.records[name], LAYERS[name].prefix
     files = Groups(records["id"])
-    moved = files.sum(sum(np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")))
+    sides = [np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")]
+    moved = files.sum(np.sum(sides, axis=0))
     return dict(zip(records["id"][files.first].tolist(), moved.tolist(), strict=True))
 
 

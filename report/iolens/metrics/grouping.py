@@ -94,11 +94,13 @@ def ordered(rows: Records, *names: str) -> Records:
 
 def ranked(values: np.ndarray, falling: bool) -> np.ndarray:
     """Returns numbers that are in the order of the values; what is not known (NaN) is last."""
-    known, place = np.unique(values, return_inverse=True)
+    known, inverse = np.unique(values, return_inverse=True)
+    place: np.ndarray = inverse
     if not falling:
         return place
     missing = known.dtype.kind == "f" and len(known) > 0 and np.isnan(known[-1])
-    return np.where(place == len(known) - 1, len(known), -place) if missing else -place
+    from_largest: np.ndarray = np.where(place == len(known) - 1, len(known), -place) if missing else -place
+    return from_largest
 
 
 def most(rows: Records, name: str, limit: int) -> Records:

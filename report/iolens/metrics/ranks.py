@@ -33,7 +33,7 @@ def rank_times(job: Job) -> Records | None:
     for name in lowest(job):
         records = job.records[name]
         spent = io_time(records, name)
-        transferred = sum(np.maximum(records[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN"))
+        transferred = np.sum([np.maximum(records[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")], axis=0)
         shared, ranks = records["rank"] < 0, records["rank"]
         seconds += np.bincount(ranks[~shared], weights=spent[~shared], minlength=len(seconds))
         np.add.at(moved, ranks[~shared], transferred[~shared])
@@ -71,8 +71,8 @@ def target_speed(job: Job) -> Records | None:
         key: osts[0] for key, osts in zip(layout["id"].tolist(), layout["osts"], strict=True) if len(set(osts)) == 1
     }
     own = posix["rank"] >= 0
-    moved = sum(np.maximum(posix[f"POSIX_BYTES_{kind}"][own], 0) for kind in ("READ", "WRITTEN"))
-    spent = sum(np.maximum(posix[f"POSIX_F_{kind}_TIME"][own], 0) for kind in ("READ", "WRITE"))
+    moved = np.sum([np.maximum(posix[f"POSIX_BYTES_{kind}"][own], 0) for kind in ("READ", "WRITTEN")], axis=0)
+    spent = np.sum([np.maximum(posix[f"POSIX_F_{kind}_TIME"][own], 0) for kind in ("READ", "WRITE")], axis=0)
     ost = np.array([target.get(key, -1) for key in posix["id"][own].tolist()], "i8")
     alike = (ost >= 0) & (moved > 0) & (spent > 0)
     if not alike.any():

@@ -56,7 +56,7 @@ def by_some(records: Records, name: str) -> Records:
     own = records.where((records["rank"] >= 0) & (files.sizes[files.place] > 1))
     values = {
         "seconds": io_time(own, name),
-        "bytes": sum(np.maximum(own[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")),
+        "bytes": np.sum([np.maximum(own[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")], axis=0),
     }
     files = Groups(own["id"])
     columns = {"processes": files.distinct(own["rank"])}

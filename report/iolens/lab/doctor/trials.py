@@ -44,7 +44,8 @@ def parallel_recording() -> Iterator[Finding]:
     with tempfile.TemporaryDirectory() as name:
         words = [launcher, "-n", str(RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(BYTES // RANKS)]
         words += ["-t", str(BYTES // RANKS), "-o", f"{name}/trial"]
-        yield judged("a parallel program", name, words, dict(mpi.environment(flavour, RANKS, None)), RANKS)
+        settings = dict(mpi.environment(flavour, RANKS, None, launcher=launcher))
+        yield judged("a parallel program", name, words, settings, RANKS)
 
 
 def judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> Finding:

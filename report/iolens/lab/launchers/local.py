@@ -15,7 +15,7 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
     for task in tasks:
         words = [*task.starter, "-n", str(task.ranks), *task.words]
         component = mpi.component_of(task.starter[0], task.io_component)
-        settings = mpi.environment(task.flavour, task.ranks, component)
+        settings = mpi.environment(task.flavour, task.ranks, component, launcher=task.starter[0])
         setup = replace(task.setup, launcher={**settings, **task.setup.launcher})
         yield task, execute(words, setup, task.folder / "stdout.txt", task.folder / "stderr.txt")
 

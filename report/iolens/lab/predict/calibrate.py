@@ -144,10 +144,11 @@ def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder:
         job = f"job-{uuid.uuid4().hex[:12]}"
         program = find_program("ior")
         flavour = mpi.flavour_of_program(program)
-        words = [mpi.find_launcher(flavour), "-np", str(run.ranks), str(program), "-a", "POSIX", "-w", *run.arguments]
+        starter = mpi.find_launcher(flavour)
+        words = [starter, "-np", str(run.ranks), str(program), "-a", "POSIX", "-w", *run.arguments]
         words += ["-o", str(place / "data")]
         application = {"DXT_ENABLE_IO_TRACE": "1", **backend.environment(directory, job)}
-        launcher = mpi.environment(flavour, ranks=run.ranks, io_component=None)
+        launcher = mpi.environment(flavour, ranks=run.ranks, io_component=None, launcher=starter)
         logs = folder / job
         logs.mkdir(parents=True)
         setup = Setup("iolens", logs, backend, application, launcher)

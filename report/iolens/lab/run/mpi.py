@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from iolens.errors import IolensError
+from iolens.lab.run import openmpi
 from iolens.lab.run.allocation import Allocation, allocation
 from iolens.lab.run.single_copy import single_copy_works
 
@@ -33,16 +34,10 @@ HEAD = 4096
 LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
 """The path of a loader of glibc."""
 
-SINGLE_COPY = "OMPI_MCA_btl_vader_single_copy_mechanism"
-"""How Open MPI's ranks of one node send large messages; where the system forbids it, each send prints an error."""
-
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""Without these Open MPI's mpirun refuses root even its version."""
-
 
 def output_of(*words: str) -> str:
     """What a command prints (standard output and error); empty when it cannot be run."""
-    surroundings = {**os.environ, **AS_ROOT}
+    surroundings = {**os.environ, **openmpi.variables(["as root"], None)}
     try:
         done = subprocess.run(
             words,
@@ -137,13 +132,16 @@ def find_launcher(flavour: Flavour | None) -> str:
 
 
 @cache
-def component_of(launcher: str, component: str | None) -> str | None:
-    """The MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
-    if component != "romio321":
+def version_of_launcher(launcher: str) -> int | None:
+    """Returns the major version of the Open MPI that this launcher belongs to; None for any other launcher."""
+    return openmpi.major_version(output_of(launcher, "--version"))
+
+
+def component_of(launcher: str | None, component: str | None) -> str | None:
+    """Returns the MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
+    if component != "romio321" or launcher is None:
         return component
-    version = re.search(r"Open ?MPI\)? v?(\d+)\.", output_of(launcher, "--version"))
-    newer = version is not None and int(version[1]) >= 5
-    return "romio341" if newer else component
+    return "romio341" if (version_of_launcher(launcher) or 0) >= 5 else component
 
 
 def environment(
@@ -152,21 +150,25 @@ def environment(
     io_component: str | None,
     nodes: Allocation | None = None,
     given: Mapping[str, str] = os.environ,
+    launcher: str | None = None,
 ) -> Mapping[str, str]:
-    """Variables for a launcher of `ranks` on `nodes` (those of this job): the MPI-IO component, and what they need.
+    """Returns the variables for a launcher of `ranks` on `nodes` (those of this job if None): what the nodes need, and
+    the MPI-IO component.
 
     Ranks that share a core must yield when idle and be bound to none, or they wait for each other's time slices. What
-    the person has set (`given`) stays, except for the MPI-IO component of an experiment.
+    the person has set (`given`) stays, except for the MPI-IO component of an experiment. If the version of Open MPI is
+    unknown, since `launcher` is None or a batch system's, the variables of all versions are set.
     """
     if flavour != "openmpi":
         return {}
     nodes = nodes or allocation(given)
-    settings = {} if single_copy_works() else {SINGLE_COPY: "none"}
+    needs: list[openmpi.Need] = [] if single_copy_works() else ["no single copy"]
     if ranks > nodes.slots:
-        settings["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        needs.append("oversubscribed")
     if nodes.is_crowded(ranks):
-        settings |= {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+        needs += ["yielding", "unbound"]
     if os.geteuid() == 0:
-        settings |= AS_ROOT
+        needs.append("as root")
+    settings = openmpi.variables(needs, version_of_launcher(launcher) if launcher and needs else None)
     chosen = {"OMPI_MCA_io": io_component} if io_component else {}
     return {key: value for key, value in settings.items() if key not in given} | chosen

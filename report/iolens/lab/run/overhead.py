@@ -116,12 +116,14 @@ def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str,
         words = ["-a", "MPIIO", "-w", "-t", "8", "-b", "8", "-o", str(folder / "small")]
         launch = [mpi.find_launcher(flavour), "-np", str(ranks)]
     libraries = preload_value(chain("iolens", flavour))
-    settings = {"LD_PRELOAD": libraries, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
+    recording = {"LD_PRELOAD": libraries, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
     plain = [*launch, str(program), *words]
+    starter = launch[0] if launch else None
+    component = mpi.component_of(starter, "romio321")
     return (
         plain,
-        with_environment(take_apart(plain), settings),
-        surroundings(mpi.environment(flavour, ranks, "romio321")),
+        with_environment(take_apart(plain), recording),
+        surroundings(mpi.environment(flavour, ranks, component, launcher=starter)),
     )
 
 

@@ -141,6 +141,23 @@ def look(log: Path | None) -> tuple[dict[str, Any], str | None]:
         return {}, str(error)
 
 
+def complaint(path: Path) -> str:
+    """Returns the first message of standard error, and the path of the file. Launchers wrap a message over several
+    lines between two rules of dashes: the lines are joined up to the empty line that ends a sentence."""
+    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    own = [line.strip() for line in lines]
+    first = next((number for number, line in enumerate(own) if line.strip("- ")), None)
+    if first is None:
+        return "no message"
+    said = own[first]
+    if first and not own[first - 1].strip("- "):  # behind a rule
+        for line in own[first + 1 :]:
+            if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
+                break
+            said = f"{said} {line}".strip()
+    return f"{said} (all of it: {path})"
+
+
 def judge(
     folder: Path,
     outcome: Outcome,
@@ -153,12 +170,12 @@ def judge(
     if outcome.reason:
         return "failed", outcome.reason
     if outcome.exit_code != 0:
-        lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         verification = result.get("verification") or {}
         if verification.get("status") == "unsuccessful":  # the launcher's words of an exit code say less
-            lines = [f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"]
-        own = [line for line in lines if line.strip("- ")]
-        return "failed", f"exit code {outcome.exit_code}: {(own or ['no message'])[0]}"
+            why = f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"
+        else:
+            why = complaint(folder / "stderr.txt")
+        return "failed", f"exit code {outcome.exit_code}: {why}"
     if trouble:
         return "failed", trouble
     if health.valid is False:

@@ -63,7 +63,8 @@ def draw(settings: Sequence[Features], seed: int) -> Machines:
     count = max(256, min(MACHINES, MOST_CELLS // max(1, len(settings))))
 
     def between(low: float, high: float) -> Array:
-        return np.exp(random.uniform(np.log(low), np.log(high), count))
+        drawn: Array = np.exp(random.uniform(np.log(low), np.log(high), count))
+        return drawn
 
     parts = {name: between(*limits) for name, limits in RANGES.items()}
     levels = dict.fromkeys(level for setting in settings for level in setting.own)

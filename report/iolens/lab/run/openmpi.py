@@ -1,0 +1,54 @@
+"""The variables that tell Open MPI's launcher and library about a machine; version 5 renamed most of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Need = Literal["as root", "no single copy", "oversubscribed", "yielding", "unbound"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Variables that meet one need: up to Open MPI 4, and from Open MPI 5 on, whose launcher is PRRTE's."""
+
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+
+    def of(self, version: int | None) -> Mapping[str, str]:
+        """Returns the variables that this major version reads; those of all versions if it is unknown."""
+        if version is None:
+            return {**self.old, **self.new}
+        return self.new if version >= 5 else self.old
+
+
+_ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_PRRTE_ALLOW_ROOT = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+
+SETTINGS: Mapping[Need, Settings] = {
+    "as root": Settings(_ALLOW_ROOT, {**_ALLOW_ROOT, **_PRRTE_ALLOW_ROOT}),
+    "no single copy": Settings({"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, {"OMPI_MCA_smsc": "^cma"}),
+    "oversubscribed": Settings(
+        {"OMPI_MCA_rmaps_base_oversubscribe": "1"}, {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    ),
+    "yielding": Settings(_YIELD, _YIELD),
+    "unbound": Settings(
+        {"OMPI_MCA_hwloc_base_binding_policy": "none"}, {"PRTE_MCA_hwloc_default_binding_policy": "none"}
+    ),
+}
+"""By need. Single copy is how ranks of one node send large messages; a system that forbids it makes each send print an
+error. `as root`: without these variables mpirun refuses root even its version."""
+
+
+def variables(needs: Iterable[Need], version: int | None) -> dict[str, str]:
+    """Returns the variables that meet all these needs in a major version of Open MPI."""
+    return {key: value for need in needs for key, value in SETTINGS[need].of(version).items()}
+
+
+def major_version(said: str) -> int | None:
+    """Returns the major version of Open MPI that `mpirun --version` names; None if it names none."""
+    found = re.search(r"Open ?MPI\)? v?(\d+)\.", said)
+    return int(found[1]) if found else None

@@ -1,0 +1,26 @@
+"""Print, for a shell, the variables that MPI programs of tests need here: eval "$(python tests/mpi_environment.py)".
+
+They are those of `iolens run` for more ranks than cores; an argument names the MPI-IO component of Open MPI.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from iolens.lab.run import mpi
+
+RANKS = 1024
+"""More ranks than cores on any machine where tests run."""
+
+
+def main(component: str | None = None) -> None:
+    """Print one `export NAME=VALUE` a line."""
+    launcher = mpi.find_launcher(None)
+    flavour = mpi.flavour_of_launcher(launcher)
+    settings = mpi.environment(flavour, RANKS, mpi.component_of(launcher, component), launcher=launcher)
+    print("\n".join(f"export {name}={shlex.quote(value)}" for name, value in settings.items()))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
