@@ -179,7 +179,8 @@ release: setup ## VERSION=1.2.3: commit, tag and archive it, with the wheel (WHE
 
 install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all
-	@./install.sh "$(PREFIX)" build build/portable
+	@bash packaging/adapters.sh build/lib build/adapters
+	@./install.sh "$(PREFIX)" build build/portable build/adapters
 
 clean: ## remove what was built
 	@rm -rf build

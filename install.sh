@@ -7,17 +7,17 @@
 #   include                           marks that a program may set for the profiler, C and Fortran
 #   share/iolens                      configuration of the emulated storage, experiments, scripts for a site
 #   share/man, share/bash-completion … manual pages, and what shells complete
-# Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS, the last two being build trees with bin/ and lib/
+# Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS ADAPTERS, the last three being build trees with bin/ and lib/
 set -euo pipefail
 cd "$(dirname "$0")"
 # Others are to read what is installed, also where root's files are its own alone.
 umask 022
 
-[ $# = 3 ] || {
-    echo "install.sh: PREFIX, BUILD and WORKLOADS are needed" >&2
+[ $# = 4 ] || {
+    echo "install.sh: PREFIX, BUILD, WORKLOADS and ADAPTERS are needed" >&2
     exit 2
 }
-prefix=$1 build=$2 workloads=$3
+prefix=$1 build=$2 workloads=$3 adapters=$4
 case $prefix in
 /*) ;;
 *)
@@ -30,13 +30,19 @@ home=$root/lib/iolens
 venv=$home/venv
 
 copy_programs() {
+    local file
     install -d "$root/bin" "$home/bin" "$home/lib" "$root/include" "$root/share/iolens"
     install -m 644 profiler/include/* "$root/include"
     install -m 755 "$workloads"/bin/* "$home/bin"
     install -m 755 "$build"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay} "$home/bin"
     install -m 755 "$build"/lib/*.so "$home/lib"
+    for file in openmpi mpich mpiabi; do
+        file=libiolens-$file.so
+        [ -f "$build/lib/$file" ] || [ ! -f "$adapters/lib/$file" ] || install -m 755 "$adapters/lib/$file" "$home/lib"
+    done
+    # What debuggers read names the folder that they were built in.
+    strip --strip-debug "$home"/lib/*.so "$home"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay}
     install -m 644 storage/ost.yaml "$root/share/iolens"
-    local file
     for file in slurm/*; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done

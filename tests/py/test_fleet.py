@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import iolens
@@ -13,7 +14,7 @@ import pytest
 from iolens.advise import diagnosis, findings
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.fleet import tables
+from iolens.fleet import extras, tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
 from iolens.fleet.rows import Met, rows_of
@@ -196,12 +197,25 @@ def test_wrong_folders_and_missing_packages_are_named(
     assert "make one with: iolens ingest" in said
     monkeypatch.setattr(tables, "find_spec", lambda name: None)
     assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store")]) == 2
-    assert 'pip install "iolens[fleet]"' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"installed with: {sys.executable} -m pip install " in said
+    assert "duckdb" in said
+    assert "pyarrow" in said
     monkeypatch.setattr(
         tables, "find_spec", lambda name: None if name == "distributed" else importlib.util.find_spec(name)
     )
     assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store"), "--dask-scheduler", "tcp://x:1"]) == 2
-    assert 'pip install "iolens[dask]"' in capsys.readouterr().err
+    assert "pip install 'distributed>=2024.1'" in capsys.readouterr().err
+
+
+def test_an_environment_without_pip_is_filled_by_the_systems_pip() -> None:
+    command = extras.installation_command("fleet", spec_of=lambda _: None)
+    assert command.startswith(f"python3 -m pip --python {sys.executable} install ")
+
+
+def test_the_systems_python_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    assert "-m venv --system-site-packages" in extras.installation_command("fleet")
 
 
 def test_a_store_that_cannot_be_written_is_named(store: Path, logs: list[Path], tmp_path: Path) -> None:

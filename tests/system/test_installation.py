@@ -113,6 +113,23 @@ def test_the_installed_tree_needs_no_clone(clone: Path, prefix: Path, tmp_path: 
     assert traces.stdout == ""
 
 
+def test_installed_libraries_serve_every_mpi_and_name_no_folder_of_the_build(clone: Path, prefix: Path) -> None:
+    home = prefix / "lib/iolens"
+    helpers = [home / "bin" / name for name in ("iolens-recover", "iolens-selfbench", "ost-simulate", "ost-replay")]
+    for part in [*home.glob("lib/*.so"), *helpers]:
+        assert str(clone.parent) not in run("strings", "-a", part, cwd=prefix).stdout, part.name
+    if not (clone / ".venv/mpi-headers").is_dir():
+        pytest.skip("the headers of other MPI libraries could not be had")
+    adapters = {path.name for path in home.glob("lib/libiolens-*.so") if "trace" not in path.name}
+    assert adapters == {f"libiolens-{abi}.so" for abi in ("openmpi", "mpich", "mpiabi")}
+
+
+def test_a_missing_package_is_added_to_the_installed_tree(prefix: Path, tmp_path: Path) -> None:
+    said = run(prefix / "bin/iolens", "fleet", tmp_path, cwd=tmp_path)
+    assert said.returncode == 2
+    assert f"python3 -m pip --python {prefix}/lib/iolens/venv/bin/python install " in said.stderr
+
+
 def test_others_may_read_what_root_installed(prefix: Path) -> None:
     paths = [prefix, *prefix.rglob("*")]
     modes = {path: path.stat().st_mode for path in paths if not path.is_symlink()}

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
+from iolens.fleet.extras import installation_command
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,10 +81,11 @@ bounds it or no advice was asked for. That of a job is 0 where no remedy is wort
 
 
 def need(extra: str, *packages: str) -> None:
-    """UsageError that names the extra when a package is not installed."""
+    """Raises UsageError with the command that installs the extra here, unless all of the packages are installed."""
     absent = [name for name in packages if find_spec(name) is None]
     if absent:
-        raise UsageError(f'the Python package {absent[0]} is needed for this: pip install "iolens[{extra}]"')
+        command = installation_command(extra)
+        raise UsageError(f"the Python package {absent[0]} is needed for this; it is installed with: {command}")
 
 
 def schema_of(table: str) -> pa.Schema:

@@ -1,0 +1,40 @@
+"""How optional Python packages are installed into the very environment that runs this command."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
+from typing import Any
+
+
+def installation_command(extra: str, spec_of: Callable[[str], Any] = find_spec) -> str:
+    """Returns the shell command that adds the packages of an extra to this installation.
+
+    An environment that `make install` made has no pip of its own, so the system's pip works on it. The packages of the
+    system's own Python are not pip's to change, so a new environment is put on top of them.
+    """
+    packages = shlex.join(_requirements(extra))
+    python = shlex.quote(os.path.abspath(sys.executable))
+    if sys.prefix == sys.base_prefix:
+        own = '"$HOME/iolens-python"'
+        return (
+            f"{python} -m venv --system-site-packages {own} && {own}/bin/pip install {packages}; "
+            f"then use {own}/bin/python -m iolens.cli.main instead of iolens"
+        )
+    pip = f"{python} -m pip" if spec_of("pip") else f"python3 -m pip --python {python}"
+    return f"{pip} install {packages}"
+
+
+def _requirements(extra: str) -> list[str]:
+    """Returns the packages of an extra with their versions, as this package declares them."""
+    try:
+        declared = requires("iolens") or []
+    except PackageNotFoundError:
+        declared = []
+    marked = (re.fullmatch(r"(.+?) *; *extra *== *['\"](.+)['\"]", each) for each in declared)
+    return [found[1] for found in marked if found and found[2] == extra] or [f"iolens[{extra}]"]
