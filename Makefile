@@ -165,11 +165,11 @@ wheel-test: ## that wheel in an older and a newer Debian, made for it; as root
 wheel-reproducible: setup ## whether two clones of the last commit make the same wheel; twice the time of make wheel
 	@ARCH="$(ARCH)" bash packaging/try-reproducible.sh
 
-deb: setup ## the Debian package, into dist/; as root, with debootstrap
+deb: setup ## the Debian package for this release (or SUITE=trixie), into dist/; as root, with debootstrap
 	@bash packaging/deb.sh
 
 package-test: deb ## that package, installed in a Debian made for it; as root
-	@bash packaging/try-roads.sh deb
+	@SUITE=$$(bash packaging/deb.sh --suite) bash packaging/try-roads.sh deb
 
 roads: build ## README's commands and every way to install (ROADS="readme clone prefix wheel deb modules aarch64"), each in a Debian made for it; as root
 	@bash packaging/try-roads.sh $(ROADS)

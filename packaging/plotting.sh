@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Put uPlot, which draws the interactive figures of HTML reports, into the Python package: 55 kB, MIT licence.
-# It comes from its npm package where npm is installed, else from its repository, and is taken only if it is
-# the version that the reports are tested with. Without it reports have still figures, and say so.
+# It comes from its npm package, and is taken only if it is the version that the reports are tested with. Without it
+# reports have still figures, and say so.
 set -euo pipefail
 cd "$(dirname "$0")/../report/iolens/pages/html"
 
@@ -15,16 +15,13 @@ END
 }
 
 fetch() {
-    if command -v npm >/dev/null && npm pack --silent --fetch-retries=0 --fetch-timeout=20000 "uplot@$version" >/dev/null 2>&1; then
-        tar -xzf "uplot-$version.tgz" --strip-components=1
-        mv dist/uPlot.iife.min.js dist/uPlot.min.css .
-    else
-        local file
-        for file in dist/uPlot.iife.min.js dist/uPlot.min.css LICENSE; do
-            python3 -c 'import sys, urllib.request as r; sys.stdout.buffer.write(r.urlopen(sys.argv[1], timeout=20).read())' \
-                "https://raw.githubusercontent.com/leeoniya/uPlot/$version/$file" >"${file##*/}" 2>/dev/null || return 1
-        done
-    fi
+    why="npm is not installed"
+    command -v npm >/dev/null || return 1
+    why="npm did not load it"
+    npm pack --silent --fetch-retries=0 --fetch-timeout=20000 "uplot@$version" >/dev/null 2>&1 || return 1
+    tar -xzf "uplot-$version.tgz" --strip-components=1
+    mv dist/uPlot.iife.min.js dist/uPlot.min.css .
+    why="its files are not those of version $version"
     check_sums
 }
 
@@ -34,7 +31,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 fetch || {
-    echo "uPlot $version could not be had" >&2
+    echo "uPlot $version, which draws interactive figures, could not be had: $why" >&2
     exit 1
 }
 install -D -m 644 -t "$here/uplot" uPlot.iife.min.js uPlot.min.css LICENSE

@@ -44,7 +44,7 @@ try_wheel() {
 
 try_deb() {
     local package
-    package=$(newest "dist/iolens_*_$(dpkg --print-architecture).deb" "make deb")
+    package=$(newest "dist/iolens_*+${suite}_$(dpkg --print-architecture).deb" "make deb SUITE=$suite")
     fresh package "$suite" packaging/smoke.sh build/bin/alignment "$package"
     inside package "$(apt ./iolens_*.deb openmpi-bin) ./smoke.sh alignment; apt-get -qq -y purge iolens >/dev/null
         [ ! -e /usr/lib/iolens ] || { find /usr/lib/iolens; exit 1; }"

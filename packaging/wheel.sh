@@ -38,6 +38,11 @@ compiler() {
     chmod 755 "$path"
 }
 
+# A wheel without it would leave the interactive figures out of everybody's reports.
+bash packaging/plotting.sh || {
+    echo "wheel: not built; install npm, or look at its registry, and run make wheel again" >&2
+    exit 1
+}
 install_tools
 mkdir -p "$build"
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
