@@ -1,18 +1,19 @@
-/* Marks for iolens: parts of a program that its log tells apart, and where recording is switched off and on.
+/* Marks for iolens: regions that a program's log distinguishes, and functions that switch recording off and
+ * on.
  *
  *   iolens_region_begin(1, "solve");
  *   ...
  *   iolens_region_end(1);
  *
- * A program with these calls needs nothing of iolens to be built or run: the functions are looked for when
- * they are first called, and do nothing when the profiler is not there. Before glibc 2.34 it is linked with
- * -ldl. A program without a dynamic loader defines IOLENS_OFF ahead of this file, and they are empty.
+ * A program with these calls can be built and run without iolens: the functions are looked up at their
+ * first call, and do nothing without the profiler. Before glibc 2.34 link with -ldl. A program without a
+ * dynamic loader defines IOLENS_OFF before it includes this file; the functions are then empty.
  *
- * For C and C++; Fortran has the module in iolens.f90. May be copied into any program. */
+ * For C and C++; Fortran has the module in iolens.f90. The file may be copied into any program. */
 #ifndef IOLENS_H
 #define IOLENS_H
 
-/* A program built with -finstrument-functions is told of its own functions, not of these. */
+/* Keeps a program built with -finstrument-functions from reporting these functions as its own. */
 #ifdef __GNUC__
 #define IOLENS_MARK static inline __attribute__((no_instrument_function))
 #else
@@ -63,29 +64,29 @@ IOLENS_MARK const struct iolens_marks *iolens_marks(void)
 
 #endif
 
-/* The calling thread enters the region `id`, inside the one that it is in. The label says what it is (at most
- * 63 bytes; NULL: nothing). A region may be entered any number of times, by any thread. */
+/* Enters the region `id` in the calling thread, inside its current region. The label describes the region
+ * (at most 63 bytes; NULL for none). A region may be entered any number of times, by any thread. */
 IOLENS_MARK void iolens_region_begin(int id, const char *label)
 {
     (void)id, (void)label;
     IOLENS_CALL(region_begin, (id, label));
 }
 
-/* The calling thread leaves the innermost region `id`. */
+/* Leaves the innermost region `id` in the calling thread. */
 IOLENS_MARK void iolens_region_end(int id)
 {
     (void)id;
     IOLENS_CALL(region_end, (id));
 }
 
-/* 0: nothing that the process does is counted from now on; else it is again. */
+/* Stops recording of the whole process if `state` is 0; else resumes it. */
 IOLENS_MARK void iolens_record(int state)
 {
     (void)state;
     IOLENS_CALL(record, (state));
 }
 
-/* What was counted until now shall be there even if the process is killed. */
+/* Makes everything recorded so far part of the log even if the process is killed. */
 IOLENS_MARK void iolens_flush(void) { IOLENS_CALL(flush, ()); }
 
 #undef IOLENS_CALL

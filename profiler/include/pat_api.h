@@ -1,4 +1,4 @@
-/* CrayPAT's names for the marks of iolens.h, for a program that has them already and is built without
+/* CrayPAT's names for the marks of iolens.h, for a program that already uses them and is built without
  * CrayPAT. */
 #ifndef PAT_API_H
 #define PAT_API_H

@@ -1,7 +1,7 @@
 /* The border between the MPI-free core (libiolens.so) and an MPI adapter.
  *
- * What an adapter may call is in adapter.def, and everything the core needs of MPI is in struct
- * iolens_transport. All functions are safe to call when recording is off: they do nothing. */
+ * adapter.def lists the functions that an adapter may call; struct iolens_transport has everything that the
+ * core needs of MPI. All functions may be called while recording is off; they then do nothing. */
 #ifndef IOLENS_ADAPTER_H
 #define IOLENS_ADAPTER_H
 
@@ -14,11 +14,11 @@
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
 
-/* Merge the record `in` of a lower or equal rank range into `inout`. Pure; called in rank order. */
+/* Merges the record `in` of a lower or equal range of ranks into `inout`. Pure; called in rank order. */
 typedef void iolens_combine_fn(const void *in, void *inout);
 
-/* What ranks say to one another, on a private duplicate of MPI_COMM_WORLD. Each returns 0, or -1 when MPI
- * failed. */
+/* Communication between ranks on a private duplicate of MPI_COMM_WORLD. Each function returns 0, or -1 if
+ * MPI failed. */
 struct iolens_transport {
     int rank;
     int size;
@@ -26,17 +26,17 @@ struct iolens_transport {
     int (*barrier)(void);
     int (*bcast)(void *buffer, size_t bytes, int root);
     int (*allreduce)(void *buffer, size_t count, enum iolens_type type, enum iolens_op op);
-    /* In: mine; out: sums over lower ranks, 0 on rank 0. */
+    /* Replaces this rank's values by the sums over lower ranks, 0 on rank 0. */
     int (*exscan_sum)(uint64_t *values, size_t count);
-    int (*gather)(const void *send, size_t bytes, void *receive); /* equal sizes, to rank 0 */
-    /* Combine `count` records of `record_bytes` in place, result on rank 0 (its buffer), rank order kept. */
+    int (*gather)(const void *send, size_t bytes, void *receive); /* equal sizes, gathered on rank 0 */
+    /* Combines `count` records of `record_bytes` in rank order; the result is in rank 0's buffer. */
     int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);
-    /* Point to point; NULL where ranks cannot. */
+    /* Messages between two ranks; NULL if the ranks cannot send any. */
     int (*send)(const void *buffer, size_t bytes, int rank);
     int (*receive)(void *buffer, size_t bytes, int rank);
 };
 
-struct iolens_mpiio_file; /* opaque; NULL is accepted everywhere and means "not recorded" */
+struct iolens_mpiio_file; /* opaque; NULL means "not recorded" and is accepted everywhere */
 
 enum iolens_mpiio_kind {
     IOLENS_INDEP_READ,
@@ -49,20 +49,20 @@ enum iolens_mpiio_kind {
     IOLENS_NB_WRITE
 };
 
-/* Pieces of `bytes` each: count[0] of them at distances of stride[0], count[1] such groups at distances of
- * stride[1], and so on; a count of 1 is no group. */
+/* A nested pattern of pieces of `bytes` each: count[0] pieces at distances of stride[0], count[1] groups of
+ * these at distances of stride[1], and so on; a count of 1 means no further group. */
 struct iolens_run {
     int64_t offset, bytes, count[3], stride[3];
 };
 
-/* What a view lets through: the file type, repeated after `extent` bytes from `displacement` on. `runs` is -1
- * where the file type is of a kind that is not taken apart. All in bytes. */
+/* The bytes that a file view shows: the file type, repeated after `extent` bytes from `displacement` on.
+ * `runs` is -1 for kinds of file types that are not decoded. All values are bytes. */
 struct iolens_view {
     int64_t displacement, extent, bytes, runs;
     const struct iolens_run *run;
 };
 
-/* Calls that Darshan's record has no slot for. */
+/* Calls without a slot in Darshan's record. */
 enum iolens_mpiio_extra {
 #define MPIIO_EXTRA(name, meaning) IOLENS_MPIIO_##name,
 #include "mpiio_extra.def"
@@ -70,7 +70,7 @@ enum iolens_mpiio_extra {
     IOLENS_MPIIO_EXTRAS
 };
 
-/* The MPI functions that are counted when MPI is traced. */
+/* The MPI functions that are counted if MPI is traced. */
 enum iolens_mpi_function {
 #define NAME(name) IOLENS_MPI_##name,
 #include "mpi_call_names.def"
@@ -78,21 +78,21 @@ enum iolens_mpi_function {
     IOLENS_MPI_FUNCTIONS
 };
 
-/* What is recorded of MPI, as bits. */
+/* The parts of MPI that are recorded, as bits. */
 enum iolens_mpi_tracing {
     IOLENS_MPI_CALLS = 1,
     IOLENS_MPI_SYNC = 2,         /* a timed barrier before each collective call */
-    IOLENS_MPI_LATE_RECEIVES = 4 /* whether a message was there before its receive */
+    IOLENS_MPI_LATE_RECEIVES = 4 /* record whether a message had arrived before its receive */
 };
 
-/* What is recorded of calls of traced functions, as bits. */
+/* The data recorded about calls of traced functions, as bits. */
 enum iolens_tracing { IOLENS_TRACE_CALLS = 1, IOLENS_TRACE_COUNTERS = 2 };
 
-/* A call of MPI that returned. */
+/* A call of MPI that has returned. */
 struct iolens_mpi_call {
     enum iolens_mpi_function function;
     double t0, t1;
-    uintptr_t caller; /* the address that it returns to */
+    uintptr_t caller; /* the address to which it returns */
 };
 
 #define BORDER(returns, name, parameters, meaning) returns name parameters;

@@ -1,4 +1,4 @@
-/* The time that transfers take: asked of the model, and waited for. */
+/* The time that transfers take: computes it with the model, and waits for it. */
 #include "emulation.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #define REAL_SHARE 5e-4 /* seconds that any real call may take … */
 #define REAL_SPEED 1e9  /* … and bytes per second that it may move, before its time counts as excess */
 
-/* When this thread's latest call returns by the model. */
+/* Time by the model at which this thread's latest call returns. */
 static __thread double deadline;
 
-/* When everything that this thread submitted asynchronously is complete. */
+/* Time at which all asynchronous transfers that this thread submitted are complete. */
 static __thread double submitted;
 
 static double later(double a, double b) { return a > b ? a : b; }
@@ -41,7 +41,8 @@ static void pace(void)
         settle();
 }
 
-/* Pieces of a write follow each other through the client's memory; those of a read are asked for at once. */
+/* The pieces of a write pass through the client's memory one after another; those of a read are requested
+ * at once. */
 static double model(const struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
                     double begin)
 {
@@ -63,7 +64,7 @@ static double model(const struct ost_file *file, enum direction direction, off_t
     return end;
 }
 
-/* Enter a real call from `began` to now, which by the model lasts from `begin` to `end`. */
+/* Enters a real call from `began` to now, which by the model lasts from `begin` to `end`. */
 static void book(double began, double begin, double end, int64_t bytes)
 {
     double took = emulation_now() - began;
@@ -72,7 +73,7 @@ static void book(double began, double begin, double end, int64_t bytes)
     emulation.shared->excess += took > allowed ? took - allowed : 0;
 }
 
-/* Returns when the call would return; the caller decides whether anybody waits for it. */
+/* Returns the time at which the call would return; the caller decides whether to wait for it. */
 static double charge(struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
                      double began)
 {
@@ -90,7 +91,7 @@ static double charge(struct ost_file *file, enum direction direction, off_t offs
     return end;
 }
 
-/* Charge what moved the position of a stream's descriptor. */
+/* Charges the transfer that moved the position of a stream's descriptor. */
 static void charge_position(int fd, struct ost_file *file, enum direction direction, double began)
 {
     off_t from = file->stream_position, to = sys_seek(fd, 0, SEEK_CUR);

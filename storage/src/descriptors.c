@@ -1,4 +1,4 @@
-/* The process's context, and which of its descriptors lie below the mount point. */
+/* The context of the process, and the table of its descriptors below the mount point. */
 #include "emulation.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int rank_of_process(void)
 
 static void forked(void) { emulation.pid = getpid(); }
 
-/* Descriptors that a shell redirected are open already. Most programs use the standard ones through stdio,
+/* Descriptors that a shell redirected are already open. Most programs use the standard ones through stdio,
  * so they are charged as streams. */
 static void inherit(void)
 {
@@ -73,10 +73,10 @@ struct ost_file *emulation_find(int fd)
     return atomic_load_explicit(&files[fd], memory_order_acquire);
 }
 
-/* Whether the table may be changed for this descriptor. */
+/* Returns true if the table may be changed for this descriptor. */
 static bool ours(int fd) { return emulation.on && fd >= 0 && fd < DESCRIPTORS && getpid() == emulation.pid; }
 
-/* True when `path` is the mount point or lies below it, but not in its state folder. */
+/* Returns true if `path` is the mount point or lies below it, but not in its state folder. */
 static bool below_mount(const char *path)
 {
     size_t length = strlen(emulation.mount);
@@ -153,7 +153,7 @@ bool emulation_has_streams(void)
     return false;
 }
 
-/* Note the file's length, to be held against the bytes that were charged. */
+/* Notes the file's length, to compare it with the bytes that were charged. */
 static void balance(int fd, const struct ost_file *file)
 {
     struct statx info;

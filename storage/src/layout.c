@@ -71,7 +71,7 @@ struct ost_layout layout_of_directory(const char *mount, const char *path, const
     return layout;
 }
 
-/* Take the next first target in turn; the following file starts behind this one's stripes. */
+/* Takes the next first target in turn; the following file starts behind this one's stripes. */
 static int choose_target(int counter, const struct ost_layout *layout, int targets)
 {
     char text[32] = "0";
@@ -85,7 +85,8 @@ static int choose_target(int counter, const struct ost_layout *layout, int targe
     return start;
 }
 
-/* The file of turns, locked: whoever holds it may give files their layouts. Close it to let go. */
+/* Opens and locks the file with the next target: the holder may give layouts to files. A close releases the
+ * lock. */
 static int lock_turns(const char *mount)
 {
     char place[PATH_MAX];

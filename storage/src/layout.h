@@ -33,27 +33,28 @@ _Static_assert(sizeof(struct lov_header) == 32 && sizeof(struct lov_object) == 2
 
 enum { LOV_MOST_BYTES = sizeof(struct lov_header) + OST_MAX_TARGETS * sizeof(struct lov_object) };
 
-/* The layout of the file at `path` (absolute, below `mount`). A file without one takes the default of its
- * nearest ancestor and, if that names no first target, the next in turn; that is then written down. */
+/* Returns the layout of the file at `path` (absolute, below `mount`). A file without a layout takes the
+ * default of its nearest ancestor and, if that names no first target, the next target in turn; the layout
+ * is then stored. */
 struct ost_layout layout_of_file(const char *mount, const char *path, const struct statx *info,
                                  const struct ost_params *params);
 
-/* The default layout that a new file in the directory `path` would take. */
+/* Returns the default layout that a new file in the directory `path` would take. */
 struct ost_layout layout_of_directory(const char *mount, const char *path, const struct ost_params *params);
 
-/* Give an empty file, or a directory for the files to come, this layout. Where the first target may be any, a
- * file takes the next in turn. Returns the layout that was written down. */
+/* Stores a layout for an empty file, or for future files of a directory. If any first target will do, a
+ * file takes the next in turn. Returns the stored layout. */
 struct ost_layout layout_set(const char *mount, const struct statx *info, const struct ost_layout *layout,
                              const struct ost_params *params);
 
-/* What a request means: 0 stripes or bytes are the default, 65535 stripes all targets, 65535 as first target
- * any; more stripes than targets are all. False when Lustre refuses it too: a stripe size that is no multiple
- * of 64 KiB, a target that does not exist, another structure or pattern. */
+/* Decodes a request: 0 stripes or bytes mean the default, 65535 stripes all targets, 65535 as first target
+ * any; more stripes than targets mean all. Returns false for a request that Lustre refuses too: a stripe
+ * size that is no multiple of 64 KiB, a target that does not exist, another structure or pattern. */
 bool layout_decode(const struct lov_header *wanted, const struct ost_params *params,
                    struct ost_layout *layout);
 
-/* The value of the `lustre.lov` attribute: struct lov_user_md_v1 with one object per stripe (none for a
- * directory). Returns its bytes; writes them when `room` is enough. */
+/* Encodes the value of the `lustre.lov` attribute: struct lov_user_md_v1 with one object per stripe (none
+ * for a directory). Returns its size; writes it if `room` is sufficient. */
 size_t layout_encode(const struct ost_layout *layout, uint64_t inode, bool directory, int targets,
                      void *buffer, size_t room);
 

@@ -15,7 +15,7 @@ struct ost_piece ost_first_piece(const struct ost_layout *layout, int targets, i
     };
 }
 
-/* Drop what is on the target by `now` from the account of dirty data. */
+/* Removes data that has reached the target by `now` from the account of dirty data. */
 static void settle(struct ost_session *session, double now)
 {
     while (session->dirty_count > 0 && session->dirty[session->dirty_head].done <= now) {
@@ -25,7 +25,7 @@ static void settle(struct ost_session *session, double now)
     }
 }
 
-/* The earliest time from `now` on at which `bytes` more fit into the dirty budget. */
+/* Returns the earliest time from `now` on at which `bytes` more fit into the dirty budget. */
 static double room_for(const struct ost_params *params, struct ost_session *session, int64_t bytes,
                        double now)
 {
@@ -38,8 +38,8 @@ static double room_for(const struct ost_params *params, struct ost_session *sess
     return now;
 }
 
-/* Enter data that is on the target at `done` into the account; data that joined the latest RPC is part of it.
- */
+/* Enters data that reaches the target at `done` into the account; data that joined the latest RPC becomes
+ * part of it. */
 static void soil(struct ost_session *session, int64_t bytes, bool joined, double done)
 {
     uint32_t slot = (session->dirty_head + session->dirty_count - 1) % OST_MAX_QUEUED;
@@ -52,7 +52,8 @@ static void soil(struct ost_session *session, int64_t bytes, bool joined, double
     session->dirty_bytes += bytes;
 }
 
-/* Queue one RPC's worth of data at its target; returns when the target has moved it and answered. */
+/* Queues the bytes of one RPC at its target; returns the time at which the target has moved them and
+ * answered. */
 static double transfer(const struct ost_params *params, struct ost_state *state, int client, int target,
                        int64_t bytes, bool new_rpc, double network, double now)
 {
@@ -76,8 +77,8 @@ static double transfer(const struct ost_params *params, struct ost_state *state,
     return done;
 }
 
-/* Take the lock on [begin, end): other clients that hold any part give up their whole extent and flush what
- * they have dirty in this object first; what is granted grows until the extents that remain. */
+/* Takes the lock on [begin, end): other clients that hold any part of it release their whole extent and
+ * first flush their dirty data of this object. The granted extent grows up to the remaining extents. */
 static double take_lock(const struct ost_params *params, struct ost_object *object, int client, int64_t begin,
                         int64_t end, double now)
 {

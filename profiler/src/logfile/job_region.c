@@ -9,7 +9,7 @@
 
 enum { NANO = 1000000000, NAME_BYTES = HOST_BYTES, MOST_PROGRAMS = 64 };
 
-/* Of rank 0: a name of each rank, of NAME_BYTES. */
+/* Names of all ranks on rank 0, NAME_BYTES each. */
 struct names {
     struct buffer all;
     int ranks;
@@ -25,7 +25,8 @@ static void add_text(struct buffer *out, const char *name, const char *value)
     buffer_put(out, ", ", 2);
 }
 
-/* `list`: the first `most` names in order of their first rank; `each`: per rank an index into it, or -1. */
+/* Adds `list`, the first `most` different names in order of their first rank, and `each`, an index into it
+ * for each rank, or -1. */
 static void add_names(struct buffer *out, const char *list, const char *each, const struct names *names,
                       int most)
 {
@@ -55,7 +56,8 @@ static void add_names(struct buffer *out, const char *list, const char *each, co
     buffer_free(&index);
 }
 
-/* Of rank 0: which process it is, whose child, and one moment by two clocks, which join it to other logs. */
+/* Adds rank 0's process number, its ancestors, and one moment by two clocks; these join the log to other
+ * logs. */
 static void add_origin(struct buffer *out)
 {
     const struct origin *origin = &iolens.origin;
@@ -67,7 +69,7 @@ static void add_origin(struct buffer *out)
                   (long long)begin->tv_sec * NANO + begin->tv_nsec, (long long)iolens.clock.base_ns);
 }
 
-/* The lines of `text` as a list. */
+/* Adds the lines of `text` as a list. */
 static void add_compilers(struct buffer *out, const char *text)
 {
     char line[COMPILER_BYTES];
@@ -173,7 +175,7 @@ static void write_object(const struct iolens_transport *transport, const struct 
     buffer_format(out, "}");
 }
 
-/* Collective. A longer name is cut. */
+/* Collective. Gathers the names of all ranks; longer names are cut. */
 static void gather_names(const struct iolens_transport *transport, const char *own, struct names *names)
 {
     char name[NAME_BYTES] = "";

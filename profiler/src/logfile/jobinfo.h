@@ -1,4 +1,4 @@
-/* The numbers of Darshan's job region: who, when, how many ranks. */
+/* The numbers of Darshan's job region: user, times, and the number of ranks. */
 #ifndef IOLENS_JOBINFO_H
 #define IOLENS_JOBINFO_H
 
@@ -6,7 +6,7 @@
 
 #include "logfile.h"
 
-/* start_ns, end_ns: nanoseconds since 1970. */
+/* Fills in the numbers; start_ns and end_ns are nanoseconds since 1970. */
 void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_ns);
 
 #endif

@@ -25,8 +25,8 @@ struct date {
     int year, month, day;
 };
 
-/* Of a day count since 1970-01-01 (Howard Hinnant's civil_from_days). The C library's conversion would read
- * the time zone, on which the program may still decide. */
+/* Converts a number of days since 1970-01-01 into a date (Howard Hinnant's civil_from_days). The C
+ * library's conversion would read the time zone, which the program may still change. */
 static struct date civil(int64_t days)
 {
     int64_t shifted = days + 719468, era = shifted / 146097, of_era = shifted % 146097;
@@ -39,14 +39,15 @@ static struct date civil(int64_t days)
 
 static bool is_dated(void) { return !iolens.settings.logfile && settings_true(iolens.settings.log_by_date); }
 
-/* A job with MPI has one log, for which folders of its own would be waste. */
+/* A job with MPI has a single log, which needs no folders of its own. */
 static bool is_in_tree(void)
 {
     bool has_mpi = iolens.transport && iolens.transport->mpi_version;
     return !iolens.settings.logfile && !has_mpi && settings_true(iolens.settings.log_tree);
 }
 
-/* A name as one level of the tree: a program may call itself nothing, `.` or `..`. */
+/* Returns a name that is valid as one level of the tree, since a program's name may be empty, `.` or
+ * `..`. */
 static const char *as_folder(const char *name)
 {
     bool usable = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
@@ -88,8 +89,8 @@ void log_name(char name[PATH_BYTES], int64_t start_ns, int n)
         (is_in_tree() ? tree_name : flat_name)(name + used, (size_t)(PATH_BYTES - used), date, seconds, n);
 }
 
-/* Like the folder above it, whatever the program's umask: a site's tree stays open to all its users. Below a
- * user's own folder nobody else writes. */
+/* Makes a folder with the permissions of the folder above it, whatever the program's umask, so that a
+ * site's tree stays open to all its users. Below a user's own folder only that user may write. */
 static void make_folder(const char *path, const char *above, bool own)
 {
     struct stat info;

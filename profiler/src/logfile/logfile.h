@@ -8,7 +8,7 @@
 enum { LOG_MODULES = 64, LOG_METADATA_BYTES = 1024 };
 
 struct log_span {
-    uint64_t offset, bytes; /* in the file, compressed; bytes 0: absent */
+    uint64_t offset, bytes; /* place in the file, compressed; bytes is 0 if absent */
 };
 
 struct log_header {
@@ -16,7 +16,7 @@ struct log_header {
     int64_t magic;
     uint8_t compression; /* 0: zlib */
     uint8_t padding[7];
-    uint64_t partial; /* bit i: module i misses records */
+    uint64_t partial; /* bit i: module i lacks records */
     struct log_span names;
     struct log_span modules[LOG_MODULES];
     uint32_t module_versions[LOG_MODULES];

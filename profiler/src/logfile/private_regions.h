@@ -6,10 +6,10 @@
 #include "../memory/buffer.h"
 #include "writer.h"
 
-/* Collective. Add the private regions. Returns the index of the first one. */
+/* Collective. Adds the private regions. Returns the index of the first one. */
 int private_add(struct writer *writer, const struct iolens_transport *transport);
 
-/* On rank 0, when all regions are placed: write the directory and the footer. */
+/* Writes the directory and the footer on rank 0, when all regions have their places. */
 void private_finish(struct writer *writer, int first);
 
 #endif

@@ -15,8 +15,8 @@
 
 enum { LARGEST_WRITE = 1 << 30 };
 
-/* System calls made directly, because open, pwrite, close and rename are wrapped functions, and other
- * preloaded libraries may wrap them too. */
+/* System calls are made directly, because open, pwrite, close and rename are wrapped functions that other
+ * preloaded libraries may wrap as well. */
 
 void writer_fail(struct writer *writer, int error)
 {
@@ -30,8 +30,8 @@ static void share(struct writer *writer, int result)
         writer_fail(writer, ECOMM);
 }
 
-/* The name of the unfinished file, the same on all ranks. It holds the creator's number, so that two
- * programs with the same log name do not write one file. */
+/* Forms the name of the unfinished file, which is equal on all ranks. It contains the creator's process
+ * number, so that two programs with the same log name do not write to one file. */
 static bool name_partial(struct writer *writer)
 {
     size_t size = sizeof writer->partial;
@@ -42,7 +42,7 @@ static bool name_partial(struct writer *writer)
     return fits;
 }
 
-/* Never through a link, and never into a file that is there. */
+/* Creates the file; follows no link and opens no existing file. */
 static int create_partial(const struct writer *writer)
 {
     return (int)system_call(SYS_openat, AT_FDCWD, writer->partial,
@@ -82,7 +82,7 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
     return true;
 }
 
-/* Open the file that rank 0 made; ESTALE when somebody has put another one in its place since. */
+/* Opens the file that rank 0 made; fails with ESTALE if another file has replaced it since. */
 static int open_partial(const struct writer *writer)
 {
     struct stat info;
@@ -139,7 +139,7 @@ int writer_add_records(struct writer *writer, struct records *records)
     return writer->regions++;
 }
 
-/* Collective. Where every region begins, and where this rank's parts do. */
+/* Collective. Determines the place of every region, and of this rank's parts. */
 static void place(struct writer *writer, const struct iolens_transport *transport,
                   uint64_t before[WRITER_REGIONS])
 {
@@ -166,7 +166,7 @@ void writer_put_regions(struct writer *writer, const struct iolens_transport *tr
     }
 }
 
-/* What came of it here, in the steps that were not taken, is not the reason. */
+/* Reports the error that all ranks agreed on; a local error from a skipped step is only a consequence. */
 void writer_in_step(struct writer *writer, int error)
 {
     if (error)

@@ -1,6 +1,6 @@
-/* Writing one file from all ranks: each compresses its own parts, the parts of a region follow one another in
- * rank order, the offsets of all regions come from one exclusive scan, bytes go out by plain pwrite. The file
- * has its final name only when all succeeded. */
+/* Writing one file from all ranks: each rank compresses its own parts, the parts of a region follow one
+ * another in rank order, one exclusive scan gives the offsets of all regions, and plain pwrite writes them.
+ * The file gets its final name only if all ranks succeeded. */
 #ifndef IOLENS_WRITER_H
 #define IOLENS_WRITER_H
 
@@ -17,36 +17,35 @@
 
 enum { WRITER_REGIONS = 96 };
 
-/* A region: one complete zlib stream of each rank that has something to say. */
+/* A region: one complete zlib stream from each rank that has data for it. */
 struct region {
     struct buffer part;   /* this rank's stream */
-    struct log_span span; /* of all parts together; known from writer_put_regions on */
+    struct log_span span; /* place of all parts together; known after writer_put_regions */
 };
 
 struct writer {
     const struct iolens_transport *transport;
     int fd;
-    int error;       /* errno of this rank's first failure, 0 when none */
-    uint64_t offset; /* behind what is placed already; the same on all ranks */
-    bool untrusted;  /* somebody else's symbolic link stands in the path */
+    int error;       /* errno of this rank's first failure, 0 if none */
+    uint64_t offset; /* end of the regions placed so far; the same on all ranks */
+    bool untrusted;  /* the path contains another user's symbolic link */
     struct {
-        char text[PATH_BYTES]; /* final */
-        uint64_t creator;      /* process of rank 0 */
-        uint64_t inode;        /* of what it created */
+        char text[PATH_BYTES]; /* final name */
+        uint64_t creator;      /* process number of rank 0 */
+        uint64_t inode;        /* inode of the file that rank 0 created */
     } name;
-    char partial[PATH_BYTES]; /* while it is written */
+    char partial[PATH_BYTES]; /* name while it is written */
     int regions;
     struct region region[WRITER_REGIONS];
 };
 
-/* On rank 0: create the file that is written, for this user alone. False when a log of that name is there or
- * being written by another process, unless it is to be replaced; other failures show in writer_close. On
- * other ranks: nothing.
- */
+/* Creates the file on rank 0, for this user alone; does nothing on other ranks. Returns false if a log of
+ * that name exists or is being written by another process, unless it is to be replaced; other failures show
+ * in writer_close. */
 bool writer_create(struct writer *writer, const struct iolens_transport *transport, const char *name,
                    bool replace);
 
-/* Collective. Open rank 0's file; the first region will begin at `offset`. */
+/* Collective. Opens rank 0's file; the first region will begin at `offset`. */
 void writer_open(struct writer *writer, const struct iolens_transport *transport, uint64_t offset);
 
 /* This rank cannot go on: the log will not get its final name. Collective calls must go on all the same. */
@@ -56,20 +55,20 @@ void writer_fail(struct writer *writer, int error);
  * same regions in the same order. Returns the region's index. */
 int writer_add(struct writer *writer, const struct buffer *part, bool always);
 
-/* The same of records, which are closed by this. */
+/* Adds records in the same way, and closes them. */
 int writer_add_records(struct writer *writer, struct records *records);
 
-/* Collective. Agree on where all regions lie, and write this rank's parts of them. */
+/* Collective. Agrees on the places of all regions, and writes this rank's parts of them. */
 void writer_put_regions(struct writer *writer, const struct iolens_transport *transport);
 
-/* Tell the writer what kept the ranks from taking all steps together; 0: nothing. */
+/* Records the error that kept the ranks from taking all steps together; 0 for none. */
 void writer_in_step(struct writer *writer, int error);
 
-/* This rank alone: write bytes as they are. */
+/* Writes bytes as they are, on this rank alone. */
 void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count);
 
-/* Collective. Give it its permissions (of rank 0) and rename it, or remove it; the first failed rank says
- * why. Returns true when the file is there. */
+/* Collective. Gives the file rank 0's permissions and renames it, or removes it; the first failed rank
+ * prints the reason. Returns true if the file exists. */
 bool writer_close(struct writer *writer, mode_t mode);
 
 #endif

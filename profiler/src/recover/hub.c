@@ -7,12 +7,12 @@
 
 enum { ALL_WELL = -1 };
 
-/* A collective operation under way: what has come in so far. */
+/* A collective operation in progress, with the data received so far. */
 struct round {
     const int *sockets, *ranks;
     int count, size;
     struct wire wire;
-    size_t bytes; /* of one rank's part */
+    size_t bytes; /* size of one rank's part */
     char *result, *part;
 };
 
@@ -43,7 +43,7 @@ static void fold_item(struct round *round, size_t item)
         round->result[item] &= round->part[item];
 }
 
-/* The combination of lower ranks goes into the part of the higher one. */
+/* Combines the result of lower ranks into the part of the higher rank. */
 static void combine_part(struct round *round)
 {
     for (size_t i = 0; i < round->wire.items; i++)
@@ -52,8 +52,8 @@ static void combine_part(struct round *round)
     memcpy(round->result, round->part, round->bytes);
 }
 
-/* Receives the data of the rank at `index` into round->part and merges it into round->result. False when the
- * rank is gone. */
+/* Receives the data of the rank at `index` into round->part and merges it into round->result. Returns false
+ * if the rank has gone. */
 static bool take_part(struct round *round, int index)
 {
     enum wire_call call = round->wire.call;
@@ -97,7 +97,7 @@ static size_t answer_bytes(const struct round *round, int index)
     }
 }
 
-/* Room for the operation that rank 0 asked for. */
+/* Makes room for the operation that rank 0 requested. */
 static bool prepare(struct round *round)
 {
     round->bytes = round->wire.item_bytes * round->wire.items;
@@ -112,7 +112,7 @@ static bool agree(const struct wire *a, const struct wire *b)
     return a->call == b->call && a->item_bytes * a->items == b->item_bytes * b->items;
 }
 
-/* One operation. Returns the index of a rank that is gone, or ALL_WELL. */
+/* Performs one operation. Returns the index of a rank that has gone, or ALL_WELL. */
 static int do_round(struct round *round)
 {
     for (int i = 0; i < round->count; i++) {

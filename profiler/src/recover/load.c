@@ -15,7 +15,7 @@
 #include "../lifecycle/recording.h"
 #include "../files/registry.h"
 
-/* More ranks than any machine has would only be memory for tables of them. */
+/* No machine has more ranks; the limit bounds the memory for tables of ranks. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };
 
 static const struct area NOWHERE = {0};
@@ -30,8 +30,8 @@ static bool ends(const char *text, size_t bytes) { return memchr(text, '\0', byt
 
 #define ENDS(text) ends(text, sizeof(text))
 
-/* The checksum finds damage. A spool that was made with intent may have a right one, so the texts are
- * checked as well. */
+/* The checksum detects damage. A spool that was forged may have a correct checksum, so the texts are
+ * checked too. */
 static bool identity_validate(const struct spool_header *header)
 {
     const struct identity *self = &header->identity;
@@ -56,7 +56,7 @@ static bool header_validate(const struct spool_header *header)
            is_truth(&header->offsets.first) && is_truth(&header->offsets.ended);
 }
 
-/* Why these bytes are not the header of a spool; NULL when they are. */
+/* Returns the reason why these bytes are no header of a spool; NULL if they are one. */
 static const char *fault_of(const struct spool_header *header)
 {
     if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)
@@ -110,7 +110,7 @@ static bool fill(int fd, char *pages, size_t offset, size_t bytes)
     return true;
 }
 
-/* Whole pages of the file; 0 when it cannot be a spool. */
+/* Returns the size of the file in whole pages; 0 if it cannot be a spool. */
 static size_t mappable_bytes(int fd)
 {
     struct stat info;
@@ -127,9 +127,9 @@ static bool map_piece(int fd, char *place, size_t offset, size_t bytes, bool run
     return pages == place && (!running || fill(fd, pages, offset, bytes));
 }
 
-/* Map the file's pages at the address that they had in their process; `area` is what lies behind the
- * header. Of a running process they are copied, so that nothing changes after it was checked. Pages that
- * were added to the file meanwhile are copied too, since earlier ones may point to them. */
+/* Maps the file's pages at the address that they had in their process; `area` receives the part behind the
+ * header. The pages of a running process are copied, so that nothing changes after it was checked. Pages
+ * that the process adds in the meantime are copied too, since earlier pages may point to them. */
 static bool map_spool(const char *path, uint64_t base, bool running, struct area *area)
 {
     char *pages = (char *)base;
@@ -172,8 +172,8 @@ static void load_process(const struct spool_header *header)
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, NULL);
 }
 
-/* Until the records are finished all of their doubles are times. Returns the latest, or -1 when one cannot
- * be a time. */
+/* All doubles of an unfinished record are times. Returns the latest one, or -1 if one of them cannot be a
+ * time. */
 static double last_event(const struct record_shape *shape, void *state)
 {
     const double *seconds = shape_doubles(shape, state);
@@ -210,8 +210,8 @@ static void load_states(struct file *file, const struct area *area, double *last
     }
 }
 
-/* Each file must lie behind the one before it in memory, so that a damaged list cannot be endless. A file
- * whose id is not that of its path is damaged. */
+/* Each file must lie behind the previous one in memory, so that a damaged list cannot be endless. A file
+ * whose id does not match its path is damaged. */
 static void load_files(struct file *first, const struct area *area, double *last)
 {
     struct file *next;
@@ -232,7 +232,7 @@ static void load_files(struct file *first, const struct area *area, double *last
     }
 }
 
-/* Both clocks are the node's, so a running process is read up to now. */
+/* Both clocks are those of the node, so the end of a running process is the present time. */
 static void load_end(const struct spool_header *header, bool running, double last_event_at)
 {
     struct clock_end end = running ? clock_end(&header->clock)

@@ -1,4 +1,4 @@
-/* iolens-recover: logs from the spools of processes that ended without writing one. */
+/* iolens-recover: makes logs from the spools of processes that ended without writing a log. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ static const char USAGE[] =
     "  -w WHY     what happened, as part of a sentence: \"mpirun was killed by signal 9\"\n"
     "  -s         a snapshot: the job still runs\n";
 
-/* The folder that the process would have written its log to. */
+/* Lists the folder to which the process would have written its log. */
 static void list_folder(struct buffer *line, const struct spool_header *header)
 {
     const char *name = load_text(header, header->settings.logfile);
@@ -70,7 +70,7 @@ static void list_one(const struct spool_header *header, const char *path)
     buffer_free(&line);
 }
 
-/* Spools of every version name their process at the same place. Without a usable header the process is
+/* Spools of every version name their process at the same place. If the header is damaged, the process is
  * unknown. */
 static void list_unusable(const struct spool_header *header, const char *path, const char *fault)
 {

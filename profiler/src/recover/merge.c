@@ -13,7 +13,7 @@
 #include "hub.h"
 #include "reason.h"
 
-/* A rank of the job. Its spool is NULL when it stands in for a rank 0 that left none. */
+/* A rank of the job. Its spool is NULL if it stands in for a missing rank 0. */
 struct part {
     const char *path;
     struct spool_header header;
@@ -39,7 +39,8 @@ static bool same_job(const struct spool_header *a, const struct spool_header *b)
     return memcmp(&a->job, &b->job, sizeof a->job) == 0 && a->ranks == b->ranks;
 }
 
-/* The usable spools in order of rank, one of each. False without any, or when they are of several jobs. */
+/* Collects the usable spools in order of rank, one per rank. Returns false if there is none, or if they
+ * belong to several jobs. */
 static bool collect(struct merging *merge, char *const *paths, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -62,7 +63,7 @@ static bool collect(struct merging *merge, char *const *paths, int count)
     return kept > 0;
 }
 
-/* Somebody must play rank 0, which leads the collective operations. */
+/* One rank must take the part of rank 0, which leads the collective operations. */
 static void add_stand_in(struct merging *merge)
 {
     if (merge->part[0].header.ranks == 0 || merge->part[0].header.rank == 0)
@@ -73,7 +74,8 @@ static void add_stand_in(struct merging *merge)
     merge->count++;
 }
 
-/* Of a process that goes on as another one. A job's log is of all its ranks, whatever became of one. */
+/* Returns true for the spool of a process that continued as another program. The log of an MPI job covers
+ * all its ranks, whatever happened to one of them. */
 static bool is_earlier_program(const struct spool_header *header)
 {
     return header->replaced && header->ranks == 0;
@@ -97,7 +99,8 @@ static void explain(struct merging *merge)
     free(found);
 }
 
-/* A name of its own beside that of the program that the process became, where one name is given for both. */
+/* Makes a name that differs from that of the program that the process became, if one name was requested for
+ * both. */
 static void name_apart(const struct spool_header *header)
 {
     static char name[PATH_BYTES];
@@ -109,7 +112,7 @@ static void name_apart(const struct spool_header *header)
     iolens.settings.logfile = name;
 }
 
-/* The work of one rank, from its spool to the log, in a process of its own. */
+/* Does the work of one rank in its own process, from its spool to the log. */
 static int play(const struct merging *merge, int index, int socket)
 {
     const struct part *part = &merge->part[index];
@@ -155,7 +158,8 @@ static pid_t start_rank(const struct merging *merge, int index, int *sockets)
     return pid;
 }
 
-/* Wait for the ranks. Returns the worst exit code; a damaged part's index in `culprit` when one crashed. */
+/* Waits for the ranks. Returns the worst exit code; if a rank crashed, `culprit` receives the index of its
+ * damaged part. */
 static int reap(const pid_t *pids, int count, int *culprit)
 {
     int worst = 0;
@@ -171,7 +175,8 @@ static int reap(const pid_t *pids, int count, int *culprit)
     return worst;
 }
 
-/* All ranks at once. Returns 0, or the worst exit code; `culprit`: the part that must be left out, or -1. */
+/* Runs all ranks at once. Returns 0, or the worst exit code; `culprit` receives the part that must be left
+ * out, or -1. */
 static int run(const struct merging *merge, int *culprit)
 {
     size_t count = (size_t)merge->count;

@@ -1,11 +1,12 @@
-/* Whose rights a log is written with. */
+/* The user whose rights are used to write a log. */
 #ifndef IOLENS_OWNER_H
 #define IOLENS_OWNER_H
 
 #include <stdbool.h>
 
-/* When root recovers another user's spool: go on as that user, who then owns the log, and whose spool cannot
- * name a place that only root may write. False, with a sentence on standard error, when that fails. */
+/* If root recovers another user's spool, continues as that user. The user then owns the log, and the spool
+ * cannot name a place that only root may write to. Returns false, after a message on standard error, if
+ * that fails. */
 bool owner_become(const char *spool);
 
 #endif

@@ -6,8 +6,8 @@
 static int hub;
 static struct iolens_transport transport;
 
-/* Send the call and this rank's bytes, take the answer. Without a hub there is nothing left to do, except for
- * rank 0, which removes what it wrote. */
+/* Sends the call and this rank's bytes, and receives the answer. Without a hub the process ends, except for
+ * rank 0, which first removes the file that it wrote. */
 static int call(struct wire wire, const void *mine, void *answer, size_t answer_bytes)
 {
     size_t bytes = mine ? wire.item_bytes * wire.items : 0;

@@ -1,4 +1,4 @@
-/* The sentence by which a log says that it was recovered, and what of it is missing. */
+/* The sentence in a log that says that it was recovered, and which parts are missing. */
 #ifndef IOLENS_REASON_H
 #define IOLENS_REASON_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 struct reason {
-    const char *why; /* what happened, or NULL */
+    const char *why; /* cause of the job's end, or NULL */
     bool snapshot;   /* the job still runs */
     bool replaced;   /* a process without MPI that became another program by exec */
-    int ranks;       /* of the job; 0: a process without MPI */
+    int ranks;       /* ranks of the job; 0 for a process without MPI */
     const int *found;
-    int found_count;      /* ranks whose spools there are, ascending */
-    int overflowed_count; /* of these, how many had no more room */
+    int found_count;      /* ranks with a spool, ascending */
+    int overflowed_count; /* how many of these ran out of room */
 };
 
 void reason_write(const struct reason *reason, char *text, size_t size);

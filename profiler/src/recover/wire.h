@@ -1,4 +1,4 @@
-/* What ranks and hub say to each other: a call with its bytes, then the answer's bytes. */
+/* The protocol between ranks and hub: a call with its bytes, then the answer's bytes. */
 #ifndef IOLENS_WIRE_H
 #define IOLENS_WIRE_H
 
@@ -14,7 +14,7 @@ struct wire {
     enum wire_call call;
     enum iolens_type type;
     enum iolens_op op;
-    size_t item_bytes, items; /* what each rank sends; of a broadcast only rank 0 */
+    size_t item_bytes, items; /* bytes that each rank sends; in a broadcast only rank 0 sends */
     iolens_combine_fn *combine;
 };
 

@@ -2,12 +2,12 @@
 
 #include <stddef.h>
 
-/* DW_EH_PE_*: how a number is stored (low four bits), and what is added to it. */
+/* DW_EH_PE_*: the format of a number (low four bits), and the base that is added to it. */
 enum { STORED_MASK = 0x0f, RELATIVE_MASK = 0x70, RELATIVE_HERE = 0x10, TABLE_FORM = 0x3b };
 
 enum { MOST_REMEMBERED = 3, RETURN_COLUMN = REGISTER_RETURN, HEADER_BYTES = 4, ENTRY_BYTES = 8 };
 
-/* What a common information entry (CIE) says. */
+/* The contents of a common information entry (CIE). */
 struct common {
     uint64_t code_unit;
     int64_t data_unit;
@@ -57,8 +57,9 @@ static uintptr_t encoded(struct cursor *cursor, uint8_t form)
     return (form & RELATIVE_MASK) == RELATIVE_HERE ? here + value : value;
 }
 
-/* The entry of the sorted table in .eh_frame_hdr whose function begins last at or before the address: where
- * its frame description (FDE) is; 0: none. The linker writes the table in one form alone. */
+/* Finds the frame description (FDE) for an address in the sorted table of .eh_frame_hdr: that of the last
+ * function that begins at or before the address; 0 if there is none. The linker writes the table in one
+ * form only. */
 static uintptr_t description_of(const struct unwind_object *object, uintptr_t address)
 {
     struct cursor cursor = {(const uint8_t *)object->header, (const uint8_t *)object->end, false};
@@ -82,7 +83,7 @@ static uintptr_t description_of(const struct unwind_object *object, uintptr_t ad
     return table[2 * low] <= wanted ? object->header + (uintptr_t)(intptr_t)table[2 * low + 1] : 0;
 }
 
-/* An entry of .eh_frame behind its length, up to its end. */
+/* Returns an entry of .eh_frame, from behind its length to its end. */
 static struct cursor entry_at(const struct unwind_object *object, uintptr_t address)
 {
     struct cursor cursor = {(const uint8_t *)address, (const uint8_t *)object->end, false};
@@ -91,7 +92,7 @@ static struct cursor entry_at(const struct unwind_object *object, uintptr_t addr
     return cursor_block(&cursor, bytes == 0 ? UINT64_MAX : bytes);
 }
 
-/* The letters of the augmentation: what else is in the entry. */
+/* Reads the fields that the letters of the augmentation announce. */
 static void read_augmentation(struct cursor *cursor, const char *letters, struct common *common)
 {
     for (; *letters && !cursor->bad; letters++) {
@@ -169,7 +170,7 @@ static int64_t data_offset(const struct machine *machine, struct cursor *cursor,
     return (int64_t)cursor_leb(cursor, is_signed) * machine->common->data_unit;
 }
 
-/* DW_CFA_def_cfa*: false when it is none of them. */
+/* Handles DW_CFA_def_cfa*; returns false for any other instruction. */
 static bool set_frame(struct machine *machine, struct cursor *cursor, uint8_t code)
 {
     struct rule *frame = &machine->row.frame;
@@ -196,7 +197,7 @@ static bool set_frame(struct machine *machine, struct cursor *cursor, uint8_t co
     }
 }
 
-/* The rule of one register: false when it is no such instruction. */
+/* Handles instructions that set the rule of one register; returns false for any other instruction. */
 static bool set_register(struct machine *machine, struct cursor *cursor, uint8_t code)
 {
     static const uint8_t kinds[] = {
@@ -223,7 +224,7 @@ static bool set_register(struct machine *machine, struct cursor *cursor, uint8_t
     return true;
 }
 
-/* Instructions that move on in the code: true when it is one of them. */
+/* Handles instructions that advance the address; returns false for any other instruction. */
 static bool advance(struct machine *machine, struct cursor *cursor, uint8_t code)
 {
     uint64_t units;
@@ -253,7 +254,7 @@ static void step(struct machine *machine, struct cursor *cursor, uint8_t code)
         machine->remembered[machine->depth++] = machine->row;
     else if (code == 0x0b && machine->depth > 0)
         machine->row = machine->remembered[--machine->depth];
-    else if (code == 0x2e) /* GNU_args_size: of no use here */
+    else if (code == 0x2e) /* GNU_args_size, which is not needed here */
         cursor_uleb(cursor);
     else if (code != 0 && !set_frame(machine, cursor, code) && !set_register(machine, cursor, code))
         cursor->bad = true;

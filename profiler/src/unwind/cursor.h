@@ -1,4 +1,4 @@
-/* Reading of DWARF's numbers, never behind an end. */
+/* Reads DWARF's numbers, never beyond an end. */
 #ifndef IOLENS_UNWIND_CURSOR_H
 #define IOLENS_UNWIND_CURSOR_H
 
@@ -8,10 +8,10 @@
 
 struct cursor {
     const uint8_t *at, *end;
-    bool bad; /* something was cut off, or of an unknown form */
+    bool bad; /* the data ended too early or had an unknown form */
 };
 
-/* `bytes` (at most 8) of a number, little-endian, of which the highest bit may be the sign. */
+/* Reads a little-endian number of `bytes` (at most 8), with a sign in the highest bit if `is_signed`. */
 static inline uint64_t cursor_number(struct cursor *cursor, unsigned bytes, bool is_signed)
 {
     uint64_t value = 0;
@@ -45,7 +45,7 @@ static inline uint64_t cursor_leb(struct cursor *cursor, bool is_signed)
 static inline uint64_t cursor_uleb(struct cursor *cursor) { return cursor_leb(cursor, false); }
 static inline int64_t cursor_sleb(struct cursor *cursor) { return (int64_t)cursor_leb(cursor, true); }
 
-/* The next `bytes` as a cursor of their own. */
+/* Returns a cursor over the next `bytes`. */
 static inline struct cursor cursor_block(struct cursor *cursor, uint64_t bytes)
 {
     struct cursor block = {cursor->at, cursor->at, true};

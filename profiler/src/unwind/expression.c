@@ -21,7 +21,7 @@ static uintptr_t pop(struct values *values)
     return values->bad ? 0 : values->value[--values->count];
 }
 
-/* DW_OP_addr, const1u … consts, lit0 … lit31: true when it is one of them. */
+/* Handles DW_OP_addr, const1u … consts and lit0 … lit31; returns false for other operations. */
 static bool constant(struct values *values, struct cursor *cursor, uint8_t code)
 {
     if (code >= 0x08 && code <= 0x0f)
@@ -37,7 +37,7 @@ static bool constant(struct values *values, struct cursor *cursor, uint8_t code)
     return true;
 }
 
-/* Two values become one. */
+/* Replaces two values by one. */
 static bool combine(struct values *values, uint8_t code)
 {
     if (code < 0x1a || code > 0x2e || code == 0x1f || code == 0x20 || code == 0x23 || code == 0x28)

@@ -1,4 +1,5 @@
-/* Out of code that the program generated while it ran: it lies in no object and has no unwind tables. */
+/* Steps out of code that the program generated at run time, which lies in no object and has no unwind
+ * tables. */
 #ifndef IOLENS_UNWIND_GENERATED_H
 #define IOLENS_UNWIND_GENERATED_H
 
@@ -6,9 +7,9 @@
 
 #include "registers.h"
 
-/* From a function that called another and returns right behind that: `add $N,%rsp; ret`. CPython's perf
- * trampoline for x86-64 has this form, one for each Python function. False, and nothing changed, where the
- * instructions behind the call are others, or what they would return to lies in no object. */
+/* Steps out of a function that made a call and then consists of `add $N,%rsp; ret`. CPython's perf
+ * trampoline for x86-64 has this form, one for each Python function. Returns false and changes nothing if
+ * the instructions behind the call differ, or if the return address lies in no object. */
 bool generated_step(struct registers *registers, const struct stack_span *stack);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { MOST = 512 };
 
-/* glibc's struct dl_find_object, which an older one does not declare. */
+/* glibc's struct dl_find_object, which older versions do not declare. */
 struct found {
     unsigned long long flags;
     void *begin, *end;

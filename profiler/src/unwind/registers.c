@@ -6,7 +6,7 @@
 
 #include "../system/system_call.h"
 
-/* The words between a frame's variables, too. */
+/* AddressSanitizer must allow reads of the memory between a frame's variables. */
 #if defined(__has_feature) || defined(__SANITIZE_ADDRESS__)
 __attribute__((no_sanitize_address))
 #endif

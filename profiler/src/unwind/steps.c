@@ -7,16 +7,16 @@
 
 enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
 
-/* What a function gives back to its caller as it was (System V ABI for x86-64, figure 3.4). */
+/* Registers that a function preserves for its caller (System V ABI for x86-64, figure 3.4). */
 static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
 
 struct step {
-    uintptr_t address, object; /* the instruction, and where its object begins */
+    uintptr_t address, object; /* the instruction, and the begin of its object */
     int32_t frame;             /* the caller's stack pointer is this far from ... */
     bool by_frame;             /* ... the frame pointer, else the stack pointer */
-    bool outermost;            /* nothing called it */
+    bool outermost;            /* the function has no caller */
     int16_t saved[KEPT];       /* distance of each from the caller's stack pointer; 0: it is as it was */
-    unsigned gone;             /* unwind_objects_gone, when this was read */
+    unsigned gone;             /* unwind_objects_gone at the time when this was read */
 };
 
 struct steps {
@@ -37,7 +37,7 @@ void steps_prepare(void)
 
 struct steps *steps_of_handlers(void) { return of_handlers; }
 
-/* False where the rules do not have this form. */
+/* Returns false if the rules do not have this form. */
 static bool read_rules(const struct cfi_row *row, struct step *step)
 {
     const struct rule *caller = &row->saved[REGISTER_RETURN];

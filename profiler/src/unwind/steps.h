@@ -1,5 +1,5 @@
-/* From a frame to its caller's, remembered by the instruction: nearly every function saves its caller's
- * registers at fixed distances, and reading the tables anew takes microseconds. */
+/* Steps from a frame to its caller with rules that are remembered by instruction: nearly every function
+ * saves its caller's registers at fixed distances, and reading the tables again takes microseconds. */
 #ifndef IOLENS_UNWIND_STEPS_H
 #define IOLENS_UNWIND_STEPS_H
 
@@ -9,23 +9,26 @@
 #include "objects.h"
 #include "registers.h"
 
-/* What a thread remembers. A handler has a memory of its own, for it may interrupt the use of the other. */
+/* The rules that a thread remembers. A signal handler has its own memory, because it may interrupt the use
+ * of the other. */
 struct steps;
 
-/* Of the calling thread; NULL: there is no memory for it. Not from a signal handler. */
+/* Returns the memory of the calling thread; NULL if there is none. Must not be called from a signal
+ * handler. */
 struct steps *steps_of_calls(void);
 
-/* Its memory for signal handlers, which is made by `steps_prepare`; NULL: it was not. */
+/* steps_prepare makes the thread's memory for signal handlers; the other function returns it, NULL if it
+ * was not made. */
 void steps_prepare(void);
 struct steps *steps_of_handlers(void);
 
 enum step_result {
-    STEP_UNUSUAL, /* the rules have another form, or need a register that is not known: nothing changed */
+    STEP_UNUSUAL, /* the rules have another form, or need an unknown register: nothing changed */
     STEP_TAKEN,
     STEP_OUTERMOST /* there is no caller */
 };
 
-/* A step outwards from an instruction of the object. */
+/* Takes one step outwards from an instruction of the object. */
 enum step_result step_out(struct steps *steps, const struct unwind_object *object, uintptr_t address,
                           struct registers *registers, const struct stack_span *stack);
 

@@ -14,18 +14,17 @@
 
 enum { WORD = sizeof(uintptr_t) };
 
-/* The numbers of registers in registers.h are those of one architecture. */
+/* registers.h has the register numbers of one architecture only. */
 #if defined(__x86_64__)
 static const bool has_tables = true;
 #else
 static const bool has_tables = false;
 #endif
 
-/* A main stack may grow to here when it is not limited: far less than lies between it and other memory then.
- */
+/* Assumed size of an unlimited main stack; the distance to other memory is far larger. */
 static const rlim_t LARGEST_STACK = (rlim_t)1 << 36;
 
-static uintptr_t stack_end; /* of the main thread; 0: not known */
+static uintptr_t stack_end; /* end of the main thread's stack; 0 if unknown */
 
 void unwind_start(void)
 {
@@ -84,7 +83,8 @@ static bool saved_value(const struct rule *rule, unsigned number, uintptr_t fram
     }
 }
 
-/* From a frame's registers to its caller's. False when there is no caller, or it cannot be known. */
+/* Computes the caller's registers from a frame's. Returns false if there is no caller, or if it cannot be
+ * known. */
 static bool apply(const struct cfi_row *row, struct registers *registers, const struct stack_span *stack)
 {
     struct registers caller = {.known = 1u << REGISTER_STACK};
@@ -103,7 +103,7 @@ static bool apply(const struct cfi_row *row, struct registers *registers, const 
     return register_known(registers, REGISTER_RETURN);
 }
 
-/* Without a table: where a function begins with pushing the frame pointer and setting it. */
+/* Steps out without a table, from a function that begins by pushing and setting the frame pointer. */
 static bool follow_frame_pointer(struct registers *registers, const struct stack_span *stack)
 {
     uintptr_t at = registers->value[REGISTER_FRAME], frame, caller;
@@ -119,9 +119,10 @@ static bool follow_frame_pointer(struct registers *registers, const struct stack
     return true;
 }
 
-/* From a frame to its caller's: the register for the return address holds the address of the frame's own
- * instruction. `called`: that is a return address, which may be the first of the next function when the call
- * was the last of its own. False when there is no caller, or it cannot be known. */
+/* Steps from a frame to its caller; the register for the return address holds the address of the frame's
+ * own instruction. `called` is true if that is a return address, which may be the first address of the next
+ * function if the call was the last instruction. Returns false if there is no caller, or if it cannot be
+ * known. */
 static bool leave_by_tables(struct unwinding *at, const struct unwind_object *object, uintptr_t address)
 {
     struct cfi_row row;
@@ -135,7 +136,7 @@ static bool leave_by_tables(struct unwinding *at, const struct unwind_object *ob
     return !at->called || at->registers.value[REGISTER_STACK] > before;
 }
 
-/* `steps` NULL: nothing is remembered. */
+/* Steps out of a frame; nothing is remembered if `steps` is NULL. */
 static bool leave_frame(struct unwinding *at, struct steps *steps)
 {
     struct unwind_object object;
@@ -187,7 +188,7 @@ struct unwound unwind_context(const ucontext_t *context, struct stack_span stack
     return walk(&at, steps_of_handlers(), frames, most);
 }
 #elif defined(__aarch64__)
-/* By frame pointers alone, which its compilers keep. */
+/* Uses frame pointers alone, which compilers for this architecture keep. */
 struct unwound unwind_context(const ucontext_t *context, struct stack_span stack, uintptr_t *frames,
                               size_t most)
 {
