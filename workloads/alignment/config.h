@@ -1,4 +1,4 @@
-/* What a run of alignment is asked to do. */
+/* The configuration of a run of alignment. */
 #ifndef ALIGNMENT_CONFIG_H
 #define ALIGNMENT_CONFIG_H
 

@@ -1,4 +1,4 @@
-/* What a run has to say, for people and as JSON. */
+/* The output of a run, for people and as JSON. */
 #ifndef ALIGNMENT_REPORT_H
 #define ALIGNMENT_REPORT_H
 

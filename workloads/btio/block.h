@@ -11,7 +11,7 @@
 #include "domain.h"
 #include "physics.h"
 
-/* What a row's state contributes: T + N, I + 2 N and T - N of that row. */
+/* The contributions of a row's state: T + N, I + 2 N and T - N of that row. */
 typedef struct Blocks {
     lanes minus_lower[5][5], centre[5][5], upper[5][5];
 } Blocks;

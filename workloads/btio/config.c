@@ -95,7 +95,7 @@ static void add_collbuf_hints(Config *config, Trouble *trouble)
         hints_put(&config->hints, given.list[i].key, given.list[i].value, trouble);
 }
 
-/* Where grid, steps and dt come from: a class, --grid, an input file. */
+/* Takes grid, steps and dt from a class, --grid, or an input file. */
 static void find_problem(Config *config, MPI_Comm comm, Trouble *trouble)
 {
     bool own_grid = config->grid[0] > 0, named = config->class_name != NULL;

@@ -1,4 +1,5 @@
-/* What a run of btio is asked to do: options, NPB's input file, classes, and the checks that need no file. */
+/* The configuration of a run of btio: options, NPB's input file, classes, and the checks that need no
+ * file. */
 #ifndef BTIO_CONFIG_H
 #define BTIO_CONFIG_H
 
@@ -30,7 +31,7 @@ extern const OptionTable BTIO_OPTIONS;
  * --help. Collective: every rank gets the same. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
-/* Whether the collective transfers are the toolkit's own. */
+/* Returns true if the bundled writer does the collective transfers. */
 bool config_lustre_like(const Config *config);
 
 /* Dumps that a run makes. */

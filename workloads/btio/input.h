@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-/* What rank 0 found, laid out for a broadcast. */
+/* The values that rank 0 found, in a layout for a broadcast. */
 typedef struct Input {
     int steps, grid[3];
     double dt;

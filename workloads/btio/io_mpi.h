@@ -1,4 +1,4 @@
-/* What the two MPI-IO methods share. */
+/* Functions that the two MPI-IO methods share. */
 #ifndef BTIO_IO_MPI_H
 #define BTIO_IO_MPI_H
 

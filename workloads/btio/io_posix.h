@@ -1,4 +1,4 @@
-/* What the two methods without MPI-IO share. */
+/* Functions that the two methods without MPI-IO share. */
 #ifndef BTIO_IO_POSIX_H
 #define BTIO_IO_POSIX_H
 

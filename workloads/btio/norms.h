@@ -5,10 +5,12 @@
 
 #include "exact.h"
 
-/* Of u minus the exact solution, on all points. Collective; every rank gets the result. */
+/* Computes the norm of u minus the exact solution, over all points. Collective; every rank gets the
+ * result. */
 void error_norm(const Domain *domain, const Exact *exact, double norm[COMPONENTS]);
 
-/* Of a field that `field_of` chooses, on the interior points, divided by `divisor`. Collective. */
+/* Computes the norm of the field that `field_of` selects, over the interior points, divided by `divisor`.
+ * Collective. */
 typedef double *FieldOf(const Cell *cell);
 FieldOf rhs_of, forcing_of;
 void interior_norm(const Domain *domain, FieldOf *field_of, double divisor, double norm[COMPONENTS]);

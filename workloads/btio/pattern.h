@@ -47,7 +47,7 @@ extern const PatternMethod PATTERN_MPI_COLLECTIVE, PATTERN_MPI_INDEPENDENT, PATT
     PATTERN_NONBLOCKING;
 extern const char PATTERN_METHOD_NAMES[];
 
-/* By name or number; NULL when there is none. */
+/* Returns the method with this name or number; NULL if there is none. */
 const PatternMethod *pattern_method_named(const char *name);
 
 /* Takes memory and makes the types of the field. Collective. */

@@ -1,4 +1,4 @@
-/* What a run of BT's I/O pattern alone is asked to do: options, or the five lines of Northwestern's
+/* The configuration of a run of BT's I/O pattern alone: options, or the five lines of Northwestern's
  * inputbt.data. */
 #ifndef BTIO_PATTERN_CONFIG_H
 #define BTIO_PATTERN_CONFIG_H

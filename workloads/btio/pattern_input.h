@@ -7,7 +7,7 @@
 
 enum { DIRECTORY_LONGEST = 512 };
 
-/* What rank 0 found, laid out for a broadcast. */
+/* The values that rank 0 found, in a layout for a broadcast. */
 typedef struct PatternInput {
     char operation; /* w or r */
     char method[16];

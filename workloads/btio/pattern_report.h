@@ -1,4 +1,4 @@
-/* What the pattern prints, line for line as Northwestern's BTIO prints it, and the result JSON. */
+/* The output of the pattern, line for line as Northwestern's BTIO prints it, and the result JSON. */
 #ifndef BTIO_PATTERN_REPORT_H
 #define BTIO_PATTERN_REPORT_H
 

@@ -1,4 +1,4 @@
-/* What btio prints, line for line as the NAS Parallel Benchmarks print it, and the result JSON. */
+/* The output of btio, line for line as the NAS Parallel Benchmarks print it, and the result JSON. */
 #ifndef BTIO_REPORT_H
 #define BTIO_REPORT_H
 

@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-/* What a row of a line contributes to its neighbours: the flux, and the function that is differenced twice.
- */
+/* The contributions of a row to its neighbours: the flux, and the function that is differenced twice. */
 typedef struct Terms {
     lanes flux[COMPONENTS], second[COMPONENTS];
 } Terms;

@@ -120,7 +120,7 @@ void run_prepare(Run *run, const Config *config, MPI_Comm comm)
     start_field(run);
 }
 
-/* With io_only every dump is the same field, moved by the dump's number so that no two are alike. */
+/* With io_only every dump is the same field plus the dump's number, so that no two dumps are equal. */
 static double shift_of(const Run *run, int dump) { return run->config->io_only ? dump : 0.0; }
 
 static bool same_norms(const double a[COMPONENTS], const double b[COMPONENTS])

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the waiting rows of a batch may take: about half of a core's second-level cache. */
+/* Bytes for the waiting rows of a batch: about half of a core's second-level cache. */
 enum { WAITING_BYTES = 512 * 1024 };
 
 /* One cell in a sweep, and the pencils of it that a batch takes. */

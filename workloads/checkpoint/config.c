@@ -20,7 +20,7 @@ enum { DEFAULT_TRIALS = 3, SINGLE_TRIAL = 1, READ = R_OK | X_OK, WRITE = W_OK | 
 static const Problem PROBLEM_DEFAULTS = {
     .nx = 4, .ny = 4, .im_world = 90, .lm = 137, .io_ranks = 1, .arrays = 5};
 
-/* Whether the command line says anything of the problem, rather than of folders and hints alone. */
+/* Returns true if the command line describes the problem, and not only folders and hints. */
 static bool names_problem(const Program *program, int argc, char **argv)
 {
     static const Problem NOTHING = {0};
@@ -109,7 +109,7 @@ static void check_ranks(const Problem *problem, int ranks, Trouble *trouble)
                      problem->ny, (long long)FACES * problem->nx * problem->ny);
 }
 
-/* What MPI counts, HDF5's chunks and Fortran's records can hold. */
+/* Checks that counts of MPI, chunks of HDF5 and records of Fortran can hold the sizes. */
 static void check_sizes(const Problem *problem, const Program *program, Trouble *trouble)
 {
     double levels = problem->whole ? problem->lm : 1, edge = problem->im_world, cell = sizeof(float);

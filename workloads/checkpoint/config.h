@@ -1,13 +1,13 @@
-/* What a run of a simulator is asked to do: options, the original's resource file, and the checks that need
- * no data file. Writing (checkpoint) and reading (restart) differ in a table of options and a table of keys.
- */
+/* The configuration of a run of a simulator: options, the original's resource file, and the checks that
+ * need no data file. Writing (checkpoint) and reading (restart) differ in a table of options and a table of
+ * keys. */
 #ifndef CHECKPOINT_CONFIG_H
 #define CHECKPOINT_CONFIG_H
 
 #include "hints.h"
 #include "options.h"
 
-/* What MAPL's flags and resource files name; all zero means that nothing was named. */
+/* The problem in MAPL's flags and resource files; all zero if none was given. */
 typedef struct Problem {
     int nx, ny;   /* ranks along i and j of each face; with --mode, nx is the edge of a face */
     int im_world; /* cells along the edge of a face */

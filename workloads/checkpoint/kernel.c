@@ -73,7 +73,7 @@ static void make(Kernel *kernel, const Config *config, MPI_Comm world)
     }
 }
 
-/* What came from rank after rank of the group must be what each of them filled in. */
+/* Checks that the data from each rank of the group equals the data with which that rank filled its part. */
 static void check_gathered(Kernel *kernel, const float *gathered)
 {
     for (int at = 0; at < kernel->members; at++)

@@ -1,5 +1,5 @@
-/* What the kernels print: the originals' rows of columns, and the result JSON. GB here is 10^9 bytes, as
- * there. */
+/* The output of the kernels: the originals' rows of columns, and the result JSON. As in the originals, GB
+ * is 10^9 bytes. */
 #ifndef CHECKPOINT_KERNEL_REPORT_H
 #define CHECKPOINT_KERNEL_REPORT_H
 

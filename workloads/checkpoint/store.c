@@ -134,7 +134,7 @@ void store_remove(Store *store)
 
 void store_abandon(const Store *store)
 {
-    /* When several writers failed, only the one that removes the file prints the reason. */
+    /* If several writers failed, only the one that removes the file prints the reason. */
     if (unlink(store->path) == 0 || errno != ENOENT)
         fail_alone("%s", store->trouble.text);
     for (;;)

@@ -61,7 +61,7 @@ void store_open(Store *store, bool writing);
 void store_move(Store *store, bool writing, int array, int level, float *slab);
 void store_close(Store *store);
 
-/* For a writer alone, when the others wait for it inside a library: removes its file and aborts the job. */
+/* Removes the file of one writer and aborts the job; for a writer on which others wait inside a library. */
 _Noreturn void store_abandon(const Store *store);
 
 /* Removes the data files. Collective over all ranks. */

@@ -1,4 +1,4 @@
-/* What a run prints: the original's block, line by line, and beside it what the original leaves out. */
+/* The output of a run: the original's block, line by line, and additional lines. */
 #ifndef CHECKPOINT_SUMMARY_H
 #define CHECKPOINT_SUMMARY_H
 

@@ -1,4 +1,4 @@
-/* What a run of collectives is asked to do. */
+/* The configuration of a run of collectives. */
 #ifndef COLLECTIVES_CONFIG_H
 #define COLLECTIVES_CONFIG_H
 

@@ -1,4 +1,4 @@
-/* Up to which size a message is sent without waiting for its receiver (the eager protocol). */
+/* Finds the largest message that is sent without waiting for its receiver (the eager protocol). */
 #ifndef COLLECTIVES_EAGER_H
 #define COLLECTIVES_EAGER_H
 

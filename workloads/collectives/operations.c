@@ -123,8 +123,8 @@ unsigned char pattern(int sender, int receiver, long k)
     return (unsigned char)(1 + sender * 37 + receiver * 101 + k * 7 + (k >> 8) * 3);
 }
 
-/* What rank `sender` adds to element `k` of a sum. All together stay below 256: beyond it MPI libraries
- * differ, some of them stop at the largest char. */
+/* Returns the summand of rank `sender` for element `k`. The sum stays below 256, because MPI libraries
+ * differ beyond that: some of them saturate at the largest char. */
 static unsigned char addend(int sender, int ranks, long k)
 {
     int most = UCHAR_MAX / ranks;

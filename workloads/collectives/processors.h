@@ -1,4 +1,4 @@
-/* Whether every rank has a processor of its own. */
+/* Finds out whether every rank has its own processor. */
 #ifndef COLLECTIVES_PROCESSORS_H
 #define COLLECTIVES_PROCESSORS_H
 

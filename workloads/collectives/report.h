@@ -1,4 +1,5 @@
-/* What a run prints, for people and for scripts that read the OSU micro-benchmarks, and its result JSON. */
+/* The output of a run, for people and for scripts that read the OSU micro-benchmarks, and its result
+ * JSON. */
 #ifndef COLLECTIVES_REPORT_H
 #define COLLECTIVES_REPORT_H
 

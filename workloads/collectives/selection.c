@@ -44,7 +44,7 @@ Selection selection_parse(const char *words)
     return selection;
 }
 
-/* What the library says only because it was asked to. */
+/* Returns true for lines that the library prints only because it was asked to. */
 static bool is_own_account(const char *line)
 {
     static const char *const MARKS[] = {"coll:", "disqualifying", "mca: base: c", "coll_"};

@@ -17,7 +17,7 @@ int domains_aggregators(DomainKind kind, int wanted, int stripe_count, int per_s
     return wanted;
 }
 
-/* Where the domain of an aggregator begins, and that of the one before it ends. */
+/* Returns the begin of an aggregator's domain, at which the previous domain ends. */
 static int64_t edge(const FileDomains *domains, int aggregator)
 {
     Span range = domains->range;
@@ -29,7 +29,8 @@ static int64_t edge(const FileDomains *domains, int aggregator)
     return larger(range.begin, smaller((at + stripe / 2) / stripe * stripe, range.end));
 }
 
-/* Where the rounds of a domain that begins at `begin` are counted from, so that buffers end with stripes. */
+/* Returns the offset from which the rounds of a domain that begins at `begin` are counted, so that buffers
+ * end at stripe boundaries. */
 static int64_t base(const FileDomains *domains, int64_t begin)
 {
     return domains->kind == DOMAINS_EVEN ? begin : begin - begin % domains->stripe_size;

@@ -1,11 +1,11 @@
-/* Who writes what in a two-phase collective transfer: pure functions from the range of a call to the bytes of
- * each aggregator in each round. Offsets and sizes are bytes of the file. */
+/* The bytes that each aggregator writes in each round of a two-phase collective transfer: pure functions of
+ * the range of a call. Offsets and sizes are bytes of the file. */
 #ifndef COMMON_FILE_DOMAIN_H
 #define COMMON_FILE_DOMAIN_H
 
 #include <stdint.h>
 
-/* As Cray MPICH's MPICH_MPIIO_CB_ALIGN numbers them. */
+/* Kinds of alignment, with the numbers of Cray MPICH's MPICH_MPIIO_CB_ALIGN. */
 typedef enum {
     DOMAINS_EVEN,    /* the range divided evenly, whatever the stripes */
     DOMAINS_ALIGNED, /* its inner edges moved to the nearest stripe boundary: one aggregator per stripe and
@@ -36,8 +36,8 @@ int domains_aggregators(DomainKind kind, int wanted, int stripe_count, int per_s
 /* Rounds until every aggregator is through. */
 int64_t domains_rounds(const FileDomains *domains);
 
-/* What an aggregator moves in a round. The spans of all aggregators and rounds cover the range, each byte
- * once. */
+/* Returns the bytes that an aggregator moves in a round. The spans of all aggregators and rounds cover the
+ * range, each byte once. */
 Span domains_span(const FileDomains *domains, int aggregator, int64_t round);
 
 #endif

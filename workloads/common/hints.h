@@ -38,7 +38,7 @@ MPI_Info hints_info(const Hints *hints);
 
 void hints_of_info(Hints *hints, MPI_Info info);
 
-/* What MPI_File_get_info reports of an open file. */
+/* Reads the hints that MPI_File_get_info reports for an open file. */
 void hints_of_file(Hints *hints, MPI_File file);
 
 void hints_json(const Hints *hints, const char *key, Json *json);

@@ -1,4 +1,4 @@
-/* How long one call takes, for workloads that time the same call many times: rows of the result JSON's
+/* The time of one call, for workloads that time the same call many times: rows of the result JSON's
  * `extra.latency` (workloads/RESULT.md). */
 #ifndef COMMON_LATENCY_H
 #define COMMON_LATENCY_H
@@ -17,12 +17,12 @@ typedef struct Latency {
     long long errors; /* wrong elements or items, on all ranks; not in the JSON */
 } Latency;
 
-/* Of `seconds[iterations]`, calls that all ranks make together: the percentiles are over the iterations, each
- * with its slowest rank, and known on rank 0 only. Collective. */
+/* Summarises `seconds[iterations]` of calls that all ranks make together: the percentiles are over the
+ * iterations, each with its slowest rank, and known on rank 0 only. Collective. */
 Latency latency_together(const double *seconds, int iterations, MPI_Comm comm);
 
-/* Of calls that each rank makes by itself: the percentiles are those of the rank where they are largest.
- * Sorts `seconds`. Collective. */
+/* Summarises calls that each rank makes by itself: the percentiles are those of the rank with the largest
+ * ones. Sorts `seconds`. Collective. */
 Latency latency_apart(double *seconds, int iterations, MPI_Comm comm);
 
 void latency_json(const Latency *latency, Json *json);

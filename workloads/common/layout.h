@@ -1,4 +1,4 @@
-/* How a file is striped, from the lustre.lov extended attribute (layouts v1 and v3; others are unknown). */
+/* The stripes of a file, from the lustre.lov extended attribute (layouts v1 and v3; others are unknown). */
 #ifndef COMMON_LAYOUT_H
 #define COMMON_LAYOUT_H
 

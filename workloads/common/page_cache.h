@@ -1,4 +1,4 @@
-/* What nodes keep of a file in memory, so that it can be read from where it is stored. */
+/* Removes a file from the nodes' memory, so that it is read from storage. */
 #ifndef COMMON_PAGE_CACHE_H
 #define COMMON_PAGE_CACHE_H
 

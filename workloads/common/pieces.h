@@ -20,7 +20,7 @@ typedef struct Request {
     bool writing;
 } Request;
 
-/* What one rank has in the span of one aggregator. */
+/* The bytes of one rank in the span of one aggregator. */
 typedef struct Share {
     int pieces, bytes;
 } Share;

@@ -86,8 +86,8 @@ static int nodes_of(MPI_Comm comm)
     return nodes;
 }
 
-/* How many ranks may be aggregators. As in ROMIO's Lustre driver, a wish for more than there are ranks counts
- * for none. */
+/* Returns how many ranks may be aggregators. As in ROMIO's Lustre driver, a request for more than there are
+ * ranks is ignored. */
 static int candidates_of(const TwoPhase *file, DomainKind kind, const Hints *hints)
 {
     bool by_stripes = kind == DOMAINS_BOUND && file->stripe_count > 0;

@@ -44,8 +44,8 @@ void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind k
 void two_phase_write(TwoPhase *file, const Piece *pieces, size_t count, const void *data);
 void two_phase_read(TwoPhase *file, const Piece *pieces, size_t count, void *data);
 
-/* What is in force, in the names of MPI-IO's hints. As in ROMIO's Lustre driver, cb_nodes are the candidates:
- * how many of them bound domains leave work for is another matter. */
+/* Reports the settings in effect under the names of MPI-IO's hints. As in ROMIO's Lustre driver, cb_nodes
+ * is the number of candidates, some of which may get no work from stripe-bound domains. */
 void two_phase_hints(const TwoPhase *file, Hints *hints);
 
 /* Flushes what this rank wrote to storage. */

@@ -1,5 +1,5 @@
-/* Whether what an option names can be written, asked before a run, so that it is reported at once and not
- * after minutes of computing. */
+/* Checks before a run that the files in its options can be written, so that a failure is reported at once
+ * and not after minutes of computing. */
 #ifndef COMMON_WRITABLE_H
 #define COMMON_WRITABLE_H
 

@@ -1,5 +1,6 @@
-/* What the aggregators of a two-phase file wrote, and how they shared stripes: a stripe, or the object on a
- * target that holds every n-th stripe, that goes from one aggregator to another costs a lock. */
+/* Records which bytes the aggregators of a two-phase file wrote, and how they shared stripes: a stripe, or
+ * the object on a target that holds every n-th stripe, costs a lock when it passes from one aggregator to
+ * another. */
 #ifndef COMMON_WRITE_LOG_H
 #define COMMON_WRITE_LOG_H
 
@@ -29,7 +30,7 @@ void writes_free(WriteLog *log);
 /* One line for each write: call,round,aggregator,rank,offset,bytes. Written aside, then renamed. */
 void writes_save(const WriteLog *log, const char *path, Trouble *trouble);
 
-/* How units of the file were shared: its stripes, or the objects that they lie in. */
+/* The sharing of units of the file: its stripes, or the objects in which they lie. */
 typedef struct Sharing {
     int64_t units;
     int64_t most;    /* distinct aggregators of the unit that has most */

@@ -11,7 +11,7 @@
 
 enum { TOLD = 5 };
 
-/* What one task does in one phase. */
+/* The work of one task in one phase. */
 typedef struct Work {
     Job *job;
     Step step;
@@ -103,7 +103,7 @@ static bool move_one(Work *work, int64_t i, Trouble *trouble)
     return good;
 }
 
-/* Whether the deadline has come; all tasks of a collective test hear the same. */
+/* Returns true if the deadline has passed; all tasks of a collective test get the same answer. */
 static bool is_over(const Work *work, int64_t i)
 {
     const Settings *s = work->job->settings;
@@ -115,7 +115,7 @@ static bool is_over(const Work *work, int64_t i)
     return over != 0;
 }
 
-/* Whether the transfers begin again, because the shortest time of a phase has not passed. */
+/* Returns true if the transfers start again, because the shortest time of a phase has not passed. */
 static bool goes_on(const Work *work)
 {
     const Settings *s = work->job->settings;

@@ -6,7 +6,7 @@
 #include "plan.h"
 #include "result.h"
 
-/* What a phase works on. */
+/* The test, task and buffers of a phase. */
 typedef struct Job {
     const Settings *settings;
     const Api *api;

@@ -1,4 +1,4 @@
-/* Which bytes of the file a task moves, in which order, and whose data a task reads. */
+/* The bytes of the file that a task moves, their order, and the task whose data it reads. */
 #ifndef IOR_PLAN_H
 #define IOR_PLAN_H
 
@@ -26,7 +26,7 @@ typedef struct Plan {
 Plan plan_make(const Settings *settings, int sharers, int place);
 void plan_free(Plan *plan);
 
-/* Where piece `piece` of transfer `i` of the task at `place` lies in the file. */
+/* Returns the place in the file of piece `piece` of transfer `i` of the task at `place`. */
 int64_t plan_offset(const Plan *plan, int64_t i, int64_t piece, int place);
 
 typedef enum { STEP_WRITE, STEP_CHECK_WRITE, STEP_READ, STEP_CHECK_READ } Step;

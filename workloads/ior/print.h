@@ -1,10 +1,10 @@
-/* What ior prints, in IOR's words: text for people and scripts, JSON or CSV. */
+/* The output of ior in IOR's words: text for people and scripts, JSON or CSV. */
 #ifndef IOR_PRINT_H
 #define IOR_PRINT_H
 
 #include "test.h"
 
-/* How a run is printed; all functions are called by rank 0 alone. */
+/* A format of the output; rank 0 alone calls its functions. */
 typedef struct Format {
     const char *name; /* of summaryFormat */
     void (*begin)(int argc, char **argv, const Settings *settings);
@@ -16,7 +16,7 @@ typedef struct Format {
 
 const Format *format_named(const char *name);
 
-/* Where everything is printed: standard output, or the file of summaryFile. */
+/* The output: standard output, or the file of summaryFile. */
 extern FILE *print_out;
 
 /* "a" of the columns access, type, ordering of IOR's option block. */

@@ -159,7 +159,7 @@ static void summary_line(const Test *test, Step step, const char *name)
     free(seconds);
 }
 
-/* Beside IOR's table: what is typical, how sure, and how far the tasks were apart. */
+/* Prints, beside IOR's table, the typical value, its interval, and the spread over the tasks. */
 static void typical_line(const Test *test, Step step, const char *name)
 {
     double *bandwidth = allocate((size_t)test->count + 1, sizeof *bandwidth);

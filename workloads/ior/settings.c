@@ -107,11 +107,11 @@ static const Settings DEFAULTS = {
     .start_target = -1,
 };
 
-/* What a task's directory, its number and that of the repetition may add to the name of its file, and the
- * NUL. */
+/* Longest addition to the name of a task's file: the task's directory, its number, the number of the
+ * repetition, and the NUL. */
 enum { SUFFIX_ROOM = 48 };
 
-/* What one option demands of another; `fails` when it is not met. */
+/* Reports a requirement of one option on another; `fails` if it is not met. */
 static void demand(Trouble *trouble, bool fails, const char *what)
 {
     if (fails)
@@ -170,7 +170,7 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
         trouble_note(trouble, "-l %s: offset, timestamp, incompressible or random", s->packet);
 }
 
-/* What follows from what was given. */
+/* Sets the values that follow from those given. */
 static void complete(Settings *s, int ranks, Trouble *trouble)
 {
     static const char prefix[] = "IOR_HINT__MPI__";

@@ -1,4 +1,4 @@
-/* What one test does: IOR's options, from the command line, -O directives and script files. */
+/* The settings of one test: IOR's options, from the command line, -O directives and script files. */
 #ifndef IOR_SETTINGS_H
 #define IOR_SETTINGS_H
 

@@ -126,7 +126,7 @@ static void end_repetition(Test *test, Job *job, Reporter *report, Trouble *trou
     add_row(test, &row, report);
 }
 
-/* How much an earlier run had written, for a run that only reads it. */
+/* Reads how much an earlier run had written, for a run that only reads it. */
 static void read_status(const Settings *s, int64_t *pairs, Trouble *trouble)
 {
     long long number;

@@ -1,4 +1,4 @@
-/* What a run of metadata is asked to do. */
+/* The configuration of a run of metadata. */
 #ifndef METADATA_CONFIG_H
 #define METADATA_CONFIG_H
 

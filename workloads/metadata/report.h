@@ -1,4 +1,4 @@
-/* What a run prints, in mdtest's form, and its result JSON. */
+/* The output of a run in mdtest's form, and its result JSON. */
 #ifndef METADATA_REPORT_H
 #define METADATA_REPORT_H
 
